@@ -1,0 +1,29 @@
+# `make demo` and `make test` need Python 3.11 or newer and make; they set up everything else in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check test-slow clean
+
+demo: $(VENV)/.ready
+	$(BIN)/causalcontext demo --json out/soil-moisture.json
+
+test: demo check
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(VENV)/.ready
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+
+test-slow: $(VENV)/.ready
+	$(BIN)/python -m pytest -m slow
+
+$(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) out

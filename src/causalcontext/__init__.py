@@ -1,0 +1,45 @@
+"""Causal discovery when mechanisms change with a context that may itself be an effect of the system.
+
+>>> import causalcontext as cc
+>>> result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil")
+>>> result.union.mark("precipitation", "soil")
+'-->'
+"""
+
+from causalcontext.data.files import read_file
+from causalcontext.discover import discover
+from causalcontext.errors import (
+    CausalContextError,
+    DataError,
+    FileError,
+    InterruptedSearch,
+    KnowledgeError,
+    NotYetError,
+    OptionError,
+)
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.union import LabeledUnion
+from causalcontext.knowledge import Knowledge
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.files import load
+from causalcontext.simulate import examples
+from causalcontext.version import __version__
+
+__all__ = [
+    "CausalContextError",
+    "ContextGraphs",
+    "DataError",
+    "FileError",
+    "Graph",
+    "InterruptedSearch",
+    "Knowledge",
+    "KnowledgeError",
+    "LabeledUnion",
+    "NotYetError",
+    "OptionError",
+    "__version__",
+    "discover",
+    "examples",
+    "load",
+    "read_file",
+]
