@@ -1,0 +1,128 @@
+"""What makes a table unusable once its values have been seen: one sentence each, with names and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.data.moments import SMALLEST_SCATTER
+from causalcontext.errors import DataError, OptionError, check_choice
+
+if TYPE_CHECKING:
+    from causalcontext.data.dataset import Dataset
+    from causalcontext.data.stock import Stock
+
+LARGEST_SCATTER = 1e150
+"""The product of two larger sums of squares comes close to overflow."""
+LARGEST_STOCK = 2**30
+"""Cross products that are kept at most; as many float64 take 8 GB."""
+_LISTED = 5
+
+
+def check_missing_option(missing: str) -> None:
+    """Return if `missing` is a way to treat missing values that exists."""
+    if missing == "testwise":
+        raise OptionError("missing is 'testwise', which is not there yet; expected 'raise' or 'listwise'")
+    check_choice("missing", missing, ["raise", "listwise"])
+
+
+def check_size(data: Dataset) -> None:
+    """Return if the cross products of all contexts fit in memory."""
+    levels, variables = len(data.levels), len(data.system)
+    if levels * variables**2 > LARGEST_STOCK:
+        raise DataError(f"the cross products of {variables} variables in {levels} contexts need "
+                        f"{8e-9 * levels * variables**2:.0f} GB; merge contexts or drop columns")  # fmt: skip
+
+
+def check_stock(stock: Stock, data: Dataset, missing: str = "raise") -> None:
+    """Return if the table can be searched.
+
+    Parameters
+    ----------
+    stock : Stock
+        As `take_stock(data)` gives it, empty contexts included.
+    data : Dataset
+    missing : {"raise", "listwise"}
+        Whether missing values are an error, or their rows are dropped.
+
+    Raises
+    ------
+    DataError
+        Missing values under `"raise"`, infinite values, no rows or fewer than two contexts left, values too
+        large to be squared, or a column that is constant in all rows.
+    """
+    check_missing_option(missing)
+    if missing == "raise":
+        _check_none_missing(stock, data)
+    _check_none_infinite(stock, data)
+    _check_rows_left(stock, data)
+    _check_spread(stock)
+
+
+def _check_none_missing(stock: Stock, data: Dataset) -> None:
+    findings = _counts_by_column(stock, data, stock.missing)
+    if stock.missing_context:
+        findings.insert(0, f"{data.context_name!r} ({stock.missing_context})")
+    if findings:
+        raise DataError(f"missing values in {_shortened(findings, 'column')}; fill them in, or pass "
+                        'missing="listwise" to drop the rows that have one')  # fmt: skip
+
+
+def _check_none_infinite(stock: Stock, data: Dataset) -> None:
+    findings = _counts_by_column(stock, data, stock.infinite)
+    if findings:
+        raise DataError(f"infinite values in {_shortened(findings, 'column')}; replace them or drop the rows")
+
+
+def _check_rows_left(stock: Stock, data: Dataset) -> None:
+    left = int(np.count_nonzero(stock.n))
+    if left == 0:
+        empty = [repr(stock.names[place]) for place in np.flatnonzero(_all_missing(stock))]
+        reason = f"; {_shortened(empty, 'column')} without any value" if empty else ""
+        raise DataError(f"no rows are left after dropping rows with missing values{reason}")
+    if data.context is not None and left < 2:
+        raise DataError(f"context {data.context_name!r} has {left} level after dropping rows with missing "
+                        "values; at least 2 are needed")  # fmt: skip
+
+
+def _check_spread(stock: Stock) -> None:
+    squares = np.diagonal(stock.pooled()[2])
+    huge = [repr(stock.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
+    if huge:
+        raise DataError(f"values too large to be squared in {_shortened(huge, 'column')}; rescale them")
+    fixed = [repr(stock.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
+    if fixed:
+        raise DataError(f"the same value in all rows of {_shortened(fixed, 'column')}; drop constant columns "
+                        "(and rescale those with tiny values)")  # fmt: skip
+
+
+def _all_missing(stock: Stock) -> NDArray[np.bool_]:
+    """The variables that have no value in any row with a context."""
+    result: NDArray[np.bool_] = stock.missing.sum(axis=0) == (stock.n + stock.lost).sum()
+    return result
+
+
+def _counts_by_column(stock: Stock, data: Dataset, counts: NDArray[np.int64]) -> list[str]:
+    """`'X' (12: 7 with R = 'dry', 5 with R = 'wet')` for every column that has any."""
+    return [
+        f"{stock.names[place]!r} ({counts[:, place].sum()}{_counts_by_level(stock, data, counts[:, place])})"
+        for place in np.flatnonzero(counts.any(axis=0))
+    ]
+
+
+def _counts_by_level(stock: Stock, data: Dataset, counts: NDArray[np.int64]) -> str:
+    if data.context is None:
+        return ""
+    places = np.flatnonzero(counts)
+    findings = [f"{counts[k]} with {data.context_name} = {stock.levels[k]!r}" for k in places]
+    return ": " + _shortened(findings, "context")
+
+
+def _shortened(findings: Sequence[str], what: str) -> str:
+    """The first few findings, and how many more there are."""
+    more = len(findings) - _LISTED
+    rest = [f"and {more} more {what}{'s' if more > 1 else ''}"] if more > 0 else []
+    return ", ".join([*findings[:_LISTED], *rest])

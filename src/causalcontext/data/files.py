@@ -1,0 +1,170 @@
+"""Files at the door: tables in, whole files out or none at all."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import secrets
+import stat
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pandas as pd
+
+from causalcontext.errors import FileError
+
+_DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+_PARQUET = ".parquet"
+_ENDINGS = (*_DELIMITERS, _PARQUET)
+_NOT_TEXT = (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
+
+
+def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """The table in a `.csv`, `.tsv` (both also gzipped) or `.parquet` file, with the names of its header.
+
+    Raises
+    ------
+    FileError
+        No such file, another ending, or a content that is no table; one sentence says which.
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise FileError(f"{file} is a folder, expected a file")
+    if not file.exists():
+        raise FileError(f"there is no file {file}")
+    ending = next((ending for ending in _ENDINGS if file.name.lower().endswith(ending)), None)
+    if ending is None:
+        raise FileError(f"cannot read {file}: its name must end with one of {', '.join(_ENDINGS)}")
+    try:
+        return _read_parquet(file) if ending == _PARQUET else _read_text(file, _DELIMITERS[ending])
+    except OSError as error:
+        raise FileError(f"cannot read {file}: {error.strerror or error}") from error
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Return if `write_whole` can be expected to succeed; to be called before long work."""
+    file = Path(path)
+    try:
+        is_folder, folder = file.is_dir(), file.resolve().parent
+        writable = os.access(file, os.W_OK) if file.exists() else os.access(folder, os.W_OK | os.X_OK)
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot write {file}: {error}") from error
+    if is_folder:
+        raise FileError(f"cannot write {file}: it is a folder")
+    if not folder.is_dir():
+        raise FileError(f"cannot write {file}: there is no folder {file.parent}")
+    if not writable:
+        raise FileError(f"cannot write {file}: permission denied")
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """The file holds `text`, all of it; or it is as it was before, and an error says why.
+
+    The text goes to a new file in the same folder, which then takes the place of the old one.
+    """
+    check_writable(path)
+    file = Path(path).resolve()
+    content = text.encode("utf-8", "backslashreplace")
+    try:
+        if file.exists() and not stat.S_ISREG(file.stat().st_mode):
+            file.write_bytes(content)  # a device or a pipe: replacing it would destroy it
+        else:
+            _replace(file, content)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Write a new file beside `file`, down to the disk, and rename it."""
+    draft = file.with_name(f".{file.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        with draft.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if file.exists():
+            draft.chmod(stat.S_IMODE(file.stat().st_mode))
+        draft.replace(file)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _read_parquet(file: Path) -> pd.DataFrame:
+    """A Parquet file as a table; an index that has a name is a column again, as in a text file."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise FileError(f"reading {file} needs pyarrow: pip install 'causalcontext[parquet]'") from error
+    try:
+        with ParquetFile(file) as content:
+            table = content.read()
+        _check_header(file, table.column_names)
+        frame: pd.DataFrame = table.to_pandas()
+    except ArrowException as error:
+        raise FileError(f"{file} is not a Parquet file: {_first_line(error)}") from error
+    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+
+
+def _read_text(file: Path, delimiter: str) -> pd.DataFrame:
+    try:
+        header = next(_rows(file, delimiter), [])
+        _check_header(file, header, delimiter)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
+        # Rows that are too short end with missing values, so only then is it worth reading the file again.
+        if frame.iloc[:, -1].isna().any():
+            _check_widths(file, delimiter, len(header))
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        _check_widths(file, delimiter, len(header))
+        raise FileError(f"{file} is not a table: {_first_line(error)}") from error
+    except _NOT_TEXT as error:
+        raise FileError(f"{file} is not a text file in UTF-8: {_first_line(error)}") from error
+    return frame
+
+
+def _check_header(file: Path, header: list[str], delimiter: str = ",") -> None:
+    """Return if the file starts with one name for every column, each of them once."""
+    if not header:
+        raise FileError(f"{file} is empty")
+    other = next((mark for mark in ";\t," if mark != delimiter and mark in header[0]), None)
+    if len(header) == 1 and other is not None:
+        raise FileError(f"{file} has a single column {header[0]!r}; are its columns separated by {other!r}?")
+    unnamed = [str(place + 1) for place, name in enumerate(header) if not name.strip()]
+    if unnamed:
+        raise FileError(f"{file} has no name for column {', '.join(unnamed)} (an index?); name or remove it")
+    repeated = [repr(name) for name, count in Counter(header).items() if count > 1]
+    if repeated:
+        raise FileError(f"{file} has several columns called {' and '.join(repeated)}; rename or remove some")
+
+
+def _check_widths(file: Path, delimiter: str, width: int) -> None:
+    """Return if every row has as many fields as the header."""
+    rows = enumerate(_rows(file, delimiter), start=1)
+    ragged = next(((place, len(row)) for place, row in rows if len(row) != width), None)
+    if ragged is not None:
+        place, fields = ragged
+        raise FileError(f"{file} has {fields} fields in row {place}, expected {width} as in the header")
+
+
+def _rows(file: Path, delimiter: str) -> Iterator[list[str]]:
+    """The rows of a text file, the header included, blank lines left out."""
+    with _opened(file) as stream:
+        yield from (row for row in csv.reader(stream, delimiter=delimiter) if row)
+
+
+def _opened(file: Path) -> IO[str]:
+    if file.suffix.lower() == ".gz":
+        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
+    return file.open(encoding="utf-8-sig", newline="")
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

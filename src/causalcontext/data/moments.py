@@ -1,0 +1,111 @@
+"""Running moments of every context: batches of rows go in one after the other, without losing digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.scan import centre_by_level, order_by_level, scan
+
+SMALLEST_SCATTER = 1e-150
+"""The product of two smaller sums of squares comes close to underflow: such a column counts as constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunningMoments:
+    """What is known about K contexts and p variables after some batches; `add_batch` changes the arrays.
+
+    Attributes
+    ----------
+    n, lost : arrays of int64, shape (K,)
+        Usable rows, and rows that have a context but a missing or infinite value.
+    mean, low, high : arrays of float64, shape (K, p)
+        Of the usable rows.
+    scatter : array of float64, shape (K, p, p)
+        Centred cross products of the usable rows.
+    missing, infinite : arrays of int64, shape (K, p)
+    digests : array of uint64, shape (p,)
+        A hash of every column.
+    """
+
+    n: NDArray[np.int64]
+    lost: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    scatter: NDArray[np.float64]
+    missing: NDArray[np.int64]
+    infinite: NDArray[np.int64]
+    digests: NDArray[np.uint64]
+
+
+def no_moments(levels: int, variables: int) -> RunningMoments:
+    """The moments of no rows."""
+    shape = (levels, variables)
+    return RunningMoments(
+        n=np.zeros(levels, dtype=np.int64),
+        lost=np.zeros(levels, dtype=np.int64),
+        mean=np.zeros(shape),
+        low=np.full(shape, np.inf),
+        high=np.full(shape, -np.inf),
+        scatter=np.zeros((*shape, variables)),
+        missing=np.zeros(shape, dtype=np.int64),
+        infinite=np.zeros(shape, dtype=np.int64),
+        digests=np.zeros(variables, dtype=np.uint64),
+    )
+
+
+def add_batch(moments: RunningMoments, values: NDArray[np.float64], codes: NDArray[np.int32], first_row: int) -> None:
+    """Add a batch of rows to the moments.
+
+    Parameters
+    ----------
+    moments : RunningMoments
+        Changed.
+    values : array of float64, shape (p, rows), contiguous
+    codes : array of int32, shape (rows,)
+        Context of every row, -1 where it is missing.
+    first_row : int
+        Place of the batch in the table, for the digests.
+    """
+    levels, variables = moments.mean.shape
+    usable = np.empty(len(codes), dtype=np.bool_)
+    scan(values.view(np.uint64), codes, first_row, moments.digests, moments.missing, moments.infinite, usable)
+    order, starts = order_by_level(codes, usable, levels)
+    moments.lost[:] += np.bincount(codes[codes >= 0], minlength=levels) - np.diff(starts)
+    centred = np.empty((variables, len(order) + levels))
+    batch_mean = np.empty_like(moments.mean)
+    centre_by_level(values, order, starts, centred, batch_mean, moments.low, moments.high)
+    for level in np.flatnonzero(np.diff(starts)):
+        block = centred[:, starts[level] + level : starts[level + 1] + level + 1]
+        _merge(moments, int(level), block, batch_mean[level])
+
+
+def constant_columns(moments: RunningMoments) -> NDArray[np.bool_]:
+    """Which variables do not vary in which context; their cross products are exactly 0 afterwards.
+
+    Rounding leaves traces of a constant in the moments, so its mean is replaced by the value itself.
+    """
+    single = (moments.low == moments.high) | (moments.n <= 1)[:, None]
+    moments.mean[...] = np.where(single & (moments.n > 0)[:, None], moments.low, moments.mean)
+    constant: NDArray[np.bool_] = single | (np.diagonal(moments.scatter, axis1=1, axis2=2) < SMALLEST_SCATTER)
+    for level in np.flatnonzero(constant.any(axis=1)):
+        moments.scatter[level, constant[level], :] = 0.0
+        moments.scatter[level, :, constant[level]] = 0.0
+    return constant
+
+
+def _merge(moments: RunningMoments, level: int, block: NDArray[np.float64], batch_mean: NDArray[np.float64]) -> None:
+    """Add centred rows of one context, the last column of `block` being free.
+
+    With m new rows around their mean, n old ones and a difference d between the two means, the cross products
+    grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
+    """
+    old, new = int(moments.n[level]), block.shape[1] - 1
+    difference = batch_mean - moments.mean[level]
+    block[:, -1] = difference * np.sqrt(old * new / (old + new))
+    moments.scatter[level] += block @ block.T
+    moments.mean[level] += difference * (new / (old + new))
+    moments.n[level] = old + new

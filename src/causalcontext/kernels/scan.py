@@ -1,0 +1,162 @@
+"""Kernels of the one pass over the rows: look at every value once, sort a batch by context, centre it.
+
+Arrays in, arrays out. A batch is an array of shape (variables, rows), so that every loop runs along memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_EXPONENT = np.uint64(0x7FF0000000000000)
+_MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
+_NAN = np.uint64(0x7FF8000000000000)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+@njit(cache=True, nogil=True)
+def mixed(bits: np.uint64) -> np.uint64:
+    """The finaliser of splitmix64: every bit of the input moves half of the bits of the output."""
+    bits = (bits ^ (bits >> _30)) * _FIRST_FACTOR
+    bits = (bits ^ (bits >> _27)) * _SECOND_FACTOR
+    return bits ^ (bits >> _31)
+
+
+@njit(cache=True, nogil=True)
+def digest_rows(words: NDArray[np.uint64], first_row: int) -> np.uint64:
+    """A sum over rows of a hash of (word, row): it changes with every word and with the order of the rows.
+
+    Being a sum, it does not depend on how the rows are cut into batches.
+    """
+    total = _ZERO
+    for i in range(words.size):
+        row = np.uint64(first_row + i) + _ONE
+        total += mixed(words[i] + row * _GOLDEN)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def scan(
+    bits: NDArray[np.uint64],
+    codes: NDArray[np.int32],
+    first_row: int,
+    digests: NDArray[np.uint64],
+    missing: NDArray[np.int64],
+    infinite: NDArray[np.int64],
+    usable: NDArray[np.bool_],
+) -> None:
+    """Add a batch to the digests and to the counts of missing and infinite values; mark the usable rows.
+
+    Parameters
+    ----------
+    bits : array of uint64, shape (variables, rows)
+        The float64 values of the batch, seen as words.
+    codes : array of int32, shape (rows,)
+        Level of every row, -1 where it is missing.
+    first_row : int
+        Place of the batch in the table.
+    digests : array of uint64, shape (variables,), changed
+    missing, infinite : arrays of int64, shape (levels, variables), changed
+    usable : array of bool, shape (rows,), overwritten
+        True where the row has a level and only finite values.
+    """
+    p, m = bits.shape
+    for i in range(m):
+        usable[i] = codes[i] >= 0
+    for j in range(p):
+        total, odd = _ZERO, 0
+        for i in range(m):
+            word = bits[j, i]
+            magnitude = word & _MAGNITUDE
+            odd += magnitude >= _EXPONENT
+            word = _ZERO if magnitude == _ZERO else word  # -0.0 equals 0.0
+            word = _NAN if magnitude > _EXPONENT else word
+            total += mixed(word + (np.uint64(first_row + i) + _ONE) * _GOLDEN)
+        digests[j] += total
+        if odd > 0:
+            _count(bits[j], codes, j, missing, infinite, usable)
+
+
+@njit(cache=True, nogil=True)
+def _count(bits, codes, j, missing, infinite, usable):  # type: ignore[no-untyped-def]
+    for i in range(bits.size):
+        magnitude = bits[i] & _MAGNITUDE
+        if magnitude >= _EXPONENT:
+            usable[i] = False
+            if codes[i] >= 0 and magnitude > _EXPONENT:
+                missing[codes[i], j] += 1
+            elif codes[i] >= 0:
+                infinite[codes[i], j] += 1
+
+
+@njit(cache=True, nogil=True)
+def order_by_level(
+    codes: NDArray[np.int32], usable: NDArray[np.bool_], levels: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The usable rows sorted by level, rows of a level in table order, and where each level starts.
+
+    Returns
+    -------
+    order : array of int64, shape (usable rows,)
+    starts : array of int64, shape (levels + 1,)
+        Rows of level `k` are `order[starts[k]:starts[k + 1]]`.
+    """
+    starts = np.zeros(levels + 1, dtype=np.int64)
+    for i in range(codes.size):
+        if usable[i]:
+            starts[codes[i] + 1] += 1
+    for k in range(levels):
+        starts[k + 1] += starts[k]
+    order = np.empty(starts[levels], dtype=np.int64)
+    following = starts[:levels].copy()
+    for i in range(codes.size):
+        if usable[i]:
+            order[following[codes[i]]] = i
+            following[codes[i]] += 1
+    return order, starts
+
+
+@njit(cache=True, nogil=True)
+def centre_by_level(
+    values: NDArray[np.float64],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    centred: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+) -> None:
+    """Copy the rows of every level side by side, centred by their own mean, and widen the ranges.
+
+    Parameters
+    ----------
+    values : array of float64, shape (variables, rows)
+    order, starts : arrays of int64
+        From `order_by_level`.
+    centred : array of float64, shape (variables, >= usable rows + levels), overwritten
+        Rows of level `k` are columns `starts[k] + k` and following; one column behind each level stays free.
+    mean : array of float64, shape (levels, variables), overwritten
+        Means in this batch; left alone where a level has no rows in it.
+    low, high : arrays of float64, shape (levels, variables), changed
+    """
+    for j in range(values.shape[0]):
+        for k in range(starts.size - 1):
+            if starts[k] == starts[k + 1]:
+                continue
+            # Sums of differences from the first value: a large common offset costs no digits.
+            first = values[j, order[starts[k]]]
+            total, smallest, largest = 0.0, low[k, j], high[k, j]
+            for i in range(starts[k], starts[k + 1]):
+                value = values[j, order[i]]
+                centred[j, i + k] = value
+                total += value - first
+                smallest, largest = min(smallest, value), max(largest, value)
+            average = first + total / (starts[k + 1] - starts[k])
+            for i in range(starts[k] + k, starts[k + 1] + k):
+                centred[j, i] -= average
+            mean[k, j], low[k, j], high[k, j] = average, smallest, largest
