@@ -1,0 +1,99 @@
+"""The paper's assumptions (Sec. 3.3) as predicates on the context graphs of a model.
+
+A model's graphs are a stack of adjacency matrices of shape (contexts, nodes, nodes): `stack[r, i, j]` says
+that `i -> j` in the graph of context `r`, links at the context variable included. Leading axes are models, so
+that a whole enumeration is filtered in one call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+
+
+def union_of(stack: BoolArray) -> BoolArray:
+    """The links of any context: shape (..., nodes, nodes)."""
+    return np.asarray(stack.any(axis=-3))
+
+
+def is_weakly_sufficient(stack: BoolArray, context: int) -> BoolArray:
+    """True where the parents of a node differ between contexts only if the context variable is one of them.
+
+    Links at the context variable itself are links of the union, so they must be the same in all contexts.
+    """
+    differs = (stack != stack[..., :1, :, :]).any(axis=-3)
+    shared_at_context = ~differs[..., context, :].any(axis=-1) & ~differs[..., :, context].any(axis=-1)
+    unexplained = differs.any(axis=-2) & ~stack[..., 0, context, :]
+    return np.asarray(shared_at_context & ~unexplained.any(axis=-1))
+
+
+def is_strongly_acyclic(stack: BoolArray, context: int) -> BoolArray:
+    """True where every context graph is acyclic, and no union cycle meets the context or its ancestors.
+
+    Notes
+    -----
+    All nodes of a cycle through an ancestor of R are ancestors of R, so it is enough to look at the union
+    among R and its ancestors.
+    """
+    union = union_of(stack)
+    upstream = ancestors(union, context)
+    upstream[..., context] = True
+    among_upstream = union & upstream[..., :, None] & upstream[..., None, :]
+    return np.asarray(is_acyclic(stack).all(axis=-1) & is_acyclic(among_upstream))
+
+
+def shortest_union_cycle(stack: BoolArray) -> NDArray[np.int64]:
+    """The number of nodes on the shortest directed cycle of the union graph, 0 where there is none."""
+    union = union_of(stack)
+    walks = union
+    shortest = np.zeros(union.shape[:-2], dtype=np.int64)
+    for length in range(1, union.shape[-1] + 1):
+        closed = _diagonal(walks).any(axis=-1)
+        shortest = np.where((shortest == 0) & closed, length, shortest)
+        walks = walks @ union
+    return shortest
+
+
+def has_long_union_cycle(stack: BoolArray) -> BoolArray:
+    """True where a directed cycle of the union graph visits three or more nodes once each.
+
+    Notes
+    -----
+    Theorem 1 asks for union cycles that are edge flips. A link `a -> b` lies on a longer cycle just if `b`
+    reaches `a` without the link `b -> a`. Meant for small graphs: all ordered pairs are tried.
+    """
+    union = union_of(stack)
+    found = np.zeros(union.shape[:-2], dtype=np.bool_)
+    for a, b in np.argwhere(union.any(axis=tuple(range(union.ndim - 2)))):
+        without = union.copy()
+        without[..., b, a] = False
+        found |= union[..., a, b] & ancestors(without, int(a))[..., b]
+    return found
+
+
+def is_acyclic(adjacency: BoolArray) -> BoolArray:
+    """True where a graph has no directed cycle: peeling off nodes without parents leaves none."""
+    left = np.ones(adjacency.shape[:-1], dtype=np.bool_)
+    while True:
+        has_parent = (adjacency & left[..., :, None]).any(axis=-2)
+        if not (left & ~has_parent).any():
+            return np.asarray(~left.any(axis=-1))
+        left &= has_parent
+
+
+def ancestors(adjacency: BoolArray, node: int) -> BoolArray:
+    """The nodes with a directed path of one or more links to `node`: shape (..., nodes)."""
+    found = adjacency[..., :, node].copy()
+    while True:
+        more = found | (adjacency & found[..., None, :]).any(axis=-1)
+        if np.array_equal(more, found):
+            return np.asarray(found)
+        found = more
+
+
+def _diagonal(matrices: NDArray[Any]) -> NDArray[Any]:
+    return np.diagonal(matrices, axis1=-2, axis2=-1)

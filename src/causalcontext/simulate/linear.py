@@ -1,0 +1,254 @@
+"""Random linear models with a context that may be caused by the system (Sec. 5.1, App. data generation).
+
+One pass makes the data: the ancestors of the context variable R in causal order, then R, then everything else
+in the order of the row's own context. So R really is a function of its final parents.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from causalcontext.errors import OptionError
+from causalcontext.graphs.graph import Graph
+from causalcontext.simulate.assumptions import ancestors, is_strongly_acyclic
+from causalcontext.simulate.noise import NoiseLaw, normal
+from causalcontext.simulate.random_graphs import Design, Rejection, random_family
+from causalcontext.simulate.truth import directed_graph, union_graph
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ContextSCM:
+    """A linear structural causal model per context, and the mechanism that chooses the context.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The nodes, in the order of the table's columns.
+    context : int
+        The position of the context variable R among them.
+    coefficients : array, shape (contexts, nodes, nodes)
+        `coefficients[r, i, j]` is the linear effect of `i` on `j` in context `r`, 0 without a link. R has
+        parents here (the same in all contexts), but no effects: it chooses the mechanisms of its children,
+        which are the nodes whose coefficients differ between contexts.
+    base_order : tuple of int
+        The causal order that the context graphs follow as far as their links allow.
+    balance : float
+        R is cut at the sample quantiles `(i / contexts) ** balance`.
+    context_noise : float
+        The factor of R's noise, where R has parents.
+    noise : function
+        The law of all noise terms.
+    rejections : mapping
+        How many proposals were turned down by reason, if the model was drawn at random.
+    """
+
+    names: tuple[str, ...]
+    context: int
+    coefficients: FloatArray
+    base_order: tuple[int, ...]
+    balance: float = 1.0
+    context_noise: float = 0.2
+    noise: NoiseLaw = normal
+    rejections: Mapping[Rejection, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        nodes = len(self.names)
+        if self.coefficients.shape[1:] != (nodes, nodes) or sorted(self.base_order) != list(range(nodes)):
+            raise OptionError(
+                f"a model of {nodes} nodes needs coefficients of shape (contexts, {nodes}, {nodes}) and an "
+                f"order of all nodes; found {self.coefficients.shape} and {self.base_order}"
+            )
+        if self.coefficients[:, self.context, :].any():
+            raise OptionError("the context variable has linear effects; it should only choose mechanisms")
+        if (self.coefficients != self.coefficients[0])[:, :, self.context].any():
+            raise OptionError("the coefficients of the context variable's parents differ between contexts")
+        if not is_strongly_acyclic(self.adjacency, self.context):
+            raise OptionError("a context graph, or the union at the context or its ancestors, has a cycle")
+
+    @property
+    def context_name(self) -> str:
+        """The name of the context variable."""
+        return self.names[self.context]
+
+    @property
+    def contexts(self) -> int:
+        """The number of contexts."""
+        return len(self.coefficients)
+
+    @property
+    def context_parents(self) -> tuple[int, ...]:
+        """The parents of the context variable."""
+        return tuple(np.flatnonzero(self.coefficients[0, :, self.context]).tolist())
+
+    @cached_property
+    def adjacency(self) -> BoolArray:
+        """The links of every context, those at R included: shape (contexts, nodes, nodes)."""
+        stack = np.asarray(self.coefficients != 0)
+        changing = (self.coefficients != self.coefficients[0]).any(axis=(0, 1))
+        stack[:, self.context, :] = changing
+        return stack
+
+    @cached_property
+    def orders(self) -> tuple[tuple[int, ...], ...]:
+        """A causal order of every context graph."""
+        return tuple(causal_order(links, self.base_order) for links in self.adjacency)
+
+    def context_graph(self, level: int) -> Graph:
+        """The true graph of one context, links at the context variable included."""
+        return directed_graph(self.names, self.adjacency[level])
+
+    def union_graph(self) -> Graph:
+        """The links of any context; `<=>` where a link is reversed between contexts."""
+        return union_graph(self.names, self.adjacency)
+
+    def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
+        """A table of `n` rows; the context's column holds the integers 0 .. contexts - 1.
+
+        Examples
+        --------
+        >>> table = random_model(nodes=4, seed=1).sample(6, seed=2)
+        >>> table.shape
+        (6, 4)
+        """
+        if n < self.contexts:
+            raise OptionError(f"n is {n}; a table with {self.contexts} contexts needs at least as many rows")
+        generator = np.random.default_rng(seed)
+        values = self.noise(generator, (len(self.names), n))
+        levels = self._draw_upstream(values)
+        self._draw_downstream(values, levels)
+        columns = {name: values[node] for node, name in enumerate(self.names)}
+        return pd.DataFrame(columns | {self.context_name: levels})
+
+    def _draw_upstream(self, values: FloatArray) -> NDArray[np.int64]:
+        """The ancestors of R are final in `values`; returned is the context of every row."""
+        upstream = ancestors(self.adjacency[0], self.context)
+        add_effects(values, self.coefficients[0], [node for node in self.orders[0] if upstream[node]])
+        if self.context_parents:
+            values[self.context] *= self.context_noise
+        add_effects(values, self.coefficients[0], [self.context])
+        return cut_at_quantiles(values[self.context], self.contexts, self.balance)
+
+    def _draw_downstream(self, values: FloatArray, levels: NDArray[np.int64]) -> None:
+        """All other nodes are final in `values`, each row by the mechanisms of its own context."""
+        done = ancestors(self.adjacency[0], self.context)
+        done[self.context] = True
+        for level, order in enumerate(self.orders):
+            rows = np.flatnonzero(levels == level)
+            block = values[:, rows]
+            add_effects(block, self.coefficients[level], [node for node in order if not done[node]])
+            values[:, rows] = block
+
+
+def random_model(
+    nodes: int = 8,
+    density: float = 0.4,
+    contexts: int = 2,
+    changes: int = 1,
+    edits: Sequence[str] = ("remove",),
+    cycles: str = "exclude",
+    balance: float = 1.0,
+    context_noise: float = 0.2,
+    *,
+    seed: int | np.random.Generator,
+    noise: NoiseLaw = normal,
+) -> ContextSCM:
+    """A random linear model that meets weak context-sufficiency and strong context-acyclicity.
+
+    Parameters
+    ----------
+    nodes : int
+        Number of nodes, the context variable included.
+    density : float
+        Share of all pairs that are linked in the base graph.
+    contexts : int
+        Number of contexts; their graphs are pairwise different.
+    changes : int
+        Number of edits of the base graph for every context, the first included.
+    edits : sequence of "add", "remove", "flip"
+        The allowed edits at a random system node: a new parent, one parent less, a link to a parent reversed.
+    cycles : "exclude", "enforce" or "any"
+        Whether the union of the context graphs may or must have directed cycles, of any length.
+    balance : float
+        1 gives contexts of equal size, less than 1 larger first ones, more than 1 larger last ones.
+    context_noise : float
+        Factor of the context variable's noise.
+    seed : int or numpy Generator
+    noise : function
+        The law of all noise terms.
+
+    Notes
+    -----
+    The base graph has its links along a random order of the nodes. One node, drawn uniformly, becomes R and
+    loses its outgoing links; R -> v for every v whose parents differ between contexts. As in the paper, an
+    edit is proposed up to ten times before a new base graph is drawn. The paper asks every edit for a cycle
+    when cycles are enforced; here the finished union must have one.
+
+    Examples
+    --------
+    >>> model = random_model(nodes=5, density=0.6, seed=3)
+    >>> model.context_graph(0) == model.context_graph(1)
+    False
+    """
+    if not balance > 0 or context_noise < 0:
+        raise OptionError(f"balance is {balance} and context_noise {context_noise}; expected > 0 and >= 0")
+    design = Design(nodes, density, contexts, changes, tuple(edits), cycles)
+    family = random_family(design, np.random.default_rng(seed))
+    names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
+    return ContextSCM(
+        names,
+        family.context,
+        family.coefficients,
+        family.order,
+        balance=balance,
+        context_noise=context_noise,
+        noise=noise,
+        rejections=family.rejections,
+    )
+
+
+def causal_order(links: BoolArray, preferred: Sequence[int]) -> tuple[int, ...]:
+    """All nodes of an acyclic graph, causes before effects; otherwise as early as `preferred` has them."""
+    rank = {node: place for place, node in enumerate(preferred)}
+    missing = links.sum(axis=0)
+    ready = [rank[node] for node in preferred if missing[node] == 0]
+    order: list[int] = []
+    while ready:
+        node = preferred[heapq.heappop(ready)]
+        order.append(node)
+        for child in np.flatnonzero(links[node]).tolist():
+            missing[child] -= 1
+            if missing[child] == 0:
+                heapq.heappush(ready, rank[child])
+    return tuple(order)
+
+
+def cut_at_quantiles(values: FloatArray, levels: int, balance: float) -> NDArray[np.int64]:
+    """The level 0 .. levels - 1 of every value, cut at the sample quantiles `(i / levels) ** balance`."""
+    quantiles = (np.arange(1, levels) / levels) ** balance
+    return np.searchsorted(np.quantile(values, quantiles), values, side="right").astype(np.int64)
+
+
+def add_effects(values: FloatArray, coefficients: FloatArray, order: Sequence[int]) -> None:
+    """Every node of `order` has the effects of its parents added to its noise, in place.
+
+    Parameters
+    ----------
+    values : array, shape (nodes, rows)
+    coefficients : array, shape (nodes, nodes)
+    order : sequence of int
+        Causes before effects.
+    """
+    for node in order:
+        parents = np.flatnonzero(coefficients[:, node])
+        if parents.size:
+            values[node] += coefficients[parents, node] @ values[parents]

@@ -1,0 +1,221 @@
+"""Random families of linear context graphs: one base graph, edited for every context (App. data generation).
+
+A graph is drawn together with its coefficients: `coefficients[i, j]` is the effect of `i` on `j`, 0 without a
+link.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.errors import OptionError, check_choice
+from causalcontext.simulate.assumptions import ancestors, is_acyclic
+from causalcontext.simulate.edits import COEFFICIENTS, EDITS
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+PROPOSALS = 10
+"""Tries for one edit, and for one context graph, before its base graph is given up (the paper's number)."""
+BASE_GRAPHS = 1000
+"""Base graphs tried before a design is called impossible."""
+
+
+class Rejection(StrEnum):
+    """Why a proposal was turned down."""
+
+    NOTHING_TO_EDIT = "the drawn node has no link for the drawn edit"
+    UPSTREAM = "the edit would make the context a cause of its own ancestor"
+    CONTEXT_CYCLE = "the edited graph has a cycle"
+    UNION_CYCLE = "the union graph would have a cycle"
+    SAME_GRAPH = "two contexts would have the same graph"
+    NO_UNION_CYCLE = "the union graph has no cycle"
+    GIVEN_UP = "proposals ran out: a new base graph was drawn"
+
+
+@dataclass(frozen=True)
+class Design:
+    """What kind of family to draw; the meaning of every entry is that of `random_model`."""
+
+    nodes: int
+    density: float
+    contexts: int
+    changes: int
+    edits: tuple[str, ...]
+    cycles: str
+
+    def __post_init__(self) -> None:
+        for edit in self.edits:
+            check_choice("an entry of edits", edit, EDITS)
+        check_choice("cycles", self.cycles, ("exclude", "enforce", "any"))
+        if self.nodes < 2 or self.contexts < 2 or self.changes < 1 or not 0 < self.density <= 1:
+            raise OptionError(
+                "a design needs nodes >= 2, contexts >= 2, changes >= 1 and 0 < density <= 1; found "
+                f"{self.nodes}, {self.contexts}, {self.changes}, {self.density}"
+            )
+        needed = {"exclude": ("add", "remove"), "enforce": ("add", "flip"), "any": tuple(EDITS)}[self.cycles]
+        if not any(edit in needed for edit in self.edits):
+            raise OptionError(f"cycles={self.cycles!r} needs one of {needed} in edits, found {self.edits}")
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """An accepted draw.
+
+    Attributes
+    ----------
+    context : int
+        The node that is the context variable.
+    order : tuple of int
+        A causal order of the base graph.
+    base : array, shape (nodes, nodes)
+        Linear effects of the base graph, without those of the context variable.
+    coefficients : array, shape (contexts, nodes, nodes)
+        Linear effects in every context; the context variable has parents, but no linear effect.
+    rejections : mapping of Rejection to int
+        How many proposals were turned down on the way, by reason.
+    """
+
+    context: int
+    order: tuple[int, ...]
+    base: FloatArray
+    coefficients: FloatArray
+    rejections: Mapping[Rejection, int]
+
+
+def random_family(design: Design, generator: np.random.Generator) -> Family:
+    """A family of context graphs, pairwise different, that meets the paper's assumptions and the design."""
+    tally: Counter[Rejection] = Counter()
+    for _ in range(BASE_GRAPHS):
+        order, base = random_base(design.nodes, design.density, generator)
+        context = int(generator.integers(design.nodes))
+        base[context, :] = 0.0
+        coefficients = _edited_contexts(base, context, design, generator, tally)
+        if coefficients is None:
+            tally[Rejection.GIVEN_UP] += 1
+        elif design.cycles == "enforce" and is_acyclic((coefficients != 0).any(axis=0)):
+            tally[Rejection.NO_UNION_CYCLE] += 1
+        else:
+            return Family(context, order, base, coefficients, dict(tally))
+    counts = "; ".join(f"{reason}: {count}" for reason, count in tally.most_common())
+    raise OptionError(
+        f"no model of {design} in {BASE_GRAPHS} base graphs ({counts}); "
+        "allow more kinds of edits, fewer changes or contexts, or another density"
+    )
+
+
+def link_count(nodes: int, density: float) -> int:
+    """The number of links of a base graph: the share `density` of all pairs, rounded down."""
+    return int(np.floor(density * (nodes * (nodes - 1) // 2) + 1e-9))
+
+
+def random_base(nodes: int, density: float, generator: np.random.Generator) -> tuple[tuple[int, ...], FloatArray]:
+    """A random causal order, and `link_count` links along it with random coefficients."""
+    order = generator.permutation(nodes)
+    earlier, later = np.triu_indices(nodes, k=1)
+    chosen = generator.choice(earlier.size, size=link_count(nodes, density), replace=False)
+    coefficients = np.zeros((nodes, nodes))
+    links = (order[earlier[chosen]], order[later[chosen]])
+    coefficients[links] = generator.choice(COEFFICIENTS, size=chosen.size)
+    return tuple(order.tolist()), coefficients
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """What stays fixed while one context graph is edited.
+
+    `upstream` are the ancestors of the context variable: their mechanisms must not change. `together` holds
+    the links with which the edited graph must stay acyclic.
+    """
+
+    base: FloatArray
+    context: int
+    edits: tuple[str, ...]
+    upstream: BoolArray
+    together: BoolArray
+
+
+def _edited_contexts(
+    base: FloatArray, context: int, design: Design, generator: np.random.Generator, tally: Counter[Rejection]
+) -> FloatArray | None:
+    """One edited copy of the base graph per context, pairwise different; None if proposals ran out."""
+    accepted: list[FloatArray] = []
+    for _ in range(PROPOSALS * design.contexts):
+        frame = _frame(base, context, design, accepted)
+        edited = _edit_repeatedly(frame, design.changes, generator, tally)
+        if edited is None:
+            return None
+        if any(np.array_equal(edited != 0, other != 0) for other in accepted):
+            tally[Rejection.SAME_GRAPH] += 1
+            continue
+        accepted.append(edited)
+        if len(accepted) == design.contexts:
+            return np.stack(accepted)
+    return None
+
+
+def _frame(base: FloatArray, context: int, design: Design, accepted: list[FloatArray]) -> _Frame:
+    """The frame of the next context; only excluded union cycles tie it to the graphs before it."""
+    upstream = ancestors(base != 0, context)
+    so_far = np.any([other != 0 for other in (base, *accepted)], axis=0)
+    return _Frame(base, context, design.edits, upstream, so_far & (design.cycles == "exclude"))
+
+
+def _edit_repeatedly(
+    frame: _Frame, changes: int, generator: np.random.Generator, tally: Counter[Rejection]
+) -> FloatArray | None:
+    """The base graph with `changes` of its pairs edited, each another one; None if proposals ran out."""
+    current: FloatArray | None = frame.base
+    for _ in range(changes):
+        if current is not None:
+            current = _edit_once(frame, current, generator, tally)
+    return current
+
+
+def _edit_once(
+    frame: _Frame, current: FloatArray, generator: np.random.Generator, tally: Counter[Rejection]
+) -> FloatArray | None:
+    """The graph after the first of ten proposed edits to which nothing objects, None if there is none."""
+    for _ in range(PROPOSALS):
+        edited = _propose(frame, current, generator)
+        reason = _objection(frame, current, edited)
+        if reason is None:
+            return edited
+        tally[reason] += 1
+    return None
+
+
+def _propose(frame: _Frame, current: FloatArray, generator: np.random.Generator) -> FloatArray | None:
+    """A random edit at a random system node; None if that node has no link for it."""
+    node = int(generator.integers(len(current) - 1))
+    node += node >= frame.context
+    edit = frame.edits[generator.integers(len(frame.edits))]
+    return EDITS[edit](current, _free_pairs(frame, current), node, generator)
+
+
+def _free_pairs(frame: _Frame, current: FloatArray) -> BoolArray:
+    """Pairs of system nodes that no edit has touched yet, so that edits never undo each other."""
+    untouched: BoolArray = np.asarray(current == frame.base)
+    free = untouched & untouched.T
+    free[frame.context, :] = free[:, frame.context] = False
+    np.fill_diagonal(free, False)
+    return free
+
+
+def _objection(frame: _Frame, current: FloatArray, edited: FloatArray | None) -> Rejection | None:
+    """What speaks against an edit, None if nothing does."""
+    if edited is None:
+        return Rejection.NOTHING_TO_EDIT
+    if (frame.upstream & (edited != current).any(axis=0)).any():
+        return Rejection.UPSTREAM
+    if not is_acyclic(edited != 0):
+        return Rejection.CONTEXT_CYCLE
+    if not is_acyclic(frame.together | (edited != 0)):
+        return Rejection.UNION_CYCLE
+    return None
