@@ -1,0 +1,1 @@
+"""Independence tests: one file per test, a registry, and the protocol they follow."""

@@ -1,0 +1,317 @@
+"""One level of the skeleton, and the votes on its colliders, as single compiled calls.
+
+Contexts share what they can: a set is tested once in a view, for all graphs in which it is a candidate. Graphs are
+bits of an integer, and a variable carries the bits of the graphs in which it may be conditioned on. One more bit, above
+those of the graphs, stands for their union: it answers for the pairs that hold the context, which all graphs share.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from causalcontext.kernels.gaussian import (
+    CONTEXT_CHANGE,
+    EVERY_CONTEXT,
+    ONE_VIEW,
+    TESTABLE,
+    Statistics,
+    Workspace,
+    evaluate,
+    extend,
+    start,
+    tail,
+)
+from causalcontext.kernels.projection import next_combination
+
+Ints = NDArray[np.int64]
+
+# columns of Ledger.numbers and Ledger.facts
+P, STATISTIC, DF = 0, 1, 2
+ROWS, VIEW, SIZE, REASON, UNTESTED, SEPARATED = 0, 1, 2, 3, 4, 5
+GIVEN_CONTEXT = -1
+"""The view of a set that holds the context in a search over all rows: every context, combined."""
+
+
+class Records(NamedTuple):
+    """The deciding test of every graph and pair; all arrays have the shape (graphs, pairs, columns)."""
+
+    numbers: NDArray[np.float64]
+    facts: NDArray[np.int32]
+    given: NDArray[np.int16]
+
+
+class Candidates(NamedTuple):
+    """Who may be conditioned on: `system[i, z]` has the bits of the graphs in which z may serve variable i.
+
+    `system` leaves the context out, `context` is the context's own column of bits, `plain_view` and `context_view` say
+    for every graph which rows answer a set without and with the context in it.
+    """
+
+    system: Ints
+    context: Ints
+    plain_view: Ints
+    context_view: Ints
+
+
+@njit(cache=True, nogil=True)
+def search_pairs(data: Statistics, alpha: float, level: int, context: int, first: Ints, second: Ints, slot: Ints,
+                 active: Ints, candidates: Candidates, records: Records, work: Workspace) -> Ints:  # fmt: skip
+    """Look for a separating set of `level` variables for every pair; the number of tests on all rows and on some.
+
+    Sets without the context come first, from the neighbours of the first variable, then of the second. For every
+    graph the first separating set in this order wins; the graphs that are still `active` stop there.
+    """
+    tests = np.zeros(2, dtype=np.int64)
+    for k in range(first.size):
+        x, y = first[k], second[k]
+        if x == context or y == context:
+            system = y if x == context else x
+            _scan_sides(data, alpha, CONTEXT_CHANGE, 0, context, context, system, level, False, active[k],
+                        candidates, records, slot[k], work, tests)  # fmt: skip
+            continue
+        left = active[k]
+        done = 0
+        for g in range(candidates.plain_view.size):
+            view = candidates.plain_view[g]
+            same = _graphs_with_view(candidates.plain_view, view) & left & ~done
+            if same & (1 << g):
+                done |= same
+                remaining = _scan_sides(data, alpha, ONE_VIEW, view, context, x, y, level, False, same, candidates,
+                                        records, slot[k], work, tests)  # fmt: skip
+                left &= ~(same & ~remaining)
+        if context < 0 or level == 0:
+            continue
+        for g in range(candidates.plain_view.size):
+            if left & (1 << g):
+                view = candidates.context_view[g]
+                mode = EVERY_CONTEXT if view == GIVEN_CONTEXT else ONE_VIEW
+                _scan_sides(data, alpha, mode, view, context, x, y, level, True, 1 << g, candidates, records,
+                            slot[k], work, tests)  # fmt: skip
+    return tests
+
+
+@njit(cache=True, nogil=True)
+def _graphs_with_view(views: Ints, view: int) -> int:
+    bits = 0
+    for g in range(views.size):
+        if views[g] == view:
+            bits |= 1 << g
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def _scan_sides(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, level: int,
+                with_context: bool, active: int, candidates: Candidates, records: Records, slot: int,
+                work: Workspace, tests: Ints) -> int:  # fmt: skip
+    """Scan the sets from both neighbourhoods; the graphs that found no separating set."""
+    for side in range(2):
+        node, other = (x, y) if side == 0 else (y, x)
+        open_here = active & candidates.context[node] if with_context else active
+        skipped = (active & candidates.context[other] if with_context else active) if side == 1 else 0
+        if open_here == 0:
+            continue
+        found = _scan(data, alpha, mode, view, context, x, y, node, other, level, with_context, open_here, skipped,
+                      candidates.system, records, slot, work, tests)  # fmt: skip
+        active &= ~found
+    return active
+
+
+@njit(cache=True, nogil=True)
+def _scan(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, node: int, other: int,
+          level: int, with_context: bool, active: int, skipped: int, system: Ints, records: Records, slot: int,
+          work: Workspace, tests: Ints) -> int:  # fmt: skip
+    """Test the subsets of one neighbourhood in lexicographic order; the graphs that found a separating set.
+
+    `skipped` are the graphs for which the sets inside the other variable's neighbourhood were tested before.
+    """
+    size = level - 1 if with_context else level
+    pool = _pool(system, node, x, y, active)
+    if pool.size < size:
+        return 0
+    for j in range(size):
+        work.chosen[j] = j
+        work.given[j] = pool[j]
+    work.weakest[:] = 2.0
+    start(data, mode, view, x, y, work)
+    found, stale = 0, 0
+    while True:
+        eligible = _eligible(system, node, other, work.given, size, active & ~found, skipped)
+        if eligible:
+            extend(data, mode, view, x, y, stale, size, work)
+            stale = size
+            tests[0 if view <= 0 else 1] += 1
+            found |= _decide(data, alpha, mode, view, context, x, y, size, with_context, eligible, records, slot, work)
+            if found == active:
+                return found
+        changed = next_combination(work.chosen, size, pool.size)
+        if changed < 0:
+            return found
+        for j in range(changed, size):
+            work.given[j] = pool[work.chosen[j]]
+        stale = min(stale, changed)
+
+
+@njit(cache=True, nogil=True)
+def _pool(system: Ints, node: int, x: int, y: int, active: int) -> Ints:
+    """The variables that may serve `node` in some active graph, in column order."""
+    pool = np.empty(system.shape[0], dtype=np.int64)
+    count = 0
+    for z in range(system.shape[0]):
+        if z != x and z != y and system[node, z] & active:
+            pool[count] = z
+            count += 1
+    return pool[:count]
+
+
+@njit(cache=True, nogil=True)
+def _eligible(system: Ints, node: int, other: int, given: Ints, size: int, active: int, skipped: int) -> int:
+    """The active graphs in which the whole set is a candidate, and was not one for the other variable."""
+    before = active & skipped
+    for j in range(size):
+        active &= system[node, given[j]]
+        before &= system[other, given[j]]
+    return active & ~before
+
+
+@njit(cache=True, nogil=True)
+def _decide(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, size: int,
+            with_context: bool, eligible: int, records: Records, slot: int, work: Workspace) -> int:  # fmt: skip
+    """Test one set and write it down where it is the weakest evidence so far; the graphs that it separates."""
+    statistic, df, rows, reason = evaluate(data, mode, view, x, y, size, work)
+    p = -1.0
+    found = 0
+    graphs = records.facts.shape[0]
+    for bit in range(graphs + 1):
+        if not eligible & (1 << bit):
+            continue
+        g = bit % graphs  # the union's bit writes to the first graph; the caller copies it to all
+        if reason != TESTABLE:
+            _note_untested(records.facts[g, slot], rows, reason)
+            continue
+        if mode == ONE_VIEW and work.rank[0, size] == size:
+            if abs(statistic) >= work.weakest[g]:
+                continue
+            work.weakest[g] = abs(statistic)
+        if p < 0.0:
+            p = tail(data, mode, statistic, df)
+        if p > records.numbers[g, slot, P]:
+            _write(records, g, slot, p, statistic, df, rows, view, context, size, with_context, work.given)
+        if p > alpha:
+            records.facts[g, slot, SEPARATED] = 1
+            found |= 1 << bit
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _note_untested(facts: NDArray[np.int32], rows: int, reason: int) -> None:
+    facts[UNTESTED] += 1
+    if facts[VIEW] < 0:
+        facts[ROWS] = rows
+        facts[REASON] = reason
+
+
+@njit(cache=True, nogil=True)
+def _write(records: Records, g: int, slot: int, p: float, statistic: float, df: float, rows: int, view: int,
+           context: int, size: int, with_context: bool, given: Ints) -> None:  # fmt: skip
+    records.numbers[g, slot, P] = p
+    records.numbers[g, slot, STATISTIC] = statistic
+    records.numbers[g, slot, DF] = df
+    facts = records.facts[g, slot]
+    facts[ROWS] = rows
+    facts[VIEW] = max(view, 0)
+    facts[REASON] = TESTABLE
+    records.given[g, slot, :] = -1
+    for j in range(size):
+        records.given[g, slot, j] = given[j]
+    if with_context and view == GIVEN_CONTEXT:
+        records.given[g, slot, size] = context
+        size += 1
+    facts[SIZE] = size
+
+
+@njit(cache=True, nogil=True)
+def count_votes(data: Statistics, alpha: float, size: int, context: int, graph: Ints, first: Ints, second: Ints,
+                centre: Ints, offset: Ints, with_context: bool, candidates: Candidates, separating: Ints, holding: Ints,
+                work: Workspace) -> None:  # fmt: skip
+    """Count, for every pair, the candidate sets of `size` system variables that separate it.
+
+    `with_context` also counts these sets with the context added. `separating[k]` gains the number of separating
+    sets of pair k, `holding[offset[k] : offset[k + 1]]` how many of them hold each of its possible centres.
+    """
+    for k in range(first.size):
+        x, y, g = first[k], second[k], graph[k]
+        middle = centre[offset[k] : offset[k + 1]]
+        votes = holding[offset[k] : offset[k + 1]]
+        if x == context or y == context:
+            system = y if x == context else x
+            union = 1 << candidates.plain_view.size
+            separating[k] += _vote_sides(data, alpha, CONTEXT_CHANGE, 0, context, context, system, size, False, union,
+                                         candidates, middle, votes, work)  # fmt: skip
+            continue
+        view = candidates.plain_view[g]
+        separating[k] += _vote_sides(data, alpha, ONE_VIEW, view, context, x, y, size, False, 1 << g, candidates, middle,
+                                     votes, work)  # fmt: skip
+        if with_context:
+            view = candidates.context_view[g]
+            mode = EVERY_CONTEXT if view == GIVEN_CONTEXT else ONE_VIEW
+            separating[k] += _vote_sides(data, alpha, mode, view, context, x, y, size, True, 1 << g,
+                                         candidates, middle, votes, work)  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _vote_sides(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, size: int,
+                with_context: bool, graph: int, candidates: Candidates, middle: Ints, votes: Ints,
+                work: Workspace) -> int:  # fmt: skip
+    """Count the separating sets from both neighbourhoods, each set once."""
+    total = 0
+    for side in range(2):
+        node, other = (x, y) if side == 0 else (y, x)
+        allowed = graph & candidates.context[node] if with_context else graph
+        skipped = (graph & candidates.context[other] if with_context else graph) if side == 1 else 0
+        if allowed:
+            total += _vote(data, alpha, mode, view, context, x, y, node, other, size, with_context, graph, skipped,
+                           candidates.system, middle, votes, work)  # fmt: skip
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _vote(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, node: int, other: int,
+          size: int, with_context: bool, graph: int, skipped: int, system: Ints, middle: Ints, votes: Ints,
+          work: Workspace) -> int:  # fmt: skip
+    pool = _pool(system, node, x, y, graph)
+    if pool.size < size:
+        return 0
+    for j in range(size):
+        work.chosen[j] = j
+        work.given[j] = pool[j]
+    start(data, mode, view, x, y, work)
+    total, stale = 0, 0
+    while True:
+        if _eligible(system, node, other, work.given, size, graph, skipped):
+            extend(data, mode, view, x, y, stale, size, work)
+            stale = size
+            statistic, df, _, reason = evaluate(data, mode, view, x, y, size, work)
+            if reason == TESTABLE and tail(data, mode, statistic, df) > alpha:
+                total += 1
+                for m in range(middle.size):
+                    votes[m] += _holds(work.given, size, with_context, context, middle[m])
+        changed = next_combination(work.chosen, size, pool.size)
+        if changed < 0:
+            return total
+        for j in range(changed, size):
+            work.given[j] = pool[work.chosen[j]]
+        stale = min(stale, changed)
+
+
+@njit(cache=True, nogil=True)
+def _holds(given: Ints, size: int, with_context: bool, context: int, node: int) -> int:
+    if node == context:
+        return 1 if with_context else 0
+    for j in range(size):
+        if given[j] == node:
+            return 1
+    return 0

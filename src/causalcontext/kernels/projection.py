@@ -1,0 +1,82 @@
+"""Residual moments of two variables after regression on a set, from a covariance matrix.
+
+The set is factored one variable at a time, so that the next set of a lexicographic enumeration only pays for the
+positions that changed. A variable that is a linear function of the ones before it is skipped and lowers the rank.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+COLLINEAR_BELOW = 1e-10
+"""A residual variance below this share of the variable's own variance counts as zero."""
+
+
+@njit(cache=True, nogil=True)
+def next_combination(index: Ints, size: int, candidates: int) -> int:
+    """Advance `index[:size]` to the next subset of `range(candidates)`; the first changed position, -1 at the end."""
+    for position in range(size - 1, -1, -1):
+        if index[position] < candidates - size + position:
+            index[position] += 1
+            for later in range(position + 1, size):
+                index[later] = index[later - 1] + 1
+            return position
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def start_projection(covariance: Floats, x: int, y: int, moments: Floats, rank: Ints) -> None:
+    """Set the moments of x and y before any regression: their variances and their covariance."""
+    moments[0, 0] = covariance[x, x]
+    moments[0, 1] = covariance[y, y]
+    moments[0, 2] = covariance[x, y]
+    rank[0] = 0
+
+
+@njit(cache=True, nogil=True)
+def extend_projection(covariance: Floats, x: int, y: int, given: Ints, start: int, size: int,
+                      factor: Floats, loads: Floats, moments: Floats, rank: Ints) -> None:  # fmt: skip
+    """Regress x and y on `given[:size]`, where everything up to `start` is already done.
+
+    Afterwards `moments[size]` holds the residual variance of x, that of y and their residual covariance, and
+    `rank[size]` the rank of the set.
+    """
+    for j in range(start, size):
+        z = given[j]
+        pivot = covariance[z, z]
+        for k in range(j):
+            value = covariance[z, given[k]]
+            for i in range(k):
+                value -= factor[j, i] * factor[k, i]
+            value = value / factor[k, k] if factor[k, k] > 0.0 else 0.0
+            factor[j, k] = value
+            pivot -= value * value
+        if pivot <= COLLINEAR_BELOW * covariance[z, z]:
+            factor[j, j] = 0.0
+            loads[0, j] = 0.0
+            loads[1, j] = 0.0
+            moments[j + 1, :] = moments[j, :]
+            rank[j + 1] = rank[j]
+            continue
+        root = math.sqrt(pivot)
+        factor[j, j] = root
+        on_x = covariance[x, z]
+        on_y = covariance[y, z]
+        for i in range(j):
+            on_x -= loads[0, i] * factor[j, i]
+            on_y -= loads[1, i] * factor[j, i]
+        on_x /= root
+        on_y /= root
+        loads[0, j] = on_x
+        loads[1, j] = on_y
+        moments[j + 1, 0] = moments[j, 0] - on_x * on_x
+        moments[j + 1, 1] = moments[j, 1] - on_y * on_y
+        moments[j + 1, 2] = moments[j, 2] - on_x * on_y
+        rank[j + 1] = rank[j] + 1

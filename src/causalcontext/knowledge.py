@@ -1,0 +1,276 @@
+"""What an expert knows about links, by name, used in both phases of a search.
+
+A required link is never tested, and oriented. A link that is ruled out in both directions is absent by assumption: it
+is never tested, has no separating set, and so orients nothing. A link that is ruled out in one direction is tested,
+and oriented the other way if it is there; the variable that cannot be a cause is not conditioned on for its sake.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.errors import FileError, KnowledgeError, check_choice, did_you_mean
+
+Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Links:
+    """Knowledge over numbered variables: directed links that `may` exist and that `must`, shape (N, N), row -> column."""
+
+    may: NDArray[np.bool_]
+    must: NDArray[np.bool_]
+
+    @property
+    def required(self) -> NDArray[np.bool_]:
+        """Pairs with a required link, symmetric."""
+        return self.must | self.must.T
+
+    @property
+    def absent(self) -> NDArray[np.bool_]:
+        """Pairs that are ruled out in both directions, symmetric, diagonal included."""
+        return ~self.may & ~self.may.T
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Expert knowledge about links, checked for contradictions when it is made.
+
+    Parameters
+    ----------
+    required, forbidden : sequences of (cause, effect)
+        Links that exist in every context; directed links that exist in none. A pair that is forbidden both ways has
+        no link at all.
+    tiers : sequence of sequences of names
+        Nothing in a later tier causes anything in an earlier one. Variables in no tier are free.
+    roots, sinks : sequences of names
+        Variables without causes; variables without effects.
+    closed : sequence of names
+        Variables all of whose links are required ones: every other link there is absent.
+
+    Examples
+    --------
+    >>> knowledge = Knowledge(required=[("R", "Y")], tiers=[["X"], ["R", "Y"]])
+    >>> knowledge | Knowledge(sinks=["Y"])
+    Knowledge(required=(('R', 'Y'),), tiers=(('X',), ('R', 'Y')), sinks=('Y',))
+    >>> Knowledge(required=[("X", "Y")], forbidden=[("X", "Y")])
+    Traceback (most recent call last):
+        ...
+    causalcontext.errors.KnowledgeError: the link X --> Y is both required and forbidden
+    """
+
+    required: tuple[tuple[str, str], ...] = ()
+    forbidden: tuple[tuple[str, str], ...] = ()
+    tiers: tuple[tuple[str, ...], ...] = ()
+    roots: tuple[str, ...] = ()
+    sinks: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        required: Pairs = (),
+        forbidden: Pairs = (),
+        tiers: Sequence[Sequence[str]] = (),
+        roots: Sequence[str] = (),
+        sinks: Sequence[str] = (),
+        closed: Sequence[str] = (),
+    ) -> None:
+        put = object.__setattr__
+        put(self, "required", _links("required", required))
+        put(self, "forbidden", _links("forbidden", forbidden))
+        put(self, "tiers", tuple(_names(f"tier {i + 1}", tier) for i, tier in enumerate(_listed("tiers", tiers))))
+        put(self, "roots", _names("roots", roots))
+        put(self, "sinks", _names("sinks", sinks))
+        put(self, "closed", _names("closed", closed))
+        self._check()
+
+    @classmethod
+    def context_children(cls, context: str, children: Sequence[str]) -> Knowledge:
+        """The paper's "adj. R-ch.": these are children of the context, and perhaps others are.
+
+        Examples
+        --------
+        >>> Knowledge.context_children("R", ["Y"]).required
+        (('R', 'Y'),)
+        """
+        return cls(required=[(context, child) for child in _names("children", children)])
+
+    @classmethod
+    def context_neighbours(
+        cls,
+        context: str,
+        parents: Sequence[str] = (),
+        children: Sequence[str] = (),
+        others: Literal["absent", "unknown"] = "absent",
+    ) -> Knowledge:
+        """The paper's "adj. R-all": these are the links at the context; `others` are absent, or left open.
+
+        Examples
+        --------
+        >>> Knowledge.context_neighbours("R", parents=["X"], children=["Y"]).closed
+        ('R',)
+        """
+        check_choice("others", others, ("absent", "unknown"))
+        into = [(parent, context) for parent in _names("parents", parents)]
+        out_of = [(context, child) for child in _names("children", children)]
+        return cls(required=into + out_of, closed=[context] if others == "absent" else [])
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Knowledge:
+        """Knowledge from a TOML file with the keys of this class."""
+        try:
+            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise FileError(f"knowledge file {str(path)!r} cannot be read: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileError(f"knowledge file {str(path)!r} is not valid TOML: {error}") from error
+        return cls.from_dict(content)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Knowledge:
+        """Knowledge from a mapping with the keys of this class."""
+        known = [field.name for field in fields(cls)]
+        for key in content:
+            if key not in known:
+                expected = ", ".join(known)
+                raise KnowledgeError(f"unknown key {key!r} in knowledge, expected {expected}{did_you_mean(key, known)}")
+        return cls(**content)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The same knowledge as lists, without empty entries."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            key: [list(item) if isinstance(item, tuple) else item for item in value]
+            for key, value in values.items()
+            if value
+        }
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every variable that is mentioned, in order of first mention."""
+        pairs = [name for pair in self.required + self.forbidden for name in pair]
+        tiered = [name for tier in self.tiers for name in tier]
+        return tuple(dict.fromkeys([*pairs, *tiered, *self.roots, *self.sinks, *self.closed]))
+
+    def links(self, names: Sequence[str]) -> Links:
+        """The same knowledge over the variables of a table; names that are not there are an error."""
+        index = {name: position for position, name in enumerate(names)}
+        for name in self.names:
+            if name not in index:
+                raise KnowledgeError(f"knowledge names {name!r}, which is not a column{did_you_mean(name, names)}")
+        must = np.zeros((len(index), len(index)), dtype=bool)
+        for cause, effect in self.required:
+            must[index[cause], index[effect]] = True
+        may = ~np.eye(len(index), dtype=bool) & ~_reachable(must).T
+        for cause, effect in [*self.forbidden, *self._against_tiers()]:
+            may[index[cause], index[effect]] = False
+        may[:, [index[name] for name in self.roots]] = False
+        may[[index[name] for name in self.sinks], :] = False
+        for position in (index[name] for name in self.closed):
+            may[position] &= must[position]
+            may[:, position] &= must[:, position]
+        return Links(may, must)
+
+    def __or__(self, other: Knowledge) -> Knowledge:
+        """All that either knows."""
+        if not isinstance(other, Knowledge):
+            return NotImplemented
+        extra = other._against_tiers() if self.tiers else ()
+        return Knowledge(
+            required=_merged(self.required, other.required),
+            forbidden=_merged(self.forbidden, other.forbidden, extra),
+            tiers=self.tiers or other.tiers,
+            roots=_merged(self.roots, other.roots),
+            sinks=_merged(self.sinks, other.sinks),
+            closed=_merged(self.closed, other.closed),
+        )
+
+    def __repr__(self) -> str:
+        known = [(field.name, getattr(self, field.name)) for field in fields(self)]
+        return f"Knowledge({', '.join(f'{name}={value!r}' for name, value in known if value)})"
+
+    def _against_tiers(self) -> tuple[tuple[str, str], ...]:
+        """The directed links that the tiers rule out."""
+        return tuple(
+            (late, early)
+            for position, tier in enumerate(self.tiers)
+            for late in tier
+            for before in self.tiers[:position]
+            for early in before
+        )
+
+    def _check(self) -> None:
+        """Raise if the knowledge contradicts itself."""
+        tiered = [name for tier in self.tiers for name in tier]
+        for name in tiered:
+            if tiered.count(name) > 1:
+                raise KnowledgeError(f"{name!r} is in more than one tier")
+        forbidden, against = set(self.forbidden), set(self._against_tiers())
+        for cause, effect in self.required:
+            link = f"the link {cause} --> {effect} is"
+            if (cause, effect) in forbidden:
+                raise KnowledgeError(f"{link} both required and forbidden")
+            if (cause, effect) in against:
+                raise KnowledgeError(f"{link} required, but {effect!r} is in an earlier tier than {cause!r}")
+            if effect in self.roots:
+                raise KnowledgeError(f"{link} required, but {effect!r} is a root: it has no causes")
+            if cause in self.sinks:
+                raise KnowledgeError(f"{link} required, but {cause!r} is a sink: it has no effects")
+        self._check_cycles()
+
+    def _check_cycles(self) -> None:
+        index = {name: position for position, name in enumerate(self.names)}
+        must = np.zeros((len(index), len(index)), dtype=bool)
+        for cause, effect in self.required:
+            must[index[cause], index[effect]] = True
+        circular = [name for name in index if _reachable(must)[index[name], index[name]]]
+        if circular:
+            raise KnowledgeError(f"the required links form a cycle through {', '.join(map(repr, circular))}")
+
+
+def _reachable(must: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """True from every variable to all that its required links lead to."""
+    reach = must
+    while reach.any():
+        longer = reach | (reach.astype(np.float32) @ must.astype(np.float32) > 0)
+        if np.array_equal(longer, reach):
+            break
+        reach = longer
+    return reach
+
+
+def _merged(*parts: Iterable[Any]) -> list[Any]:
+    return list(dict.fromkeys(item for part in parts for item in part))
+
+
+def _listed(what: str, value: Any) -> Sequence[Any]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise KnowledgeError(f"{what} is {value!r}, expected a list")
+    return list(value)
+
+
+def _names(what: str, value: Any) -> tuple[str, ...]:
+    names = tuple(_listed(what, value))
+    for name in names:
+        if not isinstance(name, str):
+            raise KnowledgeError(f"{what} holds {name!r}, expected a column name in quotes")
+    return tuple(dict.fromkeys(names))
+
+
+def _links(what: str, value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for pair in _listed(what, value):
+        names = _listed(f"an entry of {what}", pair)
+        if len(names) != 2 or not all(isinstance(name, str) for name in names):
+            raise KnowledgeError(f"{what} holds {pair!r}, expected a pair (cause, effect) of column names")
+        if names[0] == names[1]:
+            raise KnowledgeError(f"{what} holds a link from {names[0]!r} to itself")
+        pairs.append((names[0], names[1]))
+    return tuple(dict.fromkeys(pairs))

@@ -1,0 +1,156 @@
+"""The level search for tests without a compiled kernel: the same questions in the same order, in batches of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.independence.protocol import PreparedTest
+from causalcontext.kernels.levels import (
+    DF,
+    GIVEN_CONTEXT,
+    REASON,
+    ROWS,
+    SEPARATED,
+    SIZE,
+    STATISTIC,
+    UNTESTED,
+    VIEW,
+    Candidates,
+    P,
+    Records,
+)
+from causalcontext.rules import Trial
+
+Ints = NDArray[np.int64]
+Answer = tuple[float, float, float, int, int]
+LARGEST_BLOCK = 64
+"""Sets of one pair that go into a batch at most; a search begins with one and doubles, so that few are in vain."""
+
+
+class BatchedSearch:
+    """Searches levels with any `PreparedTest`; a trial that several graphs ask for is run once.
+
+    Parameters
+    ----------
+    prepared : PreparedTest
+    context : int
+        The position of the context, or -1.
+    """
+
+    def __init__(self, prepared: PreparedTest, context: int) -> None:
+        self.prepared, self.context = prepared, context
+        self._answers: dict[Trial, Answer] = {}
+
+    def search_pairs(self, alpha: float, level: int, first: Ints, second: Ints, slot: Ints, active: Ints,
+                     candidates: Candidates, records: Records) -> Ints:  # fmt: skip
+        """Look for separating sets of `level` variables for every pair, writing to `records`."""
+        before = len(self._answers)
+        open_searches = [
+            (self._trials(int(x), int(y), bit, level, candidates), bit % records.facts.shape[0], int(place))
+            for x, y, place, bits in zip(first, second, slot, active, strict=True)
+            for bit in range(records.facts.shape[0] + 1)
+            if int(bits) >> bit & 1
+        ]
+        size = 1
+        while open_searches:
+            blocks = [list(islice(trials, size)) for trials, _, _ in open_searches]
+            self._run([trial for block in blocks for trial in block])
+            open_searches = [
+                search
+                for search, block in zip(open_searches, blocks, strict=True)
+                if not self._settle(block, alpha, records, search[1], search[2]) and len(block) == size
+            ]
+            size = min(2 * size, LARGEST_BLOCK)
+        fresh = list(self._answers)[before:]
+        some = sum(1 for trial in fresh if trial.where)
+        return np.array([len(fresh) - some, some], dtype=np.int64)
+
+    def count_votes(self, alpha: float, size: int, graph: Ints, first: Ints, second: Ints, centre: Ints, offset: Ints,
+                    with_context: bool, candidates: Candidates, separating: Ints, holding: Ints) -> None:  # fmt: skip
+        """Count the sets of `size` system variables that separate each pair, and those that hold each centre."""
+        asked = []
+        for k, (x, y, g) in enumerate(zip(first, second, graph, strict=True)):
+            bit = candidates.plain_view.size if self.context in (x, y) else int(g)
+            for context_too in (False, True) if with_context else (False,):
+                asked += [(k, trial) for trial in self._sets(int(x), int(y), bit, size, context_too, candidates)]
+        self._run([trial for _, trial in asked])
+        for k, trial in asked:
+            p = self._answers[_canonical(trial)][0]
+            if p > alpha:
+                separating[k] += 1
+                held = {*trial.given, *(column for column, _ in trial.where)}
+                for place in range(offset[k], offset[k + 1]):
+                    holding[place] += int(centre[place]) in held
+
+    def _trials(self, x: int, y: int, bit: int, level: int, candidates: Candidates) -> Iterator[Trial]:
+        """The trials of one pair in one graph, in canonical order: without the context first."""
+        yield from self._sets(x, y, bit, level, False, candidates)
+        if level > 0:
+            yield from self._sets(x, y, bit, level - 1, True, candidates)
+
+    def _sets(self, x: int, y: int, bit: int, size: int, with_context: bool, candidates: Candidates) -> Iterator[Trial]:
+        """Sets of `size` system variables from the neighbours of x, then from those of y, each once."""
+        if self.context in (x, y):
+            x, y = self.context, (x + y - self.context)
+            if with_context:
+                return
+        before: set[int] | None = None
+        for node in (x, y):
+            if with_context and not int(candidates.context[node]) >> bit & 1:
+                continue
+            pool = [int(z) for z in np.flatnonzero(candidates.system[node] >> bit & 1) if z not in (x, y)]
+            for chosen in combinations(pool, size):
+                if before is None or not before.issuperset(chosen):
+                    yield self._trial(x, y, chosen, bit, with_context, candidates)
+            before = set(pool)
+
+    def _trial(self, x: int, y: int, given: tuple[int, ...], bit: int, with_context: bool,
+               candidates: Candidates) -> Trial:  # fmt: skip
+        if self.context in (x, y):
+            return Trial(x, y, given)
+        view = int((candidates.context_view if with_context else candidates.plain_view)[bit])
+        if view == GIVEN_CONTEXT:
+            return Trial(x, y, (*given, self.context))
+        return Trial(x, y, given, ((self.context, view - 1),) if view else ())
+
+    def _run(self, trials: list[Trial]) -> None:
+        """Answer the trials that are not answered yet."""
+        fresh = [t for t in dict.fromkeys(_canonical(trial) for trial in trials) if t not in self._answers]
+        if not fresh:
+            return
+        outcomes = self.prepared.answer(fresh)
+        columns = (outcomes.p, outcomes.statistic, outcomes.df, outcomes.n, outcomes.reason)
+        for trial, p, statistic, df, n, reason in zip(fresh, *columns, strict=True):
+            self._answers[trial] = (float(p), float(statistic), float(df), int(n), int(reason))
+
+    def _settle(self, block: list[Trial], alpha: float, records: Records, graph: int, slot: int) -> bool:
+        """Write a block of answers down; True as soon as one of them separates the pair."""
+        numbers, facts = records.numbers[graph, slot], records.facts[graph, slot]
+        for trial in block:
+            p, statistic, df, n, reason = self._answers[_canonical(trial)]
+            if reason:
+                facts[UNTESTED] += 1
+                if facts[VIEW] < 0:
+                    facts[ROWS], facts[REASON] = n, reason
+                continue
+            if p > numbers[P]:
+                numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
+                view = trial.where[0][1] + 1 if trial.where else 0
+                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON] = n, view, len(trial.given), 0
+                records.given[graph, slot] = -1
+                records.given[graph, slot, : len(trial.given)] = trial.given
+            if p > alpha:
+                facts[SEPARATED] = 1
+                return True
+        return False
+
+
+def _canonical(trial: Trial) -> Trial:
+    """The same trial with its two variables in column order."""
+    if trial.x <= trial.y:
+        return trial
+    return Trial(trial.y, trial.x, trial.given, trial.where)

@@ -1,0 +1,159 @@
+"""One level of the joint skeleton: every pair that is left, every set of one size, all graphs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import comb
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.levels import Candidates, Records
+from causalcontext.search.ledger import Ledger
+from causalcontext.search.plan import NO_CONTEXT, Bools, Plan
+
+Ints = NDArray[np.int64]
+Advance = Callable[[int, int, int], None]
+"""Called as `advance(level, pairs done, pairs in all)`."""
+
+MOST_GRAPHS = 60
+"""Graphs that share one sweep: their bits must fit an integer."""
+TESTS_PER_CALL = 4_000_000
+"""Roughly how many tests a kernel call may hold, so that progress is shown and Ctrl-C is heard."""
+
+
+class LevelSearch(Protocol):
+    """Answers a whole level at once: a compiled kernel, or `BatchedSearch` around any other test."""
+
+    def search_pairs(self, alpha: float, level: int, first: Ints, second: Ints, slot: Ints, active: Ints,
+                     candidates: Candidates, records: Records) -> Ints:  # fmt: skip
+        """Look for separating sets of `level` variables for every pair, writing to `records`."""
+        ...
+
+    def count_votes(self, alpha: float, size: int, graph: Ints, first: Ints, second: Ints, centre: Ints, offset: Ints,
+                    with_context: bool, candidates: Candidates, separating: Ints, holding: Ints) -> None:  # fmt: skip
+        """Count the sets of `size` system variables that separate each pair, and those that hold each centre."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A level for some of the graphs: pairs with enough candidates, and whom they may condition on."""
+
+    graphs: slice
+    slots: Ints
+    active: Ints
+    candidates: Candidates
+    tests_per_pair: int
+
+
+def sweeps(plan: Plan, ledger: Ledger, adjacency: Bools, level: int) -> list[Sweep]:
+    """The work of one level; empty when no pair has enough candidates left."""
+    if level > plan.max_given:
+        return []
+    found = []
+    for begin in range(0, len(plan.levels), MOST_GRAPHS):
+        sweep = _sweep(plan, ledger, adjacency, level, slice(begin, min(begin + MOST_GRAPHS, len(plan.levels))))
+        if sweep.slots.size:
+            found.append(sweep)
+    return found
+
+
+def run_level(search: LevelSearch, plan: Plan, ledger: Ledger, level: int, work: list[Sweep], n_jobs: int,
+              advance: Advance) -> None:  # fmt: skip
+    """Search every sweep of a level and write the outcome to the ledger."""
+    ledger.make_room(level)
+    total = sum(sweep.slots.size for sweep in work)
+    done = 0
+    for sweep in work:
+        records = ledger.of_graphs(sweep.graphs)
+
+        def search_part(part: slice, sweep: Sweep = sweep, records: Records = records) -> tuple[Ints, int]:
+            slots = sweep.slots[part]
+            tests = search.search_pairs(plan.alpha, level, ledger.first[slots], ledger.second[slots], slots,
+                                        sweep.active[part], sweep.candidates, records)  # fmt: skip
+            return tests, slots.size
+
+        for tests, size in _in_parallel(search_part, _parts(sweep, n_jobs), n_jobs):
+            ledger.tests += tests
+            done += size
+            advance(level, done, total)
+    if plan.searches_context:
+        ledger.share(_context_slots(plan, ledger))
+
+
+def candidate_bits(plan: Plan, adjacency: Bools, graphs: slice = slice(None)) -> Candidates:
+    """Whom each variable may condition on: its neighbours in a graph, unless they cannot be its causes."""
+    usable = adjacency & plan.links.may.T
+    system = _pack(usable[graphs])
+    system |= usable.any(axis=0).astype(np.int64) << len(plan.levels[graphs])
+    context = np.zeros(plan.variables, dtype=np.int64)
+    if plan.context != NO_CONTEXT:
+        if plan.searches_context:
+            context = system[:, plan.context].copy()
+        system[:, plan.context] = 0
+    return Candidates(system, context, plan.views[graphs], plan.context_views[graphs])
+
+
+def _sweep(plan: Plan, ledger: Ledger, adjacency: Bools, level: int, graphs: slice) -> Sweep:
+    candidates = candidate_bits(plan, adjacency, graphs)
+    active = _pack(adjacency[graphs] & ~plan.links.required)[ledger.first, ledger.second]
+    if plan.context != NO_CONTEXT:
+        at_context = _context_slots(plan, ledger)
+        shared = 1 << len(plan.levels[graphs])
+        tested = plan.searches_context and graphs.start == 0
+        active[at_context] = np.where(active[at_context] != 0, shared, 0) if tested else 0
+    reach = _reach(plan, candidates, ledger)
+    slots = np.flatnonzero((active != 0) & (reach >= level))
+    most = int(reach[slots].max(initial=0))
+    return Sweep(graphs, slots, active[slots], candidates, 2 * comb(most, level))
+
+
+def _reach(plan: Plan, candidates: Candidates, ledger: Ledger) -> Ints:
+    """For every pair, the size of the larger of the two candidate neighbourhoods."""
+    serves = candidates.system != 0
+    with_context = candidates.context != 0
+    count = serves.sum(axis=1) + with_context
+    first, second = ledger.first, ledger.second
+    reach: Ints = np.maximum(count[first] - serves[first, second], count[second] - serves[second, first])
+    if plan.context != NO_CONTEXT:
+        own = _context_slots(plan, ledger)
+        other = first[own] + second[own] - plan.context
+        reach[own] = np.maximum(count[other] - with_context[other], count[plan.context] - serves[plan.context, other])
+    return reach
+
+
+def _context_slots(plan: Plan, ledger: Ledger) -> Ints:
+    return np.flatnonzero((ledger.first == plan.context) | (ledger.second == plan.context))
+
+
+def _pack(stack: Bools) -> Ints:
+    """One integer per entry, with a bit for every graph in which it is true."""
+    bits = np.zeros(stack.shape[1:], dtype=np.int64)
+    for g, layer in enumerate(stack):
+        bits |= layer.astype(np.int64) << g
+    return bits
+
+
+def _parts(sweep: Sweep, n_jobs: int) -> list[slice]:
+    """Slices of the pairs, small enough for progress and at least one per worker."""
+    size = max(1, min(sweep.slots.size, TESTS_PER_CALL // max(sweep.tests_per_pair, 1)))
+    if n_jobs > 1:
+        size = max(1, min(size, -(-sweep.slots.size // (4 * n_jobs))))
+    return [slice(begin, begin + size) for begin in range(0, sweep.slots.size, size)]
+
+
+def _in_parallel(task: Callable[[slice], Any], parts: list[slice], n_jobs: int) -> Iterator[Any]:
+    """Run a task over the parts, in order of completion of the list; threads, since kernels release the lock."""
+    if n_jobs == 1 or len(parts) == 1:
+        yield from map(task, parts)
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        try:
+            yield from pool.map(task, parts)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

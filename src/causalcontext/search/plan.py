@@ -1,0 +1,78 @@
+"""What a search is about: how many graphs over which variables, whose rows answer, and what is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.levels import GIVEN_CONTEXT
+from causalcontext.knowledge import Links
+from causalcontext.rules import Query, Rule, masked
+
+Bools = NDArray[np.bool_]
+NO_CONTEXT = -1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One joint search for several graphs.
+
+    Attributes
+    ----------
+    variables : int
+        How many, the context included.
+    context : int
+        The position of the context among them, or `NO_CONTEXT`.
+    rule : Rule
+        Which rows answer a query.
+    levels : tuple of int
+        The context level of every graph that is searched; pooled search has a single graph, of level 0.
+    links : Links
+        What is known.
+    alpha : float
+        Two variables are called independent if the p-value is larger.
+    max_given : int
+        The largest conditioning set.
+    """
+
+    variables: int
+    context: int
+    rule: Rule
+    levels: tuple[int, ...]
+    links: Links
+    alpha: float
+    max_given: int
+
+    @property
+    def searches_context(self) -> bool:
+        """Whether links at the context can be tested: inside one context it is constant."""
+        return self.context != NO_CONTEXT and self.rule is not masked
+
+    @property
+    def views(self) -> NDArray[np.int64]:
+        """For every graph, the rows that answer a set without the context: 0 for all of them, 1 + level for some."""
+        return np.array([self._view(level, ()) for level in self.levels], dtype=np.int64)
+
+    @property
+    def context_views(self) -> NDArray[np.int64]:
+        """For every graph, the rows that answer a set with the context in it."""
+        return np.array([self._view(level, (self.context,)) for level in self.levels], dtype=np.int64)
+
+    def complete_graphs(self) -> Bools:
+        """Every pair adjacent in every graph, but for those absent by assumption; shape (graphs, N, N).
+
+        Where the context cannot be tested, only its required links are there.
+        """
+        start = ~self.links.absent
+        if self.context != NO_CONTEXT and not self.searches_context:
+            at_context = self.links.required[self.context]
+            start[self.context], start[:, self.context] = at_context, at_context
+        return np.repeat(start[None], len(self.levels), axis=0)
+
+    def _view(self, level: int, given: tuple[int, ...]) -> int:
+        trial = self.rule(Query(NO_CONTEXT, NO_CONTEXT, given), self.context, level)
+        if trial.where:
+            return trial.where[0][1] + 1
+        return GIVEN_CONTEXT if trial.given else 0

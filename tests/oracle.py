@@ -1,0 +1,38 @@
+"""Searches without noise: the engine on an exact oracle, for tests of theory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.knowledge import Knowledge
+from causalcontext.rules import Rule, adaptive
+from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.search.batches import BatchedSearch
+from causalcontext.search.plan import Plan
+from causalcontext.simulate.discrete import DiscreteModel, OracleTest
+
+
+def search_oracle(
+    model: DiscreteModel,
+    rule: Rule = adaptive,
+    levels: tuple[int, ...] = (0, 1),
+    knowledge: Knowledge | None = None,
+    collider_rule: str = "majority",
+) -> Found:
+    """The graphs that a search finds when every independence question is answered exactly."""
+    links = (knowledge or Knowledge()).links(model.names)
+    plan = Plan(len(model.names), model.context, rule, levels, links, 0.5, len(model.names))
+    search = BatchedSearch(OracleTest(model).prepare(None), model.context)
+    return algorithm_1(search, plan, collider_rule, 1, lambda size, done, total: None)
+
+
+def skeleton(truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The adjacencies of directed graphs, shape (..., N, N)."""
+    return truth | truth.swapaxes(-1, -2)
+
+
+def wrong_marks(marks: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:
+    """Arrowheads that contradict the true directed graphs, conflicts included."""
+    directed = marks == 1
+    return int((directed & ~truth).sum() + (marks == 4).sum() // 2)

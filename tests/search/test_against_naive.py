@@ -1,0 +1,223 @@
+"""The compiled search and the batched one against Algorithm 1 written the obvious way, on noisy tables."""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import naive
+from causalcontext.data.stock import take_stock
+from causalcontext.data.tables import read_table
+from causalcontext.independence.registry import find_test
+from causalcontext.knowledge import Knowledge
+from causalcontext.rules import adaptive, masked, pooled
+from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.search.batches import BatchedSearch
+from causalcontext.search.colliders import judge_triples
+from causalcontext.search.plan import Plan
+
+RULES = {"adaptive": adaptive, "masked": masked, "pooled": pooled}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table with the context at column `place`, the last of the names by position."""
+
+    table: pd.DataFrame
+    place: int
+
+    @cached_property
+    def prepared(self):
+        data = read_table(self.table, "R")
+        return find_test("partial-correlation").prepare(data, take_stock(data))
+
+    @property
+    def levels(self):
+        return tuple(sorted(self.table["R"].unique().tolist()))
+
+    def answer(self):
+        """The naive p-value of a question about columns by position."""
+        system = self.table.drop(columns="R").to_numpy(float)
+        context = self.table["R"].to_numpy()
+        to = {j: (j if j < self.place else j - 1) for j in range(self.table.shape[1])}
+
+        @cache
+        def p_value(x, y, given, where):
+            rows = slice(None) if where is None else context == where
+            rest = tuple(to[z] for z in given if z != self.place)
+            if self.place in (x, y):
+                twin = naive.context_change(system, context, to[x + y - self.place], rest)
+            elif self.place in given:
+                twin = naive.stratified_partial_correlation(system, context, to[x], to[y], rest)
+            else:
+                twin = naive.partial_correlation(system[rows], to[x], to[y], rest)
+            return None if twin is None else twin[-1]
+
+        return p_value
+
+
+def make_case(seed: int, sizes=(120, 80), columns: int = 6, place: int = 3, ugly: bool = False) -> Case:
+    """A random linear system; the context is a noisy threshold of one column, and changes some of the slopes."""
+    rng = np.random.default_rng(seed)
+    n = sum(sizes)
+    values = rng.standard_normal((n, columns))
+    values[:, 1] += 0.8 * values[:, 0]
+    driver = values[:, 1] + 0.3 * rng.standard_normal(n)
+    context = np.searchsorted(np.quantile(driver, np.cumsum(sizes)[:-1] / n), driver)
+    for j in range(2, columns):
+        for i in rng.choice(j, size=min(2, j), replace=False):
+            keep = np.where(context == rng.integers(len(sizes)), 0.0, 1.0) if rng.random() < 0.4 else 1.0
+            values[:, j] += keep * rng.choice([-0.6, 0.5, 0.9]) * values[:, i]
+    if ugly:
+        values[:, 2] = 3 * values[:, 0] - values[:, 1]  # collinear everywhere
+        values[context == 0, 4] = 0.1  # constant in one context
+    table = pd.DataFrame(values, columns=[f"X{j}" for j in range(columns)])
+    table.insert(place, "R", context)
+    return Case(table, place)
+
+
+def search(case: Case, rule: str, knowledge: Knowledge | None = None, max_given=None, batched=False,
+           n_jobs=1, collider_rule="majority") -> tuple[Found, Plan]:  # fmt: skip
+    variables = case.table.shape[1]
+    links = (knowledge or Knowledge()).links(tuple(case.table.columns))
+    levels = (0,) if rule == "pooled" else case.levels
+    limit = variables if max_given is None else max_given
+    plan = Plan(variables, case.place, RULES[rule], levels, links, 0.05, limit)
+    engine = BatchedSearch(case.prepared, case.place) if batched else case.prepared
+    return algorithm_1(engine, plan, collider_rule, n_jobs, lambda *_: None), plan
+
+
+def edge_sets(found: Found) -> list[set[frozenset[int]]]:
+    return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.marks]
+
+
+CASES = {
+    "plain": make_case(1),
+    "context first": make_case(2, place=0),
+    "context last": make_case(3, place=6),
+    "three contexts": make_case(4, sizes=(90, 60, 50)),
+    "tiny context": make_case(5, sizes=(150, 9)),
+    "five small contexts": make_case(6, sizes=(40, 12, 12, 10, 9)),
+    "ugly": make_case(7, ugly=True),
+    "ugly, three contexts": make_case(8, sizes=(70, 40, 12), ugly=True),
+}
+every_case = pytest.mark.parametrize("case", list(CASES.values()), ids=list(CASES))
+every_rule = pytest.mark.parametrize("rule", list(RULES))
+
+
+@every_case
+@every_rule
+@pytest.mark.parametrize("max_given", [None, 1])
+def test_skeleton_and_separating_sets_are_the_naive_ones(case, rule, max_given):
+    found, plan = search(case, rule, max_given=max_given)
+    twins = naive.pc_stable_contexts(
+        case.answer(), range(plan.variables), case.place, plan.levels, rule, max_given=max_given
+    )
+    for g, (edges, twin) in enumerate(zip(edge_sets(found), twins.values(), strict=True)):
+        assert edges == twin.edges
+        for pair, sets in twin.separations.items():
+            chosen = found.ledger.separating_set(g, *sorted(pair), case.place)
+            assert frozenset(chosen) in sets
+
+
+@every_case
+@every_rule
+@pytest.mark.parametrize("collider_rule", ["majority", "conservative", "first"])
+def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
+    kernel, _ = search(case, rule, collider_rule=collider_rule)
+    batched, _ = search(case, rule, batched=True, collider_rule=collider_rule)
+    assert np.array_equal(kernel.marks, batched.marks)
+    mine, theirs = kernel.ledger.records, batched.ledger.records
+    assert np.array_equal(mine.facts, theirs.facts)
+    assert np.array_equal(mine.given, theirs.given)
+    np.testing.assert_allclose(mine.numbers, theirs.numbers, rtol=1e-7, atol=1e-12)
+
+
+@every_case
+@every_rule
+def test_threads_do_not_matter(case, rule):
+    one, _ = search(case, rule)
+    two, _ = search(case, rule, n_jobs=2)
+    assert np.array_equal(one.marks, two.marks)
+    for mine, theirs in zip(one.ledger.records, two.ledger.records, strict=True):
+        assert np.array_equal(mine, theirs, equal_nan=True)
+
+
+@every_case
+@every_rule
+@pytest.mark.parametrize("collider_rule", ["majority", "conservative"])
+def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
+    found, plan = search(case, rule)
+    adjacency = found.marks != 0
+    judged = judge_triples(case.prepared, plan, found.ledger, adjacency, collider_rule)
+    union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
+    seen = 0
+    for g, edges in enumerate(edge_sets(found)):
+        for x, w, y in unshielded(edges, plan.variables):
+            pool = union if case.place in (x, y) else edges
+            total, held = naive.collider_votes(case.answer(), pool, (x, w, y), rule, case.place, plan.levels[g])
+            if total == 0:
+                total, held = 1, int(w in found.ledger.separating_set(g, x, y, case.place))
+            strict = collider_rule == "conservative" or w == case.place
+            collider = held == 0 if strict else 2 * held < total
+            unclear = 0 < held < total if strict else 2 * held == total
+            assert ((x, w, y) in judged[g].colliders) == (collider and not unclear)
+            assert ((x, w, y) in judged[g].ambiguous) == unclear
+            seen += 1
+    assert seen > 0 or rule == "masked"
+
+
+def unshielded(edges, variables):
+    for x in range(variables):
+        for y in range(x + 1, variables):
+            if frozenset((x, y)) not in edges:
+                for w in range(variables):
+                    if {frozenset((x, w)), frozenset((w, y))} <= edges:
+                        yield x, w, y
+
+
+@every_case
+@pytest.mark.parametrize("rule", ["adaptive", "pooled"])
+def test_knowledge_limits_what_is_tested_and_conditioned_on(case, rule):
+    knowledge = Knowledge(
+        required=[("R", "X5")], forbidden=[("X1", "X3"), ("X3", "X1"), ("X4", "X0")], tiers=[["X0"], ["X2", "X4"]]
+    )
+    names = tuple(case.table.columns)
+    links = knowledge.links(names)
+    found, plan = search(case, rule, knowledge)
+    pairs = [(i, j) for i in range(len(names)) for j in range(i)]
+    twins = naive.pc_stable_contexts(
+        case.answer(), range(len(names)), case.place, plan.levels, rule,
+        required=[pair for pair in pairs if links.required[pair]],
+        absent=[pair for pair in pairs if links.absent[pair]],
+        possible_parent=lambda x, z: bool(links.may[z, x]),
+    )  # fmt: skip
+    assert [twin.edges for twin in twins.values()] == edge_sets(found)
+
+
+def test_the_weakest_evidence_is_kept_for_edges():
+    case = CASES["plain"]
+    found, _ = search(case, "adaptive")
+    answer = case.answer()
+    for g, edges in enumerate(edge_sets(found)):
+        for x, y in (sorted(pair) for pair in edges if case.place not in pair):
+            p = found.ledger.records.numbers[g, found.ledger.slot(x, y), 0]
+            assert p >= (answer(x, y, (), None)) - 1e-12
+            assert p <= 0.05
+
+
+def test_many_contexts_search_in_groups():
+    """More graphs than bits: 70 contexts, each with a few rows, still agree with the batched search."""
+    rng = np.random.default_rng(3)
+    context = np.repeat(np.arange(70), 12)
+    x = rng.standard_normal((context.size, 3))
+    x[:, 1] += x[:, 0] * (context % 2)
+    table = pd.DataFrame(x, columns=["X0", "X1", "X2"])
+    table.insert(0, "R", context)
+    case = Case(table, 0)
+    kernel, _ = search(case, "adaptive")
+    assert kernel.marks.shape == (70, 4, 4)
+    twins = naive.pc_stable_contexts(case.answer(), range(4), 0, case.levels, "adaptive")
+    assert [twin.edges for twin in twins.values()] == edge_sets(kernel)
