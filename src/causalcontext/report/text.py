@@ -1,0 +1,61 @@
+"""A result as a page of text: the data, the graph of every context, their labeled union."""
+
+from __future__ import annotations
+
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.log import Decision
+
+MOST_EDGES = 60
+"""Edges of a graph that are listed; larger graphs are counted."""
+
+
+def summary(result: ContextGraphs) -> str:
+    """The page."""
+    return "\n\n".join([_heading(result), *_graphs(result), _union(result), *_notes(result)])
+
+
+def _heading(result: ContextGraphs) -> str:
+    settings = result.settings
+    lines = [
+        f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables "
+        f"(test: {settings.test}, alpha: {settings.alpha:g})"
+    ]
+    if result.context is not None:
+        rows = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.rows, strict=True))
+        lines.append(f"context {result.context}, rows by value: {rows}")
+    if any(result.data.lost):
+        lost = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.lost, strict=True))
+        lines.append(f"rows dropped for missing values: {lost}")
+    if not result.complete:
+        lines.append("INCOMPLETE: the search was interrupted; untested edges are still there and nothing is oriented")
+    return "\n".join(lines)
+
+
+def _graphs(result: ContextGraphs) -> list[str]:
+    if result.context is None:
+        return []
+    return [
+        f"{result.context} = {value} ({len(graph.edges)} edges)\n{_listed([str(edge) for edge in graph.edges])}"
+        for value, graph in result.graphs.items()
+    ]
+
+
+def _union(result: ContextGraphs) -> str:
+    title = "graph" if result.context is None else "labeled union ([...]: only in these contexts)"
+    lines = str(result.labeled_union).splitlines()
+    return f"{title} ({len(result.labeled_union)} edges)\n{_listed(lines)}"
+
+
+def _notes(result: ContextGraphs) -> list[str]:
+    untestable = int((result.log.decision == Decision.UNTESTABLE).sum())
+    if not untestable or not result.complete:
+        return []
+    pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"
+    return [f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"]
+
+
+def _listed(lines: list[str]) -> str:
+    if not lines:
+        return "  (none)"
+    more = [f"... and {len(lines) - MOST_EDGES} more"] if len(lines) > MOST_EDGES else []
+    return "\n".join(f"  {line}" for line in lines[:MOST_EDGES] + more)

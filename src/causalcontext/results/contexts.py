@@ -1,0 +1,186 @@
+"""The result of a search: one graph per context, their union, and the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from causalcontext.errors import OptionError, did_you_mean
+from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.union import LabeledUnion, union_graph
+from causalcontext.independence.protocol import PreparedTest
+from causalcontext.knowledge import Knowledge
+from causalcontext.results.log import TrialLog
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a result was made."""
+
+    method: str
+    test: str
+    alpha: float
+    collider_rule: str
+    max_given: int | None
+    missing: str
+    seed: int
+    knowledge: Knowledge
+    version: str
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """What was analysed: rows used and lost per context, kinds of columns, and a fingerprint of the values."""
+
+    rows: tuple[int, ...]
+    lost: tuple[int, ...]
+    kinds: tuple[str, ...]
+    fingerprint: str
+
+
+@dataclass(frozen=True, eq=False)
+class ContextGraphs:
+    """One causal graph per context, by name.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables, in the order of the table, the context included.
+    context : str or None
+        The context variable.
+    contexts : tuple
+        Its values, with their own types.
+    graphs : mapping from context value to Graph
+    settings : Settings
+    data : DataSummary
+    log : TrialLog
+        The deciding tests; `tests()` shows them as a table.
+    tests_run : mapping from "pooled" and "within contexts" to int
+        How many tests the skeleton took on all rows, and on the rows of one context.
+    complete : bool
+        False if the search was interrupted: edges that were not yet tested are still there, and nothing is oriented.
+    """
+
+    names: tuple[str, ...]
+    context: str | None
+    contexts: tuple[Any, ...]
+    graphs: Mapping[Any, Graph]
+    settings: Settings
+    data: DataSummary
+    log: TrialLog
+    tests_run: Mapping[str, int]
+    complete: bool = True
+    prepared: PreparedTest | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
+
+    @property
+    def union(self) -> Graph:
+        """The union graph: an edge is there if some context has it."""
+        return union_graph(list(self.graphs.values()))
+
+    @property
+    def labeled_union(self) -> LabeledUnion:
+        """The edges of the union, each with the contexts in which it is present."""
+        return LabeledUnion(self.graphs)
+
+    def edges(self) -> pd.DataFrame:
+        """The edges of the labeled union: source, target, mark, contexts, strength, p-value, n.
+
+        `strength` is the partial correlation in the weakest test that the edge survived in any of its contexts; for
+        links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that was not tested has NaN.
+        """
+        rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
+        columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def tests(self) -> pd.DataFrame:
+        """The test that decided each pair in each context; for edges that stayed, the one with the largest p-value.
+
+        `decision` is "present", "absent", "untestable" (no trial of the pair could be run; the edge stays),
+        "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
+        """
+        return self.log.frame(self.names, self.contexts, self.context)
+
+    def explain(self, x: str, y: str) -> str:
+        """Why x and y are adjacent or not, context by context, in words."""
+        from causalcontext.results.explain import explain
+
+        return explain(self, x, y)
+
+    def knowledge_violations(self) -> list[str]:
+        """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
+        links = self.settings.knowledge.links(self.names)
+        return [sentence for value in self.contexts for sentence in _violations(self.graphs[value], links, value)]
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a JSON file, whole or not at all."""
+        from causalcontext.results.files import save
+
+        save(self, path)
+
+    def position(self, name: str) -> int:
+        """The place of a variable among `names`."""
+        if name not in self.names:
+            raise OptionError(f"there is no variable {name!r}{did_you_mean(name, self.names)}")
+        return self.names.index(name)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ContextGraphs):
+            return NotImplemented
+        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log")
+        return (
+            all(getattr(self, key) == getattr(other, key) for key in same)
+            and dict(self.graphs) == dict(other.graphs)
+            and [type(value) for value in self.contexts] == [type(value) for value in other.contexts]
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        from causalcontext.report.text import summary
+
+        return summary(self)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{value!r}: {len(graph.edges)} edges" for value, graph in self.graphs.items())
+        return f"ContextGraphs({self.settings.method}, {len(self.names)} variables, {{{counts}}})"
+
+    def _evidence(self, source: str, target: str, contexts: tuple[Any, ...]) -> tuple[float, float, int]:
+        """Strength, p-value and rows of the weakest deciding test of an edge over some contexts."""
+        x, y = self.position(source), self.position(target)
+        slot = self.log.slot(x, y)
+        rows = [self.contexts.index(value) for value in contexts]
+        p = self.log.p[rows, slot]
+        if np.isnan(p).all():
+            return float("nan"), float("nan"), int(self.log.n[rows, slot].max())
+        worst = rows[int(np.nanargmax(p))]
+        return self._strength(worst, slot), float(self.log.p[worst, slot]), int(self.log.n[worst, slot])
+
+    def _strength(self, context: int, slot: int) -> float:
+        statistic, n = self.log.statistic[context, slot], self.log.n[context, slot]
+        if self.log.label[context, slot] == 0:
+            return float(statistic)
+        return float(np.sqrt(-np.expm1(-statistic / max(n, 1))))
+
+
+def _violations(graph: Graph, links: Any, value: Any) -> list[str]:
+    """Sentences about one graph."""
+    found = []
+    forward: NDArray[np.bool_] = graph.marks == Mark.FORWARD
+    for i, j in zip(*np.nonzero(links.must & ~forward), strict=True):
+        found.append(f"{value}: {graph.names[i]} --> {graph.names[j]} is required and not there")
+    for i, j in zip(*np.nonzero(np.triu(links.absent & graph.adjacency)), strict=True):
+        found.append(f"{value}: {graph.names[i]} and {graph.names[j]} are adjacent, which is ruled out")
+    one_way = links.may & ~links.may.T & ~links.must
+    for i, j in zip(*np.nonzero(one_way & graph.adjacency & ~forward), strict=True):
+        found.append(f"{value}: {graph.names[j]} --> {graph.names[i]} is ruled out, but the edge is not directed so")
+    return found

@@ -1,0 +1,89 @@
+"""Why two variables are adjacent or not, in words, context by context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from causalcontext.errors import OptionError
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.log import Decision
+from causalcontext.rules import Trial
+from causalcontext.verdicts import REASON_TEXT, Reason
+
+
+def explain(result: ContextGraphs, x: str, y: str) -> str:
+    """The story of a pair: one sentence per context."""
+    if result.position(x) == result.position(y):
+        raise OptionError(f"explain needs two different variables, got {x!r} twice")
+    return "\n".join(_sentence(result, x, y, place, value) for place, value in enumerate(result.contexts))
+
+
+def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:
+    slot = result.log.slot(result.position(x), result.position(y))
+    decision = Decision(int(result.log.decision[place, slot]))
+    mark = result.graphs[value].mark(x, y)
+    lead = "" if result.context is None else f" in {value}"
+    head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+    if decision is Decision.REQUIRED:
+        return f"{head}: the link is required by your knowledge; it was not tested."
+    if decision is Decision.FORBIDDEN:
+        return f"{head}: your knowledge rules the link out; it was not tested."
+    if decision is Decision.NOT_SEARCHED:
+        why = f"looks at one context at a time, where {result.context} is constant, so it cannot test links at it"
+        return f"{head}: {result.settings.method} {why}."
+    if decision is Decision.UNTESTABLE:
+        if result.log.untested[place, slot] == 0:
+            return f"{head}: the search was interrupted before this pair was tested."
+        why = REASON_TEXT[Reason(int(result.log.reason[place, slot]))]
+        return f"{head}, but untestable: no test of {x} and {y} could be run ({why}), so the edge stays."
+    verb = "are independent" if decision is Decision.ABSENT else "stay dependent"
+    weakest = "" if decision is Decision.ABSENT else " in the test that came closest to removing the edge"
+    test = _test_words(result, x, y, place, slot)
+    return f"{head}: {x} and {y} {verb}{test}{weakest}{_other_view(result, x, y, place, slot)}" \
+           f"{_untested(result, place, slot)}."  # fmt: skip
+
+
+def _test_words(result: ContextGraphs, x: str, y: str, place: int, slot: int) -> str:
+    given = _given(result, place, slot)
+    n, p = int(result.log.n[place, slot]), float(result.log.p[place, slot])
+    return f"{given} {_rows(result, int(result.log.view[place, slot]), n)}, p = {_p(p)}"
+
+
+def _given(result: ContextGraphs, place: int, slot: int) -> str:
+    names = [result.names[z] for z in result.log.given[place, slot] if z >= 0]
+    return f" given {', '.join(names)}" if names else ""
+
+
+def _rows(result: ContextGraphs, view: int, n: int) -> str:
+    if view == 0:
+        return f"on all {n} rows" if result.context is None or n == sum(result.data.rows) else f"on {n} rows"
+    return f"among the {n} rows with {result.context} = {result.contexts[view - 1]}"
+
+
+def _other_view(result: ContextGraphs, x: str, y: str, place: int, slot: int) -> str:
+    """The same question on the other rows, where it can be asked: all of them, or those of the context."""
+    if result.prepared is None or result.context is None or result.context in (x, y):
+        return ""
+    column = result.names.index(result.context)
+    asked = result.log.trial(place, slot, (result.position(x), result.position(y)), column)
+    if column in asked.given:
+        return ""
+    if asked.where:
+        other, words = Trial(asked.x, asked.y, asked.given), "on all rows"
+    else:
+        level = ((column, place),)
+        other, words = Trial(asked.x, asked.y, asked.given, level), f"within {result.contexts[place]}"
+    p = float(result.prepared.answer([other]).p[0])
+    return f"; {words} " + ("it could not be tested" if np.isnan(p) else f"p = {_p(p)}")
+
+
+def _untested(result: ContextGraphs, place: int, slot: int) -> str:
+    count = int(result.log.untested[place, slot])
+    return f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
+
+
+def _p(p: float) -> str:
+    """A p-value as people write it."""
+    return f"{p:.2g}" if p >= 1e-4 else f"{p:.0e}"

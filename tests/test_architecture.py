@@ -1,0 +1,58 @@
+"""Imports point one way, kernels know nothing of the package, and nothing loads a pickle."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import causalcontext
+
+PACKAGE = Path(causalcontext.__file__).parent
+LAYERS = [
+    {"errors", "rules", "verdicts", "version", "progress", "kernels"},
+    {"data", "graphs"},
+    {"knowledge", "independence", "simulate"},
+    {"search"},
+    {"results"},
+    {"discover", "report"},
+    {"commands", "cli", "__init__", "__main__"},
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_parts(path: Path) -> set[str]:
+    """Parts of the package that a module imports when it is imported itself."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("causalcontext."):
+            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.ImportFrom) and node.module == "causalcontext":
+            found |= {alias.name for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path):
+    here = part_of(path)
+    for part in imported_parts(path) - {here}:
+        assert RANK[part] < RANK[here] or (RANK[part] == RANK[here] and part not in ("data", "graphs", "simulate")), (
+            f"{path.name} of {here!r} must not import {part!r}"
+        )
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if part_of(path) == "simulate"], ids=lambda path: path.name)
+def test_truth_does_not_lean_on_the_search(path):
+    allowed = {"errors", "rules", "verdicts", "data", "graphs", "simulate"}
+    assert imported_parts(path) <= allowed
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_loads_a_pickle(path):
+    source = path.read_text()
+    assert "pickle" not in source or "read_pickle" not in source.replace("no pickle", "")
+    assert "import pickle" not in source
