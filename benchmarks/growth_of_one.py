@@ -1,0 +1,102 @@
+"""One table of `growth.py`: made, searched and measured in this process."""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+import resource
+import time
+from typing import Any
+
+import pandas as pd
+
+import causalcontext as cc
+from measuring import median_duration
+from workloads import context_table
+
+ALPHA = 0.01
+STAGES = {
+    "read_table": "reading the table",
+    "take_stock": "one pass over the rows",
+    "prepare": "preparing the test",
+    "judge_triples": "votes on colliders",
+    "orient": "orientation",
+    "from_ledger": "log of deciding tests",
+    "_result": "making the result",
+}
+"""Functions of the library, none of which calls another, and what they are for."""
+
+
+def measure(variables: int, rows: int, n_jobs: int, changes: int) -> dict[str, Any]:
+    """Seconds, stages, and peak memory of PC-AC on a fresh table; kernels are loaded before."""
+    cc.discover(context_table(8, 200, seed=1, changes=1), "R", alpha=ALPHA, n_jobs=n_jobs)
+    table = context_table(variables, rows, seed=7, changes=changes)
+    before = _peak_mb()
+    result = _search(table, n_jobs)
+    peak = _peak_mb()
+    stages, total = _stages(table, n_jobs)
+    repeats = 5 if total < 10 else 1
+    more = median_duration(lambda: _search(table, n_jobs), repeats)
+    return {
+        "variables": variables,
+        "rows": rows,
+        "seconds": more.wall,
+        "cpu_seconds": more.cpu,
+        "repeats": repeats,
+        "stages": stages,
+        "staged_total": total,
+        "tests": sum(result.tests_run.values()),
+        "edges": len(result.union.edges),
+        "before_mb": before,
+        "peak_mb": peak,
+    }
+
+
+def _search(table: pd.DataFrame, n_jobs: int, progress: Any = False) -> cc.ContextGraphs:
+    return cc.discover(table, "R", alpha=ALPHA, n_jobs=n_jobs, progress=progress)
+
+
+def _stages(table: pd.DataFrame, n_jobs: int) -> tuple[dict[str, float], float]:
+    """The seconds of every stage of a search, and of all of them.
+
+    The levels are timed by the last report of progress of the level before, the other stages by a profiler, which
+    makes Python code look somewhat slower than it is.
+    """
+    ends: dict[int, float] = {}
+    profiler = cProfile.Profile()
+    begin = time.perf_counter()
+    profiler.enable()
+    _search(table, n_jobs, lambda size, done, total: ends.update({size: time.perf_counter()}))
+    profiler.disable()
+    total = time.perf_counter() - begin
+    named = _named_stages(profiler)
+    first = begin + sum(named[stage] for stage in ("read_table", "take_stock", "prepare"))
+    return _in_order(named, _levels(first, ends)), total
+
+
+def _named_stages(profiler: cProfile.Profile) -> dict[str, float]:
+    """Cumulative seconds of the functions in `STAGES`."""
+    found = dict.fromkeys(STAGES, 0.0)
+    profile: Any = pstats.Stats(profiler)
+    for (path, _, function), (_, _, _, cumulative, _) in profile.stats.items():
+        if function in found and "causalcontext" in path:
+            found[function] += cumulative
+    return found
+
+
+def _levels(begin: float, ends: dict[int, float]) -> dict[str, float]:
+    """Seconds of every level of the skeleton, from the end of the one before."""
+    starts = [begin, *ends.values()]
+    return {f"sets of {size}": end - start for (size, end), start in zip(ends.items(), starts, strict=False)}
+
+
+def _in_order(named: dict[str, float], levels: dict[str, float]) -> dict[str, float]:
+    """Stages as they follow each other, the levels of the skeleton in the middle."""
+    data = {STAGES[name]: named[name] for name in ("read_table", "take_stock", "prepare")}
+    after = {STAGES[name]: named[name] for name in ("judge_triples", "orient", "from_ledger", "_result")}
+    return data | levels | after
+
+
+def _peak_mb() -> float:
+    """The peak resident memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,0 +1,25 @@
+"""Skeletons by other libraries, from the same table; these have to be installed beside causalcontext."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+
+def causal_learn_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_]:
+    """The adjacencies that causal-learn's `pc` finds with Fisher's z and the order-independent skeleton."""
+    pc = import_module("causallearn.search.ConstraintBased.PC").pc
+    found = pc(table.to_numpy(), alpha, "fisherz", stable=True, show_progress=False)
+    return np.asarray(found.G.graph != 0, dtype=np.bool_)
+
+
+def tigramite_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_]:
+    """The adjacencies that tigramite's PC for non-time-series data finds with partial correlation."""
+    frame = import_module("tigramite.data_processing").DataFrame(table.to_numpy())
+    test = import_module("tigramite.independence_tests.parcorr").ParCorr(significance="analytic")
+    search = import_module("tigramite.pcmci").PCMCI(dataframe=frame, cond_ind_test=test, verbosity=0)
+    found = search.run_pcalg_non_timeseries_data(pc_alpha=alpha)
+    return np.asarray(found["graph"][:, :, 0] != "", dtype=np.bool_)

@@ -1,0 +1,42 @@
+"""The tables that the benchmarks run on: sparse linear Gaussian systems, without and with a context."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from causalcontext.simulate import random_model
+
+DEGREE = 3
+"""Average number of neighbours of a variable."""
+
+
+def plain_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
+    """A table of a random sparse linear Gaussian system: `DEGREE` neighbours on average, coefficients from U(.1, 1).
+
+    The design of Kalisch and Bühlmann (2007), with a fixed number of links along a random order.
+    """
+    generator = np.random.default_rng(seed)
+    earlier, later = np.triu_indices(variables, k=1)
+    chosen = generator.choice(earlier.size, size=DEGREE * variables // 2, replace=False)
+    effects = np.zeros((variables, variables))
+    effects[earlier[chosen], later[chosen]] = generator.uniform(0.1, 1.0, size=chosen.size)
+    values = generator.standard_normal((variables, rows))
+    for node in range(variables):
+        values[node] += effects[:, node] @ values
+    place = generator.permutation(variables)
+    return pd.DataFrame({f"X{column}": values[node] for column, node in enumerate(place)})
+
+
+def context_table(variables: int, rows: int, seed: int, changes: int) -> pd.DataFrame:
+    """A table with the context column "R" and `variables` columns in all, `DEGREE` neighbours on average.
+
+    In each of the two contexts `changes` links of the base graph are missing, so R has up to twice as many children.
+    """
+    model = random_model(nodes=variables, density=DEGREE / (variables - 1), changes=changes, seed=seed)
+    return model.sample(rows, np.random.default_rng([seed, rows]))
+
+
+def paper_table(rows: int, seed: int) -> pd.DataFrame:
+    """A table of the paper's main setting: 8 nodes, density .4, two contexts, one removed link in each."""
+    return random_model(seed=seed).sample(rows, np.random.default_rng([seed, rows]))
