@@ -416,3 +416,36 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
     return adjusted
+
+
+def legacy_correlation(data: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float]:
+    """Partial correlation of normal scores of ranks, n - 2 - |Z|, and the two-sided p-value."""
+    scores = np.column_stack([stats.norm.ppf((stats.rankdata(column) - 0.5) / len(column)) for column in data.T])
+    found = partial_correlation(scores, x, y, given)
+    assert found is not None
+    return found[0], found[2], found[3]
+
+
+def legacy_regression(
+    data: Floats, context: NDArray[np.integer[Any]], y: int, given: Sequence[int]
+) -> tuple[float, int, float]:
+    """The drop in deviance when all one-hot columns of the context join y ~ 1 + Z, with one df for every level."""
+    one_hot = (context[:, None] == np.unique(context)).astype(float)
+    return _deviance_drop(data[:, y], data[:, list(given)], one_hot)
+
+
+def legacy_given_context(
+    data: Floats, context: NDArray[np.integer[Any]], x: int, y: int, given: Sequence[int]
+) -> tuple[float, int, float]:
+    """The drop in deviance when x joins y ~ 1 + Z + one-hot context."""
+    one_hot = (context[:, None] == np.unique(context)).astype(float)
+    return _deviance_drop(data[:, y], np.column_stack([data[:, list(given)], one_hot]), data[:, [x]])
+
+
+def _deviance_drop(target: Floats, before: Floats, extra: Floats) -> tuple[float, int, float]:
+    def residual_sum(columns: Floats) -> float:
+        design = np.column_stack([np.ones(len(target)), columns])
+        return float(((target - design @ np.linalg.lstsq(design, target, rcond=None)[0]) ** 2).sum())
+
+    drop = len(target) * math.log(residual_sum(before) / residual_sum(np.column_stack([before, extra])))
+    return drop, extra.shape[1], float(stats.chi2.sf(drop, extra.shape[1]))
