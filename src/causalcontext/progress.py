@@ -36,3 +36,18 @@ def _terminal_bar() -> Iterator[Advance]:
             bar.update(tasks[size], completed=done, total=total)  # type: ignore[arg-type]
 
         yield advance
+
+
+@contextmanager
+def counting_bar(what: str, total: int, show: bool) -> Iterator[Callable[[int], None]]:
+    """A function that says how many more are done, to a bar with the time left or to nobody."""
+    if not show:
+        yield lambda more: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda more: bar.advance(task, more)
