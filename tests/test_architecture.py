@@ -15,7 +15,8 @@ LAYERS = [
     {"search"},
     {"results"},
     {"discover", "report"},
-    {"commands", "cli", "__init__", "__main__"},
+    {"study"},
+    {"commands", "cli", "cli_study", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(PACKAGE.rglob("*.py"))

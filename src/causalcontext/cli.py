@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from causalcontext.cli_study import study_app
 from causalcontext.commands.checking import check_file
 from causalcontext.commands.demo import show_demo
 from causalcontext.commands.discovery import discover_file, parsed_kinds
@@ -25,6 +26,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(study_app, name="study")
 
 Table = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
 Context = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")]

@@ -6,7 +6,7 @@ Both have no way to use link assumptions while they search, so they are run with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from typing import Any
 
@@ -58,7 +58,7 @@ def _run(task: Task, search: Callable[[NDArray[np.float64]], NDArray[np.int64]])
     table = task.table[order]
     data = read_table(table, task.context)
     _register(find_test(task.test).prepare(data, take_stock(data, "raise")))
-    with redirect_stderr(StringIO()):  # both draw progress bars, asked or not
+    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # both talk, asked or not
         marks = _marks(search(table.to_numpy(dtype=np.float64)))
     back = [order.index(name) for name in task.table.columns]
     return Estimate(None, marks[np.ix_(back, back)][None])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -13,13 +14,17 @@ from causalcontext.study.metrics import Marks
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A table, its context, what is known about links, and how to test."""
+    """A table, its context, what is known about links, and how to test.
+
+    `memory` is shared by all tasks on the same table, for what need not be computed twice.
+    """
 
     table: pd.DataFrame
     context: str
     knowledge: Knowledge
     test: str
     alpha: float
+    memory: dict[str, Any] = field(default_factory=dict)
 
     @property
     def position(self) -> int:

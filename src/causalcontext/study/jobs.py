@@ -53,9 +53,10 @@ def run_job(design: Design, place: int, repeat: int) -> list[Record]:
 
 def _runs(design: Design, model: ContextSCM, table: Any) -> Iterator[Record]:
     legacy = any(method.startswith("published") for method in design.methods)
+    memory: dict[str, Any] = {}
     for kind, method in runs_of(design):
         knowledge, told = told_links(kind, model, "unknown" if legacy else "absent")
-        task = Task(table, model.context_name, knowledge, design.test, design.alpha)
+        task = Task(table, model.context_name, knowledge, design.test, design.alpha, memory)
         record: Record = {"knowledge": kind, "method": method}
         begin = time.perf_counter()
         try:
