@@ -449,3 +449,54 @@ def _deviance_drop(target: Floats, before: Floats, extra: Floats) -> tuple[float
 
     drop = len(target) * math.log(residual_sum(before) / residual_sum(np.column_stack([before, extra])))
     return drop, extra.shape[1], float(stats.chi2.sf(drop, extra.shape[1]))
+
+
+def adjacency_rates(found: set[Pair], true: set[Pair], nodes: Sequence[Node], told: set[Pair]) -> dict[str, float]:
+    """Rates of adjacencies; `fpr` as published: over ordered pairs, the diagonal and the told pairs included."""
+    pairs = {frozenset(pair) for pair in itertools.combinations(nodes, 2)}
+    found, true = found - told, true - told
+    absent_ordered = len(nodes) ** 2 - 2 * len(true)
+    untold_absent = pairs - told - true
+    return {
+        "tpr": len(found & true) / len(true) if true else math.nan,
+        "fpr": 2 * len(found - true) / absent_ordered,
+        "fpr_pairs": len(found - true) / len(untold_absent) if untold_absent else math.nan,
+        "adj_prec": len(found & true) / len(found) if found else math.nan,
+        "f1": 2 * len(found & true) / (len(found) + len(true)) if found or true else math.nan,
+    }
+
+
+def mark_rates(arrows: set[Arrow], adjacent: set[Pair], true: set[Arrow], told: set[Pair]) -> dict[str, float]:
+    """Right arrows among found adjacencies, and among true links."""
+    right = {arrow for arrow in arrows & true if frozenset(arrow) not in told}
+    found = adjacent - told
+    links = {arrow for arrow in true if frozenset(arrow) not in told}
+    return {
+        "edge_prec": len(right) / len(found) if found else math.nan,
+        "edge_rec": len(right) / len(links) if links else math.nan,
+    }
+
+
+def label_rates(found: Sequence[set[Pair]], true: Sequence[set[Pair]], context: Node) -> dict[str, float]:
+    """Of the pairs without the context that change between contexts, those that have just the right contexts."""
+
+    def changing(graphs: Sequence[set[Pair]]) -> dict[Pair, list[bool]]:
+        labels = {pair: [pair in graph for graph in graphs] for graph in graphs for pair in graph}
+        return {pair: label for pair, label in labels.items() if not all(label) and context not in pair}
+
+    here, there = changing(found), changing(true)
+    right = [pair for pair in here if here[pair] == there.get(pair)]
+    return {
+        "label_prec": len(right) / len(here) if here else math.nan,
+        "label_rec": len(right) / len(there) if there else math.nan,
+    }
+
+
+def bootstrap_error(values: Sequence[float], weights: Floats) -> float:
+    """The standard deviation of resampled means, resample after resample."""
+    means = []
+    for counts in weights:
+        drawn = [v for v, count in zip(values, counts, strict=True) for _ in range(int(count)) if not math.isnan(v)]
+        if drawn:
+            means.append(sum(drawn) / len(drawn))
+    return float(np.std(means, ddof=1))

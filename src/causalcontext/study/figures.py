@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -139,7 +140,8 @@ def _limits(spec: FigureSpec, blocks: Sequence[pd.DataFrame]) -> dict[str, tuple
     for metric in spec.metrics:
         rows = pd.concat([block[block["metric"] == metric] for block in blocks])
         low, high = rows["value"].min(), (rows["value"] + rows["bootstrap_std"]).max()
-        limits[metric] = (0.0 if "fpr" in metric else max(0.0, np.floor(low * 10 - 0.5) / 10), high * 1.06 + 1e-3)
+        floor = -0.03 * high if "fpr" in metric else max(0.0, np.floor(low * 10 - 0.5) / 10)
+        limits[metric] = (floor, high * 1.06 + 1e-3)
     return limits
 
 
@@ -176,12 +178,18 @@ def _draw_plot(axis: Axes, rows: pd.DataFrame, styles: Mapping[str, LineStyle]) 
 
 
 def _add_legend(figure: Figure, spec: FigureSpec, rows: pd.DataFrame) -> None:
-    """Methods by colour and marker, link assumptions by line style, below the plots."""
-    present = set(rows["method"])
-    handles = [Line2D([], [], color=colour, marker=marker, markersize=4, linewidth=1.2, label=label)
+    """Methods by colour and marker, and under them link assumptions by line style, below the plots."""
+    present, known = set(rows["method"]), set(rows["knowledge"])
+    methods = [Line2D([], [], color=colour, marker=marker, markersize=4, linewidth=1.2, label=label)
                for method, (label, colour, marker) in LOOKS.items() if method in present]  # fmt: skip
-    known = set(rows["knowledge"])
-    handles += [Line2D([], [], color="black", linestyle=style, linewidth=1.2, label=KNOWLEDGE_WORDS[kind])
-                for kind, style in spec.styles.items() if kind in known]  # fmt: skip
-    columns = min(len(handles), 4 if figure.get_figwidth() < 5 else 8)
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=7.5, frameon=False)
+    styles = [Line2D([], [], color="black", linestyle=style, linewidth=1.2, label=KNOWLEDGE_WORDS[kind])
+              for kind, style in spec.styles.items() if kind in known]  # fmt: skip
+    columns = max(len(methods), len(styles))
+    handles = [handle for pair in zip_longest(methods, styles, fillvalue=_nothing()) for handle in pair]
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=7.5, frameon=False,
+                  handlelength=2.4, columnspacing=1.2)  # fmt: skip
+
+
+def _nothing() -> Line2D:
+    """An empty entry of a legend, which fills its entries column by column."""
+    return Line2D([], [], linestyle="none", label=" ")
