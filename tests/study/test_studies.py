@@ -154,7 +154,7 @@ def test_a_design_from_toml(tmp_path):
     assert (design.name, design.repeats, len(design.settings)) == ("mine", 3, 4)
     assert design.settings[0].edits == ("add", "flip")
     path.write_text("repeat = 3\n")
-    with pytest.raises(OptionError, match="unknown key 'repeat' in a design.*did you mean 'repeats'"):
+    with pytest.raises(OptionError, match=r"unknown key 'repeat' in a design.*did you mean 'repeats'"):
         Design.from_toml(path)
     path.write_text("[setting]\nsample = 3\n")
     with pytest.raises(OptionError, match="did you mean 'samples'"):
@@ -199,7 +199,7 @@ def test_every_configuration_of_the_paper_has_a_design():
     assert paper_design("nonparametric").test == "cmi-knn"
     assert list(paper_designs(as_published=True)) == ["as-published"]
     assert "baselines-cycles" in paper_designs(baselines=True)
-    with pytest.raises(OptionError, match="did you mean 'density-0.6'"):
+    with pytest.raises(OptionError, match=r"did you mean 'density-0.6'"):
         paper_design("density-0.5")
 
 

@@ -40,10 +40,10 @@ def study_paper(
 ) -> None:
     """The paper's study is in the folder: records, tables, figures, and the comparison if it was asked for."""
     figures = None if published is None else read_published(published)
-    designs = _chosen(paper_designs(as_published, baselines), only)
+    designs = _with_repeats(_chosen(paper_designs(as_published, baselines), only), repeats)
     if NONPARAMETRIC.test not in TESTS and not as_published and not only:
         print_line(f"left out: {NONPARAMETRIC.name}, since there is no test {NONPARAMETRIC.test!r} yet")
-    runs, table = _run_all(_with_repeats(designs, repeats), folder, n_jobs, progress)
+    runs, table = _run_all(designs, folder, n_jobs, progress)
     specs = PUBLISHED_FIGURES if as_published else PAPER_FIGURES
     for path in save_figures(specs, table, _made(folder / "figures")):
         print_line(f"figure: {path}")

@@ -95,7 +95,8 @@ PUBLISHED_FIGURES: tuple[FigureSpec, ...] = (
 
 def draw_figure(spec: FigureSpec, table: pd.DataFrame) -> Figure | None:
     """The figure, or None if the table holds nothing of it."""
-    table = table.assign(method=table["method"].str.removeprefix("published "))
+    method, error = table["method"].str.removeprefix("published "), table["bootstrap_std"].fillna(0.0)
+    table = table.assign(method=method, bootstrap_std=error)
     panels = [(panel, _rows_of(panel, spec, table)) for panel in spec.panels]
     panels = [(panel, rows) for panel, rows in panels if len(rows)]
     if not panels:
