@@ -460,6 +460,7 @@ def adjacency_rates(found: set[Pair], true: set[Pair], nodes: Sequence[Node], to
     return {
         "tpr": len(found & true) / len(true) if true else math.nan,
         "fpr": 2 * len(found - true) / absent_ordered,
+        "fpr_untold": 2 * len(found - true) / (absent_ordered - 2 * len(told)),
         "fpr_pairs": len(found - true) / len(untold_absent) if untold_absent else math.nan,
         "adj_prec": len(found & true) / len(found) if found else math.nan,
         "f1": 2 * len(found & true) / (len(found) + len(true)) if found or true else math.nan,

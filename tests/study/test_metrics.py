@@ -25,6 +25,7 @@ def random_case(seed):
     told = np.zeros((NODES, NODES), dtype=bool)
     if seed % 2:
         told[R] = told[:, R] = True
+        told[R, R] = False
     return truth, marks, told
 
 

@@ -38,17 +38,17 @@ def published_file(table, path, shift=0.0):
 
 def test_equal_figures_are_all_met(study, tmp_path):
     table, _ = study
-    compared = compare(table, read_published(published_file(table, tmp_path / "p.csv")))
+    published = read_published(published_file(table, tmp_path / "p.csv"))
+    compared = compare(table, published)
     assert np.allclose(compared["standard_errors"], 0.0, atol=1e-6)
-    page = replication_report(compared)
+    page = replication_report(table, published)
     assert f"{is_target(compared).sum()} of {is_target(compared).sum()} cells (100%)" in page
     assert "## TPR and FPR that differ\n\nNone." in page
 
 
 def test_figures_that_differ_are_listed(study, tmp_path):
     table, _ = study
-    compared = compare(table, read_published(published_file(table, tmp_path / "p.csv", shift=5.0)))
-    page = replication_report(compared)
+    page = replication_report(table, read_published(published_file(table, tmp_path / "p.csv", shift=5.0)))
     assert "(0%)" in page
     assert "- pc-ac, none, n = 100, context, fpr:" in page
 

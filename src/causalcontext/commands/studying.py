@@ -48,9 +48,8 @@ def study_paper(
     for path in save_figures(specs, table, _made(folder / "figures")):
         print_line(f"figure: {path}")
     if as_published and figures is not None:
-        compared = compare(table, figures)
-        save_table(compared, folder / "comparison.csv")
-        _write_page(folder / "comparison.md", replication_report(compared))
+        save_table(compare(table, figures), folder / "comparison.csv")
+        _write_page(folder / "comparison.md", replication_report(table, figures))
     if not as_published:
         _write_page(folder / "ordering.md", ordering_report(runs))
         if figures is not None and "main" in designs:

@@ -68,5 +68,6 @@ def told_links(
     if kind == "r-children":
         return Knowledge.context_children(model.context_name, children), told | told.T
     told[context] = True
+    told[context, context] = False
     parents = [model.names[node] for node in np.flatnonzero(links[:, context])]
     return Knowledge.context_neighbours(model.context_name, parents, children, others=others), told | told.T

@@ -20,7 +20,7 @@ Marks = NDArray[np.int8]
 Metrics = dict[str, float]
 
 GRAPH_METRICS = (
-    "tpr", "fpr", "fpr_pairs", "adj_prec", "f1", "edge_prec", "edge_rec", "shd",
+    "tpr", "fpr", "fpr_untold", "fpr_pairs", "adj_prec", "f1", "edge_prec", "edge_rec", "shd",
     "tpr_at_context", "fpr_at_context", "tpr_system", "fpr_system",
 )  # fmt: skip
 LABEL_METRICS = ("label_prec", "label_rec")
@@ -42,7 +42,7 @@ def graph_metrics(found: Marks, truth: BoolArray, context: int, told: BoolArray)
     -------
     dict
         `tpr`, `adj_prec` and `f1` of adjacencies; `fpr` over all absent ordered pairs, the diagonal and the pairs in
-        `told` included (as published); `fpr_pairs` without them; `edge_prec`, `edge_rec`: right arrows among found
+        `told` included (as published); `fpr_untold` without the pairs in `told`, `fpr_pairs` without both; `edge_prec`, `edge_rec`: right arrows among found
         adjacencies and among true links; `shd`: pairs with another mark; `..._at_context`, `..._system`: the rates
         of the links at the context, and of all others (without the diagonal).
     """
@@ -90,6 +90,7 @@ def _one_graph(marks: Marks, links: BoolArray, context: int, told: BoolArray) ->
     return {
         "tpr": recall,
         "fpr": _share(found, ~true),
+        "fpr_untold": _share(found, ~true & open_pair),
         "fpr_pairs": _share(found, pairs & ~true),
         "adj_prec": precision,
         "f1": _ratio(2.0 * (found & true).sum(), found.sum() + true.sum()),
