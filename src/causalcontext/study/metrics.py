@@ -42,9 +42,10 @@ def graph_metrics(found: Marks, truth: BoolArray, context: int, told: BoolArray)
     -------
     dict
         `tpr`, `adj_prec` and `f1` of adjacencies; `fpr` over all absent ordered pairs, the diagonal and the pairs in
-        `told` included (as published); `fpr_untold` without the pairs in `told`, `fpr_pairs` without both; `edge_prec`, `edge_rec`: right arrows among found
-        adjacencies and among true links; `shd`: pairs with another mark; `..._at_context`, `..._system`: the rates
-        of the links at the context, and of all others (without the diagonal).
+        `told` included (as published); `fpr_untold` without the pairs in `told`, `fpr_pairs` without both;
+        `edge_prec`, `edge_rec`: right arrows among found adjacencies and among true links; `shd`: pairs with another
+        mark; `..._at_context`, `..._system`: the rates of the links at the context, and of all others (without the
+        diagonal).
     """
     rows = [_one_graph(marks, links, context, told) for marks, links in zip(found, truth, strict=True)]
     with np.errstate(invalid="ignore"):
