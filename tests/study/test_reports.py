@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from causalcontext.cli import app
 from causalcontext.errors import FileError
-from causalcontext.study import Design, grid, run_study, run_table, summary_table
+from causalcontext.study import Design, grid, run_study, run_table, summary_table, time_table
 from causalcontext.study.comparison import (
     compare,
     correction_report,
@@ -16,6 +16,7 @@ from causalcontext.study.comparison import (
     paired_differences,
     read_published,
     replication_report,
+    runtime_report,
 )
 from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, Panel, draw_figure
 
@@ -88,6 +89,13 @@ def test_the_ordering_counts_every_cell_once(study):
     lines = [line for line in ordering_report(runs).splitlines() if line.startswith("| pc-")]
     assert len(lines) == 5 * 3 * 3
     assert all(sum(int(entry) for entry in line.split("|")[5:8]) <= 2 for line in lines)
+
+
+def test_run_times_in_the_form_of_the_papers_table(study, tmp_path):
+    design = Design("main", grid(samples=[100, 200], nodes=5), repeats=1, knowledge=("none",))
+    page = runtime_report(time_table(design, run_study(design, tmp_path / "records.jsonl")))
+    assert "| | pc-ac | pc-m | pc-b | pc-p |" in page
+    assert page.count("| n = ") == 2
 
 
 def test_figures_show_every_method_with_a_complete_legend(study):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -19,6 +20,7 @@ from causalcontext.study.comparison import (
     ordering_report,
     read_published,
     replication_report,
+    runtime_report,
 )
 from causalcontext.study.designs import Design
 from causalcontext.study.figures import PAPER_FIGURES, PUBLISHED_FIGURES, save_figures
@@ -43,6 +45,10 @@ def study_paper(
     designs = _with_repeats(_chosen(paper_designs(as_published, baselines), only), repeats)
     if NONPARAMETRIC.test not in TESTS and not as_published and not only:
         print_line(f"left out: {NONPARAMETRIC.name}, since there is no test {NONPARAMETRIC.test!r} yet")
+    if baselines and find_spec("causallearn") is None:
+        raise OptionError(
+            "--baselines needs causal-learn, which is not installed; pip install 'causalcontext[compare]'"
+        )
     runs, table = _run_all(designs, folder, n_jobs, progress)
     specs = PUBLISHED_FIGURES if as_published else PAPER_FIGURES
     for path in save_figures(specs, table, _made(folder / "figures")):
@@ -52,6 +58,8 @@ def study_paper(
         _write_page(folder / "comparison.md", replication_report(table, figures))
     if not as_published:
         _write_page(folder / "ordering.md", ordering_report(runs))
+        if "main" in designs:
+            _write_page(folder / "runtimes.md", runtime_report(pd.read_csv(folder / "times.csv")))
         if figures is not None and "main" in designs:
             _write_page(folder / "comparison.md", correction_report(table, figures))
     _show(table)
