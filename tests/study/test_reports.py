@@ -8,17 +8,9 @@ from typer.testing import CliRunner
 from causalcontext.cli import app
 from causalcontext.errors import FileError
 from causalcontext.study import Design, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.comparison import (
-    compare,
-    correction_report,
-    is_target,
-    ordering_report,
-    paired_differences,
-    read_published,
-    replication_report,
-    runtime_report,
-)
+from causalcontext.study.comparison import compare, correction_report, is_target, read_published, replication_report
 from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, Panel, draw_figure
+from causalcontext.study.orderings import ordering_report, paired_differences, runtime_report
 
 
 @pytest.fixture(scope="module")

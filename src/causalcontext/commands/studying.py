@@ -14,16 +14,10 @@ from causalcontext.commands.terminal import print_line, show_table
 from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError, NotYetError, OptionError, check_choice
 from causalcontext.independence.registry import TESTS
-from causalcontext.study.comparison import (
-    compare,
-    correction_report,
-    ordering_report,
-    read_published,
-    replication_report,
-    runtime_report,
-)
+from causalcontext.study.comparison import compare, correction_report, read_published, replication_report
 from causalcontext.study.designs import Design
 from causalcontext.study.figures import PAPER_FIGURES, PUBLISHED_FIGURES, save_figures
+from causalcontext.study.orderings import ordering_report, runtime_report
 from causalcontext.study.paper import NONPARAMETRIC, paper_designs
 from causalcontext.study.runner import run_study
 from causalcontext.study.tables import failure_table, run_table, save_table, summary_table, time_table
