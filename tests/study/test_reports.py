@@ -134,12 +134,15 @@ def test_study_paper_as_published(study, tmp_path):
 
 
 def test_study_run_takes_a_toml_file(tmp_path):
-    (tmp_path / "mine.toml").write_text('methods = ["pc-ac"]\nrepeats = 2\n[setting]\nsamples = 200\nnodes = 5\n')
+    (tmp_path / "mine.toml").write_text(
+        'methods = ["pc-ac"]\nrepeats = 2\n[setting]\nsamples = 200\nnodes = 5\nexogenous = [false, true]\n'
+    )
     result = CliRunner().invoke(
         app, ["study", "run", str(tmp_path / "mine.toml"), "--out", str(tmp_path), "--jobs", "1"]
     )
     assert result.exit_code == 0, result.output
-    assert "mine: 2 tables" in result.output
+    assert "mine: 4 tables" in result.output
+    assert "exogenous" in result.output
 
 
 @pytest.mark.parametrize(

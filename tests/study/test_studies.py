@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ import pytest
 from causalcontext.errors import FileError, OptionError
 from causalcontext.simulate import random_model
 from causalcontext.study import Design, Setting, failure_table, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.jobs import run_job, runs_of
+from causalcontext.study.jobs import SETTING_COLUMNS, run_job, runs_of, setting_columns
 from causalcontext.study.methods import told_links
 from causalcontext.study.paper import AS_PUBLISHED, PARAMETRIC, paper_design, paper_designs
 from causalcontext.study.tables import save_table
@@ -135,6 +135,11 @@ def test_rejected_proposals_are_counted_by_reason(uninterrupted):
     table = failure_table(SMALL, uninterrupted[0])
     assert set(table["what"]) == {"proposal turned down"}
     assert "NOTHING_TO_EDIT" in set(table["reason"])
+
+
+def test_tables_name_every_entry_of_a_setting():
+    assert tuple(setting_columns(SMALL, 0)) == SETTING_COLUMNS
+    assert len(SETTING_COLUMNS) == len(fields(Setting)) + 1, "and the test of the design"
 
 
 def test_times_have_a_table_of_their_own(uninterrupted):

@@ -17,6 +17,7 @@ from causalcontext.independence.registry import TESTS
 from causalcontext.study.comparison import compare, correction_report, read_published, replication_report
 from causalcontext.study.designs import Design
 from causalcontext.study.figures import PAPER_FIGURES, PUBLISHED_FIGURES, save_figures
+from causalcontext.study.jobs import SETTING_COLUMNS
 from causalcontext.study.orderings import ordering_report, runtime_report
 from causalcontext.study.paper import NONPARAMETRIC, paper_designs
 from causalcontext.study.runner import run_study
@@ -119,7 +120,8 @@ def _write_page(path: Path, page: str) -> None:
 def _show(table: pd.DataFrame) -> None:
     """TPR and FPR of every method at the largest number of rows are on the terminal."""
     wanted = table[table["metric"].isin(["tpr", "fpr"]) & (table["samples"] == table["samples"].max())]
-    keys = ["design", "knowledge", "graph", "method"]
+    varying = [name for name in SETTING_COLUMNS if wanted.groupby("design")[name].nunique().max() > 1]
+    keys = ["design", *varying, "knowledge", "graph", "method"]
     rows = []
     for cell, part in wanted.groupby(keys, sort=False):
         by_metric = part.set_index("metric")

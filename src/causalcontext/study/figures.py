@@ -141,7 +141,8 @@ def _limits(spec: FigureSpec, blocks: Sequence[pd.DataFrame]) -> dict[str, tuple
     for metric in spec.metrics:
         rows = pd.concat([block[block["metric"] == metric] for block in blocks])
         low, high = rows["value"].min(), (rows["value"] + rows["bootstrap_std"]).max()
-        floor = -0.03 * high if "fpr" in metric else max(0.0, np.floor(low * 10 - 0.5) / 10)
+        floor = 0.0 if "fpr" in metric else max(0.0, np.floor(low * 10 - 0.5) / 10)
+        floor -= 0.03 * high * (floor == 0.0)  # so that a line at zero is seen
         limits[metric] = (floor, high * 1.06 + 1e-3)
     return limits
 

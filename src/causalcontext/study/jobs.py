@@ -80,8 +80,14 @@ def score(estimate: Estimate, model: ContextSCM, told: Any) -> Record:
     return scored
 
 
+SETTING_COLUMNS = (
+    "nodes", "density", "samples", "changed_links", "contexts", "union_cycles", "edits", "cycle_length", "balance",
+    "context_noise", "exogenous", "noise", "generator", "test",
+)  # fmt: skip
+
+
 def setting_columns(design: Design, place: int) -> Record:
-    """A setting in the words of the published table."""
+    """A setting in the words of the published table, under the names of `SETTING_COLUMNS`; a length of 0: any."""
     entries = asdict(design.settings[place])
     return {
         "nodes": entries["nodes"],
@@ -91,7 +97,10 @@ def setting_columns(design: Design, place: int) -> Record:
         "contexts": entries["contexts"],
         "union_cycles": entries["cycles"],
         "edits": "+".join(entries["edits"]),
+        "cycle_length": entries["cycle_length"] or 0,
         "balance": entries["balance"],
+        "context_noise": entries["context_noise"],
+        "exogenous": entries["exogenous"],
         "noise": entries["noise"],
         "generator": entries["generator"],
         "test": design.test,

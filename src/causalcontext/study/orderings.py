@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from causalcontext.study.bootstrap import bootstrap_std
+from causalcontext.study.jobs import SETTING_COLUMNS
 
 
 def paired_differences(runs: pd.DataFrame, first: str, second: str, columns: Sequence[str]) -> pd.DataFrame:
@@ -22,7 +23,7 @@ def paired_differences(runs: pd.DataFrame, first: str, second: str, columns: Seq
     columns : sequence of str
         Columns of `runs`, such as "context_tpr".
     """
-    keys = ["design", "samples", "knowledge"]
+    keys = ["design", *SETTING_COLUMNS, "knowledge"]
     rows = []
     for cell, part in runs.groupby(keys, sort=False):
         by_method = part.set_index(["repeat", "method"])[list(columns)].unstack("method")
