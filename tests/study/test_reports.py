@@ -99,6 +99,17 @@ def test_figures_show_every_method_with_a_complete_legend(study):
     assert [axis.get_title() for axis in figure.axes[:2]] == ["TPR", "FPR"]
 
 
+def test_a_narrow_figure_has_room_for_the_legend_of_six_methods(study):
+    table, _ = study
+    part = table[(table["method"] == "pc-p") & (table["knowledge"] == "none")]
+    six = pd.concat([part.assign(method=method) for method in LOOKS])
+    figure = draw_figure(FigureSpec("x", (Panel("", ("main",)),), graphs=("union",), styles={"none": "-"}), six)
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+
+
 def test_figures_without_data_are_left_out(study):
     table, _ = study
     assert draw_figure(FigureSpec("x", (Panel("", ("nowhere",)),)), table) is None

@@ -186,10 +186,17 @@ def _add_legend(figure: Figure, spec: FigureSpec, rows: pd.DataFrame) -> None:
                for method, (label, colour, marker) in LOOKS.items() if method in present]  # fmt: skip
     styles = [Line2D([], [], color="black", linestyle=style, linewidth=1.2, label=KNOWLEDGE_WORDS[kind])
               for kind, style in spec.styles.items() if kind in known]  # fmt: skip
-    columns = max(len(methods), len(styles))
-    handles = [handle for pair in zip_longest(methods, styles, fillvalue=_nothing()) for handle in pair]
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=7.5, frameon=False,
-                  handlelength=2.4, columnspacing=1.2)  # fmt: skip
+    most = 4 if figure.get_figwidth() < 5 else 8
+    columns = len(methods) if len(methods) <= most else -(-len(methods) // 2)
+    rows_of_methods = [methods[begin : begin + columns] for begin in range(0, len(methods), columns)]
+    handles = _by_column([*rows_of_methods, styles])
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles) // (len(rows_of_methods) + 1),
+                  fontsize=7.5, frameon=False, handlelength=2.4, columnspacing=1.2)  # fmt: skip
+
+
+def _by_column(rows: Sequence[Sequence[Line2D]]) -> list[Line2D]:
+    """Rows of entries in the order in which a legend fills its columns, with empty entries where a row is short."""
+    return [handle for column in zip_longest(*rows, fillvalue=_nothing()) for handle in column]
 
 
 def _nothing() -> Line2D:
