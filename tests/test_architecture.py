@@ -11,7 +11,7 @@ PACKAGE = Path(causalcontext.__file__).parent
 LAYERS = [
     {"errors", "rules", "verdicts", "version", "progress", "kernels"},
     {"data", "graphs"},
-    {"knowledge", "independence", "simulate"},
+    {"knowledge", "independence", "simulate", "support"},
     {"search"},
     {"results"},
     {"discover", "report"},

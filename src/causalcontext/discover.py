@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,13 @@ from causalcontext.rules import Rule, adaptive, masked, pooled
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import COLLIDER_RULES
+from causalcontext.search.cycles import SCOPES
+from causalcontext.search.family import Doubt, Origin
 from causalcontext.search.intersection import intersect
+from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import LevelSearch
-from causalcontext.search.plan import NO_CONTEXT, Plan
+from causalcontext.search.plan import NO_CONTEXT, Physical, Plan
+from causalcontext.support import Support
 from causalcontext.version import __version__
 
 
@@ -46,6 +50,8 @@ def discover(
     knowledge: Knowledge | None = None,
     max_given: int | None = None,
     collider_rule: str = "majority",
+    masked_scope: str = "adaptive",
+    orientation: str = "across",
     kinds: Mapping[str, str] | None = None,
     missing: str = "raise",
     names: Sequence[str] | None = None,
@@ -75,6 +81,11 @@ def discover(
         The largest conditioning set; no limit by default.
     collider_rule : {"majority", "conservative", "first"}
         How colliders are decided; around the context always conservatively.
+    masked_scope : {"adaptive", "cycle", "always"}
+        For "pc-ac": stop where the paper does, or ask again inside the contexts about edges that a large union cycle
+        may hide, or about all edges.
+    orientation : {"across", "within"}
+        For "pc-ac": whether the graphs of the contexts orient each other, or each is oriented by itself.
     kinds : mapping from column to {"continuous", "categorical"}, optional
         Overrides what the dtypes say.
     missing : {"raise", "listwise"}
@@ -108,6 +119,8 @@ def discover(
     """
     check_choice("method", method, METHODS)
     check_choice("collider_rule", collider_rule, COLLIDER_RULES)
+    check_choice("masked_scope", masked_scope, SCOPES)
+    check_choice("orientation", orientation, ORIENTATIONS)
     _check_numbers(alpha, max_given, seed)
     chosen, jobs = find_test(test), _jobs(n_jobs)
     data = read_table(table, context, kinds=kinds, names=names)
@@ -117,9 +130,9 @@ def discover(
     data, stock = drop_empty_levels(data, stock)
     prepared = chosen.prepare(data, stock)
     settings = Settings(method, chosen.name, float(alpha), collider_rule, max_given, missing, seed, _known(knowledge),
-                        __version__)  # fmt: skip
+                        __version__, masked_scope, orientation)  # fmt: skip
     with progress_bar(progress) as advance:
-        search = Search(prepared, data, links, settings, jobs, advance)
+        search = Search(prepared, data, links, settings, jobs, advance, Support(data, float(alpha)))
         outcome = (pc_p if context is None else METHODS[method])(search)
     result = _result(search, stock, outcome)
     if not result.complete:
@@ -137,21 +150,33 @@ class Search:
     settings: Settings
     n_jobs: int
     advance: Advance
+    support: Support | None = None
 
     @property
     def context(self) -> int:
         """The position of the context, or `NO_CONTEXT`."""
         return NO_CONTEXT if self.data.context is None else self.data.context
 
-    def run(self, rule: Rule, levels: Sequence[int]) -> tuple[Found, TrialLog]:
+    def run(self, rule: Rule, levels: Sequence[int], masked_scope: str = "adaptive",
+            across: Callable[[Ledger], Physical] | None = None) -> tuple[Found, TrialLog]:  # fmt: skip
         """Search the graphs of some levels, with a rule for the rows that answer."""
         limit = self.settings.max_given
         variables = len(self.data.names)
         plan = Plan(variables, self.context, rule, tuple(levels), self.links, self.settings.alpha,
-                    variables if limit is None else limit)  # fmt: skip
+                    variables if limit is None else limit, masked_scope, across)  # fmt: skip
         found = algorithm_1(self._level_search(), plan, self.settings.collider_rule, self.n_jobs, self.advance)
         labels = getattr(self.prepared, "labels", (self.settings.test,))
         return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.levels), labels)
+
+    def physical(self, ledger: Ledger) -> Physical:
+        """Whether a missing edge is a change of mechanism: asked of the rows, given what separated the pair."""
+
+        def answer(x: int, y: int, present: int, absent: int) -> bool:
+            given = ledger.separating_set(absent, x, y, NO_CONTEXT)
+            system = [z for z in given or () if z not in (NO_CONTEXT, self.context)]
+            return self.support is None or self.support.trusted(x, y, system, present, absent)
+
+        return answer
 
     def _level_search(self) -> LevelSearch:
         """The test itself if it has a compiled level search, else the same search in batches of trials."""
@@ -168,25 +193,30 @@ class Outcome:
     log: TrialLog
     tests: NDArray[np.int64]
     complete: bool
+    origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
 
 
 def pc_ac(search: Search) -> Outcome:
     """PC-AC: with the context in its conditioning set a question is asked inside one context, else on all rows."""
-    found, log = search.run(adaptive, range(len(search.data.levels)))
-    return Outcome(found.marks, log, found.ledger.tests, found.complete)
+    across = search.physical if search.settings.orientation == "across" else None
+    found, log = search.run(adaptive, range(len(search.data.levels)), search.settings.masked_scope, across)
+    return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins, found.doubts)
 
 
 def pc_m(search: Search) -> Outcome:
     """PC-M: every question is asked inside one context; the context itself stays isolated."""
     found, log = search.run(masked, range(len(search.data.levels)))
-    return Outcome(found.marks, log, found.ledger.tests, found.complete)
+    return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins)
 
 
 def pc_p(search: Search) -> Outcome:
     """PC-P: every question is asked on all rows; the same graph for every context."""
     found, log = search.run(pooled, [0])
-    marks = np.repeat(found.marks, len(search.data.levels), axis=0)
-    return Outcome(marks, log, found.ledger.tests, found.complete)
+    levels = range(len(search.data.levels))
+    marks = np.repeat(found.marks, len(levels), axis=0)
+    origins = {(level, a, b): origin for (_, a, b), origin in found.origins.items() for level in levels}
+    return Outcome(marks, log, found.ledger.tests, found.complete, origins)
 
 
 def pc_b(search: Search) -> Outcome:
@@ -198,6 +228,7 @@ def pc_b(search: Search) -> Outcome:
     return Outcome(marks, log, inside.tests + everywhere.tests, complete)
 
 
+ORIENTATIONS = ("across", "within")
 METHODS: dict[str, Callable[[Search], Outcome]] = {"pc-ac": pc_ac, "pc-m": pc_m, "pc-p": pc_p, "pc-b": pc_b}
 
 
@@ -225,7 +256,10 @@ def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
         complete=outcome.complete,
+        origins=dict(outcome.origins),
+        doubts=outcome.doubts,
         prepared=search.prepared,
+        rows=data,
     )
 
 

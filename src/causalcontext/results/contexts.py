@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.data.dataset import Dataset
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.log import TrialLog
+from causalcontext.search.family import Doubt, Origin
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Settings:
     seed: int
     knowledge: Knowledge
     version: str
+    masked_scope: str = "adaptive"
+    orientation: str = "within"
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,12 @@ class ContextGraphs:
         How many tests the skeleton took on all rows, and on the rows of one context.
     complete : bool
         False if the search was interrupted: edges that were not yet tested are still there, and nothing is oriented.
+    origins : mapping from (context, cause, effect), by position, to Origin
+        The rule behind every arrow; `explain` puts it into words.
+    doubts : tuple of Doubt
+        Arrows that a rule asked for against what was settled, and edges on which the assumptions fail.
+    rows : Dataset or None
+        The table, as long as the result lives; it is not saved.
     """
 
     names: tuple[str, ...]
@@ -77,7 +87,10 @@ class ContextGraphs:
     log: TrialLog
     tests_run: Mapping[str, int]
     complete: bool = True
+    origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict, repr=False)
+    doubts: tuple[Doubt, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
+    rows: Dataset | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -136,7 +149,7 @@ class ContextGraphs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
             return NotImplemented
-        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log")
+        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log", "origins", "doubts")
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)

@@ -9,15 +9,22 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
+from causalcontext.results.origins import origin_words
 from causalcontext.rules import Trial
 from causalcontext.verdicts import REASON_TEXT, Reason
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
-    """The story of a pair: one sentence per context."""
+    """The story of a pair: one line per context."""
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
-    return "\n".join(_sentence(result, x, y, place, value) for place, value in enumerate(result.contexts))
+    return "\n".join(_story(result, x, y, place, value) for place, value in enumerate(result.contexts))
+
+
+def _story(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:
+    """Why the edge is there or not, and why it points as it does."""
+    why_so = origin_words(result, place, x, y)
+    return f"{_sentence(result, x, y, place, value)} {why_so}".rstrip()
 
 
 def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:

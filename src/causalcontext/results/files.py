@@ -19,6 +19,7 @@ from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.log import TrialLog
+from causalcontext.search.family import Doubt, Origin
 
 FORMAT = "causalcontext-result"
 FORMAT_VERSION = 1
@@ -81,6 +82,8 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "data": asdict(result.data),
         "tests_run": dict(result.tests_run),
         "log": _log_to_dict(result.log),
+        "origins": [[*place, *origin] for place, origin in result.origins.items()],
+        "doubts": [list(doubt) for doubt in result.doubts],
         "moments": _moments_to_dict(result.prepared),
     }
 
@@ -104,6 +107,8 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         log=_log_from_dict(content["log"], len(contexts), len(names)),
         tests_run=content["tests_run"],
         complete=content["complete"],
+        origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content.get("origins", ())},
+        doubts=tuple(Doubt(*doubt) for doubt in content.get("doubts", ())),
         prepared=_moments_from_dict(content["moments"]),
     )
 

@@ -68,10 +68,10 @@ def edges_of_possible_cycles(plan: Plan, graphs: Bools, marks: NDArray[np.int8])
 
 
 def possible_cycles(graphs: Bools, context: int) -> Bools:
-    """The edges in blocks of the union skeleton without the context that hold enough of its neighbours; shape (N, N)."""
+    """Edges in blocks of the union skeleton without the context that hold enough of its neighbours; shape (N, N)."""
     import networkx
 
-    union = graphs.any(axis=0)
+    union = np.asarray(graphs.any(axis=0))
     at_context = set(np.flatnonzero(union[context]).tolist())
     union[context], union[:, context] = False, False
     found = np.zeros_like(union)
@@ -88,8 +88,8 @@ def possible_cycles(graphs: Bools, context: int) -> Bools:
 
 def _known_ancestors(marks: NDArray[np.int8], context: int) -> Bools:
     """Variables with a path of arrows, of any graph, to the context."""
-    union = (marks == Mark.FORWARD).any(axis=0)
-    found = union[:, context].copy()
+    union = np.asarray((marks == Mark.FORWARD).any(axis=0))
+    found: Bools = union[:, context].copy()
     while True:
         more = found | union[:, found].any(axis=1)
         if np.array_equal(more, found):

@@ -1,7 +1,7 @@
 """Arrowheads of graphs: knowledge, colliders, then rules until nothing changes.
 
-`orient` treats one graph by itself with Meek's four rules. `orient_all` treats the graphs of all contexts together; with
-the rules of `search.across` they learn from each other.
+`orient` treats one graph by itself with Meek's four rules. `orient_all` treats the graphs of all contexts together;
+with the rules of `search.across` they learn from each other.
 """
 
 from __future__ import annotations
