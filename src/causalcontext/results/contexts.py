@@ -129,6 +129,23 @@ class ContextGraphs:
 
         return explain(self, x, y)
 
+    def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
+        """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
+
+        A change is claimed where an edge is found in one context and not in the other, and its slopes differ after
+        false-discovery control (`q` <= alpha). `label` says whether the edge is "absent" where it was not found, or
+        "undetermined". Edges that turn around are listed with the kind "direction".
+        """
+        from causalcontext.results.changes import changes
+
+        return changes(self, first, second, alpha)
+
+    def labels(self, negligible: float = 0.15) -> pd.DataFrame:
+        """Whether each edge is present, absent or undetermined in each context, with the evidence."""
+        from causalcontext.results.changes import labels
+
+        return labels(self, negligible)
+
     def knowledge_violations(self) -> list[str]:
         """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
         links = self.settings.knowledge.links(self.names)
