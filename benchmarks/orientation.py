@@ -1,7 +1,7 @@
 """Graphs of the paper's main setting by masked_scope and orientation: adjacencies, arrows, tests, time.
 
 Run as `python benchmarks/orientation.py [models] [first seed]`. Models as in Sec. 5.1 of the paper (8 nodes, density
-.4, one removed link, 2 contexts), n = 200 and 1000, and the same with added, removed and flipped links and union cycles.
+.4, one removed link, 2 contexts), n = 200 and 1000, and the same with added, removed and flipped links and cycles.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,9 @@ from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.log import TrialLog
 from causalcontext.search.family import Doubt, Origin
+
+if TYPE_CHECKING:
+    from causalcontext.diagnostics.findings import Diagnosis
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,12 @@ class ContextGraphs:
         from causalcontext.results.changes import labels
 
         return labels(self, negligible)
+
+    def diagnose(self) -> Diagnosis:
+        """Findings about whether the result can be believed, with severity, evidence and advice."""
+        from causalcontext.diagnostics.diagnose import diagnose
+
+        return diagnose(self)
 
     def knowledge_violations(self) -> list[str]:
         """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
