@@ -120,7 +120,7 @@ def compare_slopes(
 
     A set that leaves causes of y out, or holds effects of it, bends slopes by context though nothing has changed. So
     the slopes are compared given the set that separated the pair and given all possible causes of y, and the larger
-    p-value counts. An edge without a direction is compared both ways. The slopes returned are given the possible causes.
+    p-value counts. An edge without a direction is compared both ways. The slopes returned are given the causes.
     """
     ways = [(x, y)] if _marks(result, places[0])[x, y] == Mark.FORWARD else [(x, y), (y, x)]
     p_values = [

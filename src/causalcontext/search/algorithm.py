@@ -50,7 +50,7 @@ def algorithm_1(search: LevelSearch, plan: Plan, collider_rule: str, n_jobs: int
         return Found(oriented.marks, ledger, True, oriented.origins, oriented.doubts)
     except KeyboardInterrupt:
         ledger.remove_separated(graphs)
-        return Found(_unoriented(graphs), ledger, complete=False)
+        return Found(unoriented(graphs), ledger, complete=False)
 
 
 def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, collider_rule: str) -> Oriented:
@@ -62,5 +62,6 @@ def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bo
     return orient_all(graphs, plan.links, triples, plan.context, rules, broken_assumptions)
 
 
-def _unoriented(graphs: Bools) -> NDArray[np.int8]:
+def unoriented(graphs: Bools) -> NDArray[np.int8]:
+    """The marks of graphs in which nothing is directed."""
     return np.where(graphs, Mark.UNDIRECTED, Mark.ABSENT).astype(np.int8)
