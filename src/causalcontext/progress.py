@@ -8,6 +8,9 @@ from contextlib import contextmanager
 Advance = Callable[[int, int, int], None]
 """Called as `advance(size of the conditioning sets, pairs done, pairs in all)`."""
 
+Count = Callable[[int, int], None]
+"""Called as `count(done, in all)`."""
+
 
 @contextmanager
 def progress_bar(progress: bool | Advance) -> Iterator[Advance]:
@@ -36,3 +39,17 @@ def _terminal_bar() -> Iterator[Advance]:
             bar.update(tasks[size], completed=done, total=total)  # type: ignore[arg-type]
 
         yield advance
+
+
+@contextmanager
+def counting_bar(what: str, progress: bool | Count) -> Iterator[Count]:
+    """A function to report a count to: the caller's own, a bar on the terminal, or one that does nothing."""
+    if callable(progress) or not progress:
+        yield progress if callable(progress) else lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from causalcontext.search.family import Doubt, Origin
 
 if TYPE_CHECKING:
     from causalcontext.diagnostics.findings import Diagnosis
+    from causalcontext.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,15 @@ class ContextGraphs:
         from causalcontext.diagnostics.diagnose import diagnose
 
         return diagnose(self)
+
+    def stability(
+        self, samples: int = 200, *, n_jobs: int = 1, seed: int = 0,
+        progress: bool | Callable[[int, int], None] = False,
+    ) -> Stability:  # fmt: skip
+        """How often each mark and label is found over bootstrap samples, drawn separately in every context."""
+        from causalcontext.stability import stability
+
+        return stability(self, samples, n_jobs=n_jobs, seed=seed, progress=progress)
 
     def knowledge_violations(self) -> list[str]:
         """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
