@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from causalcontext.data.checks import check_missing_option, check_stock
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.determinism import indicators
+from causalcontext.data.indicators import Indicator
 from causalcontext.data.stock import Stock, drop_empty_levels, take_stock
 from causalcontext.data.tables import read_table
-from causalcontext.errors import InterruptedSearch, OptionError, check_choice
+from causalcontext.errors import InterruptedSearch, NotYetError, OptionError, check_choice
 from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.independence.protocol import IndependenceTest, PreparedTest
 from causalcontext.independence.registry import find_test
@@ -32,6 +34,7 @@ from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.cycles import SCOPES
 from causalcontext.search.family import Doubt, Origin
+from causalcontext.search.indicator import search_with_indicator
 from causalcontext.search.intersection import intersect
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import LevelSearch
@@ -42,7 +45,7 @@ from causalcontext.version import __version__
 
 def discover(
     table: Any,
-    context: str | None = None,
+    context: str | Indicator | None = None,
     *,
     method: str = "pc-ac",
     test: str | IndependenceTest = "auto",
@@ -65,9 +68,9 @@ def discover(
     ----------
     table : pandas, polars or pyarrow table, or 2-D array with `names`
         One row per observation. System variables must be continuous.
-    context : str, optional
+    context : str or Indicator, optional
         The column that names the context; it may itself be an effect of the system. Without one, plain PC is run and
-        its graph is found under the key "all".
+        its graph is found under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
     method : {"pc-ac", "pc-m", "pc-p", "pc-b"}
         Adaptive (the paper's method), masked (each context by itself), pooled (all rows), or the intersection of the
         last two.
@@ -121,7 +124,7 @@ def discover(
     check_choice("masked_scope", masked_scope, SCOPES)
     check_choice("orientation", orientation, ORIENTATIONS)
     chosen = find_test(test)
-    data = read_table(table, context, kinds=kinds, names=names)
+    data = _read(table, context, method, kinds, names)
     links = _known(knowledge).links(data.names)
     stock = take_stock(data, missing)
     check_stock(stock, data, missing)
@@ -129,7 +132,7 @@ def discover(
     prepared = chosen.prepare(data, stock)
     limit = None if max_given is None else int(max_given)
     settings = Settings(method, chosen.name, float(alpha), collider_rule, limit, missing, int(seed), _known(knowledge),
-                        __version__, masked_scope, orientation)  # fmt: skip
+                        __version__, masked_scope, orientation, _made_from(context))  # fmt: skip
     with progress_bar(progress) as advance:
         search = Search(prepared, data, links, settings, _jobs(n_jobs), advance, Support(data, float(alpha)))
         outcome = (pc_p if context is None else METHODS[method])(search)
@@ -159,13 +162,22 @@ class Search:
     def run(self, rule: Rule, levels: Sequence[int], masked_scope: str = "adaptive",
             across: Callable[[Ledger], Physical] | None = None) -> tuple[Found, TrialLog]:  # fmt: skip
         """Search the graphs of some levels, with a rule for the rows that answer."""
-        limit = self.settings.max_given
-        variables = len(self.data.names)
-        plan = Plan(variables, self.context, rule, tuple(levels), self.links, self.settings.alpha,
-                    variables if limit is None else limit, masked_scope, across)  # fmt: skip
+        plan = self.plan(rule, levels, masked_scope, across)
         found = algorithm_1(self._level_search(), plan, self.settings.collider_rule, self.n_jobs, self.advance)
-        labels = getattr(self.prepared, "labels", (self.settings.test,))
-        return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.levels), labels)
+        return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.levels), self.labels)
+
+    def plan(self, rule: Rule, levels: Sequence[int], masked_scope: str = "adaptive",
+             across: Callable[[Ledger], Physical] | None = None) -> Plan:  # fmt: skip
+        """What to search for, by the settings."""
+        limit, variables = self.settings.max_given, len(self.data.names)
+        return Plan(variables, self.context, rule, tuple(levels), self.links, self.settings.alpha,
+                    variables if limit is None else limit, masked_scope, across)  # fmt: skip
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the tests that the prepared test runs."""
+        names: tuple[str, ...] = getattr(self.prepared, "labels", (self.settings.test,))
+        return names
 
     def physical(self, ledger: Ledger) -> Physical:
         """Whether a missing edge is a change of mechanism: asked of the rows, given what separated the pair."""
@@ -198,9 +210,22 @@ class Outcome:
 
 def pc_ac(search: Search) -> Outcome:
     """PC-AC: with the context in its conditioning set a question is asked inside one context, else on all rows."""
+    if search.settings.indicator is not None:
+        return _pc_ac_with_indicator(search)
     across = search.physical if search.settings.orientation == "across" else None
     found, log = search.run(adaptive, range(len(search.data.levels)), search.settings.masked_scope, across)
     return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins, found.doubts)
+
+
+def _pc_ac_with_indicator(search: Search) -> Outcome:
+    """PC-AC where the context is a function of a column: questions given that column are asked inside one step."""
+    source = search.data.position(str(search.settings.indicator))
+    plan = search.plan(adaptive, range(len(search.data.levels)))
+    found, inside = search_with_indicator(search.prepared, plan, source, search.settings.collider_rule, search.n_jobs,
+                                          search.advance)  # fmt: skip
+    log = TrialLog.from_ledger(inside, found.ledger, len(search.data.levels), search.labels)
+    return Outcome(found.marks, log.not_searched(search.context), found.ledger.tests, found.complete, found.origins,
+                   found.doubts)  # fmt: skip
 
 
 def pc_m(search: Search) -> Outcome:
@@ -261,9 +286,35 @@ def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
         complete=outcome.complete,
         origins=dict(outcome.origins),
         doubts=outcome.doubts,
+        warnings=_warnings(search),
         prepared=search.prepared,
         rows=data,
     )
+
+
+def _read(table: Any, context: str | Indicator | None, method: str, kinds: Mapping[str, str] | None,
+          names: Sequence[str] | None) -> Dataset:  # fmt: skip
+    """The table, with the context that is made out of a column where one is asked for."""
+    if not isinstance(context, Indicator):
+        return read_table(table, context, kinds=kinds, names=names)
+    if method != "pc-ac":
+        raise NotYetError(f"not yet: a context made out of a column needs method 'pc-ac', got {method!r}")
+    return context.applied(read_table(table, None, kinds=kinds, names=names))
+
+
+def _warnings(search: Search) -> tuple[str, ...]:
+    """What must be said with every result: that the context is a function of a column."""
+    if search.settings.indicator is not None:
+        return ()
+    return tuple(
+        f"{search.data.context_name} is a function of {found.column} without exception; if it was made out of "
+        f"{found.column}, declare it: {found.call()}"
+        for found in indicators(search.data)
+    )
+
+
+def _made_from(context: str | Indicator | None) -> str | None:
+    return context.column if isinstance(context, Indicator) else None
 
 
 def _known(knowledge: Knowledge | None) -> Knowledge:

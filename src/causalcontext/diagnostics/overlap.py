@@ -18,7 +18,7 @@ LITTLE_OVERLAP = 0.1
 
 def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """Columns of which the context is a function without error."""
-    for indicator in indicators(rows):
+    for indicator in indicators(rows) if result.settings.indicator is None else ():
         message = (f"{result.context} is a function of {indicator.column} without a single exception; given "
                    f"{indicator.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
         advice = (f"if it was made from {indicator.column}, declare it: {indicator.call()}; if {indicator.column} only "

@@ -63,7 +63,8 @@ def _finding(result: ContextGraphs, support: Support, x: int, y: int, present: i
 def _verdict(
     result: ContextGraphs, support: Support, x: int, y: int, directed: bool, present: int, absent: int
 ) -> MatchedSupport:
-    given = conditions(result, x, y, absent)
+    made_from = result.settings.indicator  # its ranges never overlap between the steps made out of it
+    given = [z for z in conditions(result, x, y, absent) if result.names[z] != made_from]
     found = [support.verdict(x, y, given, present, absent)]
     if not directed:
         found.append(support.verdict(y, x, given, present, absent))

@@ -41,6 +41,7 @@ class Settings:
     version: str
     masked_scope: str = "adaptive"
     orientation: str = "within"
+    indicator: str | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class ContextGraphs:
         The rule behind every arrow; `explain` puts it into words.
     doubts : tuple of Doubt
         Arrows that a rule asked for against what was settled, and edges on which the assumptions fail.
+    warnings : tuple of str
+        What must not be overlooked; `diagnose()` has more.
     rows : Dataset or None
         The table, as long as the result lives; it is not saved.
     """
@@ -109,6 +112,7 @@ class ContextGraphs:
     complete: bool = True
     origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict, repr=False)
     doubts: tuple[Doubt, ...] = ()
+    warnings: tuple[str, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
 
@@ -201,7 +205,8 @@ class ContextGraphs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
             return NotImplemented
-        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log", "origins", "doubts")
+        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log", "origins", "doubts",
+                "warnings")  # fmt: skip
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)

@@ -37,6 +37,9 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
         return f"{head}: the link is required by your knowledge; it was not tested."
     if decision is Decision.FORBIDDEN:
         return f"{head}: your knowledge rules the link out; it was not tested."
+    if decision is Decision.NOT_SEARCHED and result.settings.indicator is not None:
+        why = f"{result.context} is a function of {result.settings.indicator}; its links follow from missing edges"
+        return f"{head}: {why}."
     if decision is Decision.NOT_SEARCHED:
         why = f"looks at one context at a time, where {result.context} is constant, so it cannot test links at it"
         return f"{head}: {result.settings.method} {why}."

@@ -84,6 +84,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "log": _log_to_dict(result.log),
         "origins": [[*place, *origin] for place, origin in result.origins.items()],
         "doubts": [list(doubt) for doubt in result.doubts],
+        "warnings": list(result.warnings),
         "moments": _moments_to_dict(result.prepared),
     }
 
@@ -108,6 +109,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         complete=content["complete"],
         origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content.get("origins", ())},
         doubts=tuple(Doubt(*doubt) for doubt in content.get("doubts", ())),
+        warnings=tuple(content.get("warnings", ())),
         prepared=_moments_from_dict(content["moments"]),
     )
 

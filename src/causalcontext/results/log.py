@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any
 
@@ -127,6 +127,14 @@ class TrialLog:
                 "untested": self.untested[row, pair].astype(np.int64),
             }
         )
+
+    def not_searched(self, variable: int) -> TrialLog:
+        """This log, with all pairs of one variable marked as not searched."""
+        variables = int((1 + (1 + 8 * self.p.shape[1]) ** 0.5) // 2)
+        first, second = np.triu_indices(variables, 1)
+        decision = self.decision.copy()
+        decision[:, (first == variable) | (second == variable)] = Decision.NOT_SEARCHED
+        return replace(self, decision=decision)
 
     def combined(self, other: TrialLog, take_other: NDArray[np.bool_]) -> TrialLog:
         """This log, with the entries of another one where `take_other` is true; shape (contexts, pairs)."""

@@ -13,6 +13,8 @@ FORMS = {
     "R2": "the other direction would close a cycle through {via}",
     "R3": "the other direction would close a cycle or make a collider with {via}",
     "R4": "the other direction would close a cycle or make a collider with {via}",
+    "deterministic": "{effect} was made out of {cause}",
+    "indicator": "{lost} is missing in {source}, and only {effect} can be an effect of {context}",
     "T1": "it points so in {source}, and only edges between two children of {context} can turn around",
     "V1": "{lost} is missing in {source} and only its effect can be a child of {context}",
     "V4": "{lost} is missing in {source}, so {context} changes the causes of {effect}",
@@ -46,7 +48,7 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
         kin="descendant" if cause == context else "ancestor",
         set=_separating_set(result, origin, cause) if origin.rule == "collider" else "",
     )
-    here = origin.graph == place or origin.rule in ("T1", "V1", "V4", "F", "knowledge")
+    here = origin.graph == place or origin.rule in ("T1", "V1", "V4", "F", "knowledge", "deterministic", "indicator")
     return words if here else f"{words} (found in {result.contexts[origin.graph]}, the same in all contexts)"
 
 
