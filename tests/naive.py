@@ -440,3 +440,16 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     m = len(p_values)
     ranked = sorted(p_values)
     return [min(min(1.0, ranked[k] * m / (k + 1)) for k in range(ranked.index(p), m)) for p in p_values]
+
+
+def wilks(data: Floats, first: NDArray[Any], second: NDArray[Any], given: Sequence[int]) -> tuple[float, int, float]:
+    """Bartlett's statistic of Wilks' lambda between the indicators of two categorical columns, its df and p-value."""
+    indicators = [
+        np.column_stack([column == v for v in np.unique(column)[1:]]).astype(float) for column in (first, second)
+    ]
+    left, right = (np.column_stack([fit(column, data[:, list(given)])[0] for column in part.T]) for part in indicators)
+    both = np.column_stack([left, right])
+    volume = np.linalg.det(both.T @ both) / np.linalg.det(left.T @ left) / np.linalg.det(right.T @ right)
+    df = left.shape[1] * right.shape[1]
+    statistic = -(len(data) - 1 - len(given) - (both.shape[1] + 1) / 2) * math.log(volume)
+    return statistic, df, float(stats.chi2.sf(statistic, df))

@@ -14,7 +14,7 @@ LAYERS = [
     {"knowledge", "independence", "simulate", "support"},
     {"search"},
     {"results"},
-    {"discover", "report", "diagnostics", "stability"},
+    {"discover", "report", "diagnostics", "several", "stability"},
     {"commands", "cli", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -39,13 +39,14 @@ from causalcontext.search.intersection import intersect
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import LevelSearch
 from causalcontext.search.plan import NO_CONTEXT, Physical, Plan
+from causalcontext.several import discover_several
 from causalcontext.support import Support
 from causalcontext.version import __version__
 
 
 def discover(
     table: Any,
-    context: str | Indicator | None = None,
+    context: str | Sequence[str] | Indicator | None = None,
     *,
     method: str = "pc-ac",
     test: str | IndependenceTest = "auto",
@@ -68,9 +69,10 @@ def discover(
     ----------
     table : pandas, polars or pyarrow table, or 2-D array with `names`
         One row per observation. System variables must be continuous.
-    context : str or Indicator, optional
+    context : str, sequence of str or Indicator, optional
         The column that names the context; it may itself be an effect of the system. Without one, plain PC is run and
         its graph is found under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
+        With several columns there is one graph for every combination of their values, a tuple, that occurs.
     method : {"pc-ac", "pc-m", "pc-p", "pc-b"}
         Adaptive (the paper's method), masked (each context by itself), pooled (all rows), or the intersection of the
         last two.
@@ -124,22 +126,21 @@ def discover(
     check_choice("masked_scope", masked_scope, SCOPES)
     check_choice("orientation", orientation, ORIENTATIONS)
     chosen = find_test(test)
+    limit = None if max_given is None else int(max_given)
+    settings = Settings(method, chosen.name, float(alpha), collider_rule, limit, missing, int(seed), _known(knowledge),
+                        __version__, masked_scope, orientation, _made_from(context))  # fmt: skip
+    if isinstance(context, list | tuple):
+        return _finished(discover_several(table, context, settings, chosen, kinds, names, progress))
     data = _read(table, context, method, kinds, names)
     links = _known(knowledge).links(data.names)
     stock = take_stock(data, missing)
     check_stock(stock, data, missing)
     data, stock = drop_empty_levels(data, stock)
     prepared = chosen.prepare(data, stock)
-    limit = None if max_given is None else int(max_given)
-    settings = Settings(method, chosen.name, float(alpha), collider_rule, limit, missing, int(seed), _known(knowledge),
-                        __version__, masked_scope, orientation, _made_from(context))  # fmt: skip
     with progress_bar(progress) as advance:
         search = Search(prepared, data, links, settings, _jobs(n_jobs), advance, Support(data, float(alpha)))
         outcome = (pc_p if context is None else METHODS[method])(search)
-    result = _result(search, stock, outcome)
-    if not result.complete:
-        raise InterruptedSearch(result)
-    return result
+    return _finished(_result(search, stock, outcome))
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +270,13 @@ def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> NDArray[np.bool_
     return has_say
 
 
+def _finished(result: ContextGraphs) -> ContextGraphs:
+    """The result, unless the search was interrupted."""
+    if not result.complete:
+        raise InterruptedSearch(result)
+    return result
+
+
 def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
     data = search.data
     kinds = tuple(str(kind.value) for kind in data.kinds)
@@ -292,7 +300,7 @@ def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
     )
 
 
-def _read(table: Any, context: str | Indicator | None, method: str, kinds: Mapping[str, str] | None,
+def _read(table: Any, context: Any, method: str, kinds: Mapping[str, str] | None,
           names: Sequence[str] | None) -> Dataset:  # fmt: skip
     """The table, with the context that is made out of a column where one is asked for."""
     if not isinstance(context, Indicator):
@@ -313,7 +321,7 @@ def _warnings(search: Search) -> tuple[str, ...]:
     )
 
 
-def _made_from(context: str | Indicator | None) -> str | None:
+def _made_from(context: object) -> str | None:
     return context.column if isinstance(context, Indicator) else None
 
 

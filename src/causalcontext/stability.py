@@ -24,6 +24,7 @@ from causalcontext.independence.protocol import PreparedTest
 from causalcontext.independence.registry import find_test
 from causalcontext.progress import Count, counting_bar
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.several import one_context_only
 from causalcontext.support import Support
 
 Floats = NDArray[np.float64]
@@ -209,6 +210,7 @@ def _labels(result: ContextGraphs, present: NDArray[np.bool_]) -> dict[tuple[int
 def _check(result: ContextGraphs, samples: int) -> None:
     if not isinstance(samples, int | np.integer) or isinstance(samples, bool) or samples < 1:
         raise OptionError(f"samples is {samples!r}, expected a whole number from 1")
+    one_context_only(result, "stability")
     if result.rows is None:
         raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
     if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in _registered():

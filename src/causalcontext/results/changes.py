@@ -18,6 +18,7 @@ from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.several import one_context_only
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 
 LARGEST_NEGLIGIBLE = 0.15
@@ -91,6 +92,7 @@ def moments_of(result: ContextGraphs) -> PreparedGaussian:
     """The per-context moments that slopes are computed from."""
     if result.context is None:
         raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
+    one_context_only(result, "changes and labels")
     if not isinstance(result.prepared, PreparedGaussian):
         raise NotYetError(f"not yet: changes and labels need per-context moments, which test {result.settings.test!r} "
                           "does not keep")  # fmt: skip

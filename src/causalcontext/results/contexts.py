@@ -42,6 +42,7 @@ class Settings:
     masked_scope: str = "adaptive"
     orientation: str = "within"
     indicator: str | None = None
+    contexts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,12 @@ class ContextGraphs:
         `decision` is "present", "absent", "untestable" (no trial of the pair could be run; the edge stays),
         "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
         """
-        return self.log.frame(self.names, self.contexts, self.context)
+        frame = self.log.frame(self.names, self.contexts, self.context)
+        if self.settings.contexts:
+            from causalcontext.results.several import with_fixed_values
+
+            return with_fixed_values(self, frame)
+        return frame
 
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words."""

@@ -10,6 +10,7 @@ from causalcontext.errors import OptionError
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 from causalcontext.results.origins import origin_words
+from causalcontext.results.several import fixed_values
 from causalcontext.rules import Trial
 from causalcontext.verdicts import REASON_TEXT, Reason
 
@@ -48,7 +49,7 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
             return f"{head}: the search was interrupted before this pair was tested."
         why = REASON_TEXT[Reason(int(result.log.reason[place, slot]))]
         return f"{head}, but untestable: no test of {x} and {y} could be run ({why}), so the edge stays."
-    rows = _rows(result, int(result.log.view[place, slot]), int(result.log.n[place, slot]))
+    rows = _rows(result, fixed_values(result, place, slot), int(result.log.n[place, slot]))
     where, p = f"{_given(result, place, slot)} {rows}", _p(float(result.log.p[place, slot]))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, p = {p}"
@@ -58,19 +59,20 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
 
 
 def _given(result: ContextGraphs, place: int, slot: int) -> str:
-    names = [result.names[z] for z in result.log.given[place, slot] if z >= 0]
+    fixed = fixed_values(result, place, slot)
+    names = [result.names[z] for z in result.log.given[place, slot] if z >= 0 and result.names[z] not in fixed]
     return f" given {', '.join(names)}" if names else ""
 
 
-def _rows(result: ContextGraphs, view: int, n: int) -> str:
-    if view == 0:
+def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
+    if not fixed:
         return f"on all {n} rows" if result.context is None or n == sum(result.data.rows) else f"on {n} rows"
-    return f"among the {n} rows with {result.context} = {result.contexts[view - 1]}"
+    return f"among the {n} rows with {', '.join(f'{name} = {value}' for name, value in fixed.items())}"
 
 
 def _other_view(result: ContextGraphs, x: str, y: str, place: int, slot: int) -> str:
     """The same question on the other rows, where it can be asked: all of them, or those of the context."""
-    if result.prepared is None or result.context is None or result.context in (x, y):
+    if result.prepared is None or result.context is None or result.context in (x, y) or result.settings.contexts:
         return ""
     column = result.names.index(result.context)
     asked = result.log.trial(place, slot, (result.position(x), result.position(y)), column)

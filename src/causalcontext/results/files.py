@@ -73,7 +73,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "context": {
             "name": result.context,
             "levels": list(result.contexts),
-            "level_types": [type(value).__name__ for value in result.contexts],
+            "level_types": [_type_names(value) for value in result.contexts],
         },
         "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
         "union": _edges(result.union),
@@ -93,10 +93,10 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     """The result of `to_dict`."""
     names = tuple(content["names"])
     context = content["context"]
-    types = [_LEVEL_TYPES[name] for name in context["level_types"]]
-    contexts = tuple(kind(value) for kind, value in zip(types, context["levels"], strict=True))
+    contexts = tuple(_typed(*pair) for pair in zip(context["levels"], context["level_types"], strict=True))
     edges = {value: content["graphs"][str(value)] for value in contexts}
     settings = content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])}
+    settings["contexts"] = tuple(settings.get("contexts", ()))
     return ContextGraphs(
         names=names,
         context=context["name"],
@@ -118,6 +118,18 @@ def _summary(data: dict[str, Any]) -> DataSummary:
     emptied = tuple((value, rows) for value, rows in data["emptied"])
     return DataSummary(tuple(data["rows"]), tuple(data["lost"]), data["without_context"], emptied, tuple(data["kinds"]),
                        data["fingerprint"])  # fmt: skip
+
+
+def _type_names(value: Any) -> str | list[str]:
+    """The type of a context value, for a combination of values the type of each."""
+    return [type(part).__name__ for part in value] if isinstance(value, tuple) else type(value).__name__
+
+
+def _typed(value: Any, kind: str | list[str]) -> Any:
+    """A context value with its own type again."""
+    if isinstance(kind, list):
+        return tuple(_LEVEL_TYPES[name](part) for part, name in zip(value, kind, strict=True))
+    return _LEVEL_TYPES[kind](value)
 
 
 def _edges(graph: Graph) -> list[dict[str, str]]:

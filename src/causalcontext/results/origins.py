@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
+from causalcontext.results.several import fixed_values
 from causalcontext.search.family import Origin
 
 FORMS = {
@@ -57,7 +58,7 @@ def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:
     slot = result.log.slot(result.position(cause), origin.via[0])
     if result.log.decision[origin.graph, slot] != Decision.ABSENT:
         return ""
-    given = [result.names[z] for z in result.log.given[origin.graph, slot] if z >= 0]
-    view = int(result.log.view[origin.graph, slot])
-    rows = "on all rows" if view == 0 else f"where {result.context} = {result.contexts[view - 1]}"
+    fixed = fixed_values(result, origin.graph, slot)
+    given = [result.names[z] for z in result.log.given[origin.graph, slot] if z >= 0 and result.names[z] not in fixed]
+    rows = f"where {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else "on all rows"
     return f" given {', '.join(given)} {rows}" if given else f" {rows}"
