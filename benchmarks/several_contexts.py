@@ -1,8 +1,8 @@
 """Tests and time of PC-AC with m = 1 ... 6 binary context variables, against masking on every combination.
 
 Run as `python benchmarks/several_contexts.py [tables] [rows] [figure.png]`. Thirty system variables, average degree 2;
-every context variable is a noisy threshold of one of them and switches one link off. Both methods run in the same engine
-without compiled kernels, at alpha .01 and with at most three conditions.
+every context variable is a noisy threshold of one of them and switches one link off. Both methods run in the same
+engine without compiled kernels, at alpha .01 and with at most three conditions.
 """
 
 from __future__ import annotations
