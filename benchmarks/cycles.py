@@ -37,7 +37,7 @@ def main() -> None:
             tests += int(found.ledger.tests.sum())
         base = tests if base is None else base
         print(f"{scope:10} wrong skeletons: {wrong:4d}   wrong marks where the skeleton is right: {marks}   "
-              f"distinct tests a model: {tests / len(models):.1f} (extra: {(tests - base) / len(models):.2f})")  # fmt: skip
+              f"distinct tests: {tests / len(models):.1f} (extra: {(tests - base) / len(models):.2f})")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -122,9 +122,11 @@ def compare_slopes(
 
     A set that leaves causes of y out, or holds effects of it, bends slopes by context though nothing has changed. So
     the slopes are compared given the set that separated the pair and given all possible causes of y, and the larger
-    p-value counts. An edge without a direction is compared both ways. The slopes returned are given the causes.
+    p-value counts. An edge without a direction is compared both ways, as is one whose effect cannot be caused by the
+    context: then its direction is in doubt. The slopes returned are given the possible causes.
     """
-    ways = [(x, y)] if _marks(result, places[0])[x, y] == Mark.FORWARD else [(x, y), (y, x)]
+    directed = _marks(result, places[0])[x, y] == Mark.FORWARD and may_be_caused(result, y, places[0])
+    ways = [(x, y)] if directed else [(x, y), (y, x)]
     p_values = [
         heterogeneity([slope(moments, place, cause, effect, chosen) for place in places])[1]
         for cause, effect in ways
@@ -144,12 +146,10 @@ def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequ
     return tuple(np.flatnonzero(possible).tolist())
 
 
-def may_change(result: ContextGraphs, x: int, y: int, place: int) -> bool:
-    """Whether the context may cause the effect of the edge x - y: no other mechanism can change with it."""
-    marks = _marks(result, place)
-    context = result.position(str(result.context))
-    ends = {Mark.FORWARD: (y,), Mark.BACKWARD: (x,)}.get(Mark(int(marks[x, y])), (x, y))
-    return any(marks[context, end] not in (Mark.ABSENT, Mark.BACKWARD) for end in ends)
+def may_be_caused(result: ContextGraphs, variable: int, place: int) -> bool:
+    """Whether the context may cause a variable: adjacent to it, and not known to cause it."""
+    mark = _marks(result, place)[result.position(str(result.context)), variable]
+    return mark not in (Mark.ABSENT, Mark.BACKWARD)
 
 
 def _marks(result: ContextGraphs, place: int) -> NDArray[np.int8]:
@@ -171,8 +171,6 @@ def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int
 def _compare(result: ContextGraphs, moments: PreparedGaussian, x: int, y: int, present: int, absent: int) -> Change:
     given = conditions(result, x, y, absent)
     (here, there), p = compare_slopes(result, moments, x, y, given, (present, absent))
-    if not may_change(result, x, y, present):
-        p = 1.0
     mark = Mark(int(result.graphs[result.contexts[present]].marks[x, y])).text
     label = _label(result, moments, x, y, absent, LARGEST_NEGLIGIBLE)[0]
     return Change(result.names[x], result.names[y], mark, "edge", result.contexts[present], result.contexts[absent],
