@@ -156,6 +156,20 @@ def test_tests_grow_with_the_context_variables_not_with_their_combinations():
     assert counts[1] <= 16 * max(counts[0], 4)
 
 
+def test_any_kind_of_table():
+    import polars
+
+    frame = table(9).assign(B=lambda f: f["B"].map({"east": 0, "north": 1, "south": 2}))
+    result = cc.discover(frame, context=["A", "B"])
+    lazy = cc.discover(polars.from_pandas(frame).lazy(), context=["A", "B"])
+    array = cc.discover(frame.to_numpy(), context=["A", "B"], names=list(frame.columns))
+    mapping = cc.discover({name: frame[name] for name in frame}, context=["A", "B"])
+    assert dict(lazy.graphs) == dict(array.graphs) == dict(mapping.graphs) == dict(result.graphs)
+    assert all(type(part) is int for value in array.contexts for part in value)
+    with pytest.raises(cc.DataError, match="expected a pandas, polars or pyarrow"):
+        cc.discover(3, context=["A", "B"])
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

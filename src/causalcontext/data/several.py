@@ -8,12 +8,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.data.tables import read_table
+from causalcontext.data.tables import eager_frame, read_table
 from causalcontext.errors import DataError, OptionError, did_you_mean
 
 MOST_CELLS = 1000
@@ -59,15 +58,13 @@ def read_cells(
 ) -> Cells:
     """A table with several context variables."""
     chosen = _checked(contexts)
-    if isinstance(table, np.ndarray):
-        read_table(table, chosen[0], kinds=None, names=names)  # says what is wrong with an array or its names
-        table = pd.DataFrame(table, columns=[str(name) for name in names or ()])
-        names = None
-    frame = nw.from_native(table, eager_only=True)
+    frame = eager_frame(table, names)
     columns = tuple(str(name) for name in frame.columns)
     for name in chosen:
         if name not in columns:
             raise DataError(f"the table has no context column {name!r}{did_you_mean(name, columns)}")
+    if isinstance(table, np.ndarray):
+        frame = _with_whole_labels(frame, chosen)
     read = [_one(frame, chosen, name, kinds) for name in chosen]
     return _cells(columns, chosen, read)
 
@@ -77,6 +74,12 @@ def _checked(contexts: Sequence[str]) -> tuple[str, ...]:
     if not chosen or any(not isinstance(name, str) for name in chosen) or len(set(chosen)) < len(chosen):
         raise OptionError(f"context is {contexts!r}, expected different column names")
     return chosen
+
+
+def _with_whole_labels(frame: nw.DataFrame[Any], chosen: tuple[str, ...]) -> nw.DataFrame[Any]:
+    """Labels of an array, which has one dtype for all columns, as integers where they are whole numbers."""
+    whole = [name for name in chosen if (frame[name].to_numpy() % 1 == 0).all()]
+    return frame.with_columns(*[nw.col(name).cast(nw.Int64) for name in whole])
 
 
 def _one(frame: nw.DataFrame[Any], chosen: tuple[str, ...], name: str, kinds: Mapping[str, str] | None) -> Dataset:
