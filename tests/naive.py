@@ -501,3 +501,40 @@ def bootstrap_error(values: Sequence[float], weights: Floats) -> float:
         if drawn:
             means.append(sum(drawn) / len(drawn))
     return float(np.std(means, ddof=1))
+
+
+def regression_slope(data: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, float]:
+    """The coefficient of x in least squares of y on an intercept, x and Z, and its standard error."""
+    design = np.column_stack([np.ones(len(data)), data[:, x], *(data[:, z] for z in given)])
+    coefficients = np.linalg.lstsq(design, data[:, y], rcond=None)[0]
+    residuals = data[:, y] - design @ coefficients
+    variance = residuals @ residuals / (len(data) - design.shape[1])
+    covariance = variance * np.linalg.inv(design.T @ design)
+    return float(coefficients[1]), float(math.sqrt(covariance[1, 1]))
+
+
+def heterogeneity(slopes: Sequence[tuple[float, float]]) -> float:
+    """Cochran's Q of (slope, standard error) pairs."""
+    weights = [1 / error**2 for _, error in slopes]
+    centre = sum(w * b for w, (b, _) in zip(weights, slopes, strict=True)) / sum(weights)
+    return sum(w * (b - centre) ** 2 for w, (b, _) in zip(weights, slopes, strict=True))
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values, in the order given: the least false-discovery rate at which each is a discovery."""
+    m = len(p_values)
+    ranked = sorted(p_values)
+    return [min(min(1.0, ranked[k] * m / (k + 1)) for k in range(ranked.index(p), m)) for p in p_values]
+
+
+def wilks(data: Floats, first: NDArray[Any], second: NDArray[Any], given: Sequence[int]) -> tuple[float, int, float]:
+    """Bartlett's statistic of Wilks' lambda between the indicators of two categorical columns, its df and p-value."""
+    indicators = [
+        np.column_stack([column == v for v in np.unique(column)[1:]]).astype(float) for column in (first, second)
+    ]
+    left, right = (np.column_stack([fit(column, data[:, list(given)])[0] for column in part.T]) for part in indicators)
+    both = np.column_stack([left, right])
+    volume = np.linalg.det(both.T @ both) / np.linalg.det(left.T @ left) / np.linalg.det(right.T @ right)
+    df = left.shape[1] * right.shape[1]
+    statistic = -(len(data) - 1 - len(given) - (both.shape[1] + 1) / 2) * math.log(volume)
+    return statistic, df, float(stats.chi2.sf(statistic, df))

@@ -11,10 +11,10 @@ PACKAGE = Path(causalcontext.__file__).parent
 LAYERS = [
     {"errors", "rules", "verdicts", "version", "progress", "kernels"},
     {"data", "graphs"},
-    {"knowledge", "independence", "simulate"},
+    {"knowledge", "independence", "simulate", "support"},
     {"search"},
     {"results"},
-    {"discover", "report"},
+    {"discover", "report", "diagnostics", "several", "stability"},
     {"study"},
     {"commands", "cli", "cli_study", "__init__", "__main__"},
 ]

@@ -7,6 +7,7 @@
 """
 
 from causalcontext.data.files import read_file
+from causalcontext.data.indicators import bins, threshold
 from causalcontext.discover import discover
 from causalcontext.errors import (
     CausalContextError,
@@ -38,8 +39,10 @@ __all__ = [
     "NotYetError",
     "OptionError",
     "__version__",
+    "bins",
     "discover",
     "examples",
     "load",
     "read_file",
+    "threshold",
 ]

@@ -45,6 +45,7 @@ KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What i
 MaxGiven = Annotated[int | None, typer.Option(metavar="N", help="The largest conditioning set.")]
 ColliderRule = Annotated[str, typer.Option(metavar="NAME", help="majority, conservative or first.")]
 Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for all cores.")]
+Diagnose = Annotated[bool, typer.Option("--diagnose", help="Also print what to know before believing the result.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="For tests that draw random numbers.")]
 
 
@@ -64,12 +65,13 @@ def discover(
     seed: Seed = 0,
     json: Output = None,
     report: Report = None,
+    diagnose: Diagnose = False,
     progress: Progress = True,
 ) -> None:
     """One causal graph per value of the context; without --context, plain PC on all rows."""
     with one_sentence():
         discover_file(
-            data, context, knowledge, json, report,
+            data, context, knowledge, json, report, diagnose,
             method=method, test=test, alpha=alpha, max_given=max_given, collider_rule=collider_rule,
             kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed,
             progress=progress and sys.stderr.isatty(),

@@ -22,8 +22,9 @@ from causalcontext.results.contexts import ContextGraphs
 
 
 def discover_file(
-    path: Path, context: str | None, knowledge: Path | None, output: Path | None, report: Path | None, **options: Any
-) -> None:
+    path: Path, context: str | None, knowledge: Path | None, output: Path | None, report: Path | None, findings: bool,
+    **options: Any,
+) -> None:  # fmt: skip
     """The result is in `output`, if that was asked for, and a summary is on the terminal.
 
     Outputs are checked before the search. After Ctrl-C the file holds what was decided so far.
@@ -39,6 +40,8 @@ def discover_file(
         The JSON file to write.
     report : Path or None
         An HTML file, which this version does not write.
+    findings : bool
+        Whether a diagnosis follows the summary.
     options
         Arguments of `discover`.
     """
@@ -55,6 +58,8 @@ def discover_file(
         result.save(output)
     _show_columns(table, result)
     show_page(summary(result))
+    if findings:
+        show_page(f"diagnosis\n{result.diagnose()}")
 
 
 def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:

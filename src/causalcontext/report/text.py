@@ -54,11 +54,13 @@ def _union(result: ContextGraphs) -> str:
 
 
 def _notes(result: ContextGraphs) -> list[str]:
+    warnings = [f"WARNING: {sentence}" for sentence in result.warnings]
     untestable = int((result.log.decision == Decision.UNTESTABLE).sum())
     if not untestable or not result.complete:
-        return []
+        return warnings
     pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"
-    return [f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"]
+    note = f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"
+    return [*warnings, note]
 
 
 def _counted(edges: Sized) -> str:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.data.dataset import Dataset
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.log import TrialLog
+from causalcontext.search.family import Doubt, Origin
+
+if TYPE_CHECKING:
+    from causalcontext.diagnostics.findings import Diagnosis
+    from causalcontext.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,10 @@ class Settings:
     seed: int
     knowledge: Knowledge
     version: str
+    masked_scope: str = "adaptive"
+    orientation: str = "within"
+    indicator: str | None = None
+    contexts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +92,14 @@ class ContextGraphs:
         How many tests the skeleton took on all rows, and on the rows of one context.
     complete : bool
         False if the search was interrupted: edges that were not yet tested are still there, and nothing is oriented.
+    origins : mapping from (context, cause, effect), by position, to Origin
+        The rule behind every arrow; `explain` puts it into words.
+    doubts : tuple of Doubt
+        Arrows that a rule asked for against what was settled, and edges on which the assumptions fail.
+    warnings : tuple of str
+        What must not be overlooked; `diagnose()` has more.
+    rows : Dataset or None
+        The table, as long as the result lives; it is not saved.
     """
 
     names: tuple[str, ...]
@@ -93,7 +111,11 @@ class ContextGraphs:
     log: TrialLog
     tests_run: Mapping[str, int]
     complete: bool = True
+    origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict, repr=False)
+    doubts: tuple[Doubt, ...] = ()
+    warnings: tuple[str, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
+    rows: Dataset | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -124,13 +146,50 @@ class ContextGraphs:
         `decision` is "present", "absent", "untestable" (no trial of the pair could be run; the edge stays),
         "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
         """
-        return self.log.frame(self.names, self.contexts, self.context)
+        frame = self.log.frame(self.names, self.contexts, self.context)
+        if self.settings.contexts:
+            from causalcontext.results.several import with_fixed_values
+
+            return with_fixed_values(self, frame)
+        return frame
 
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words."""
         from causalcontext.results.explain import explain
 
         return explain(self, x, y)
+
+    def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
+        """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
+
+        A change is claimed where an edge is found in one context and not in the other, and its slopes differ after
+        false-discovery control (`q` <= alpha). `label` says whether the edge is "absent" where it was not found, or
+        "undetermined". Edges that turn around are listed with the kind "direction".
+        """
+        from causalcontext.results.changes import changes
+
+        return changes(self, first, second, alpha)
+
+    def labels(self, negligible: float = 0.15) -> pd.DataFrame:
+        """Whether each edge is present, absent or undetermined in each context, with the evidence."""
+        from causalcontext.results.changes import labels
+
+        return labels(self, negligible)
+
+    def diagnose(self) -> Diagnosis:
+        """Findings about whether the result can be believed, with severity, evidence and advice."""
+        from causalcontext.diagnostics.diagnose import diagnose
+
+        return diagnose(self)
+
+    def stability(
+        self, samples: int = 200, *, n_jobs: int = 1, seed: int = 0,
+        progress: bool | Callable[[int, int], None] = False,
+    ) -> Stability:  # fmt: skip
+        """How often each mark and label is found over bootstrap samples, drawn separately in every context."""
+        from causalcontext.stability import stability
+
+        return stability(self, samples, n_jobs=n_jobs, seed=seed, progress=progress)
 
     def knowledge_violations(self) -> list[str]:
         """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
@@ -152,7 +211,8 @@ class ContextGraphs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
             return NotImplemented
-        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log")
+        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log", "origins", "doubts",
+                "warnings")  # fmt: skip
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)

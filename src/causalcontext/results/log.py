@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any
 
@@ -70,7 +70,8 @@ class TrialLog:
         numbers, facts, given = ledger.records
         tested = facts[:, :, VIEW] >= 0
         numbers = np.where(tested[:, :, None], numbers, np.nan)
-        label = np.zeros(ledger.first.size, dtype=np.int8) + (given == plan.context).any(axis=2).astype(np.int8)
+        combined = (given == plan.context).any(axis=2) & (plan.context != NO_CONTEXT)  # padding is -1 too
+        label = combined.astype(np.int8)
         label[:, _at_context(plan, ledger)] = 2
         return cls(
             decision=np.broadcast_to(_decisions(plan, ledger), shape),
@@ -127,6 +128,14 @@ class TrialLog:
                 "untested": self.untested[row, pair].astype(np.int64),
             }
         )
+
+    def not_searched(self, variable: int) -> TrialLog:
+        """This log, with all pairs of one variable marked as not searched."""
+        variables = int((1 + (1 + 8 * self.p.shape[1]) ** 0.5) // 2)
+        first, second = np.triu_indices(variables, 1)
+        decision = self.decision.copy()
+        decision[:, (first == variable) | (second == variable)] = Decision.NOT_SEARCHED
+        return replace(self, decision=decision)
 
     def combined(self, other: TrialLog, take_other: NDArray[np.bool_]) -> TrialLog:
         """This log, with the entries of another one where `take_other` is true; shape (contexts, pairs)."""

@@ -62,7 +62,7 @@ class BatchedSearch:
             open_searches = [
                 search
                 for search, block in zip(open_searches, blocks, strict=True)
-                if not self._settle(block, alpha, records, search[1], search[2]) and len(block) == size
+                if not self._settle(block, alpha, records, search[1], search[2], candidates) and len(block) == size
             ]
             size = min(2 * size, LARGEST_BLOCK)
         fresh = list(self._answers)[before:]
@@ -127,7 +127,12 @@ class BatchedSearch:
         for trial, p, statistic, df, n, reason in zip(fresh, *columns, strict=True):
             self._answers[trial] = (float(p), float(statistic), float(df), int(n), int(reason))
 
-    def _settle(self, block: list[Trial], alpha: float, records: Records, graph: int, slot: int) -> bool:
+    def _written(self, trial: Trial, view: int) -> tuple[int, tuple[int, ...]]:
+        """The view and the conditions of a trial as they are written down; `view` is that of the graph itself."""
+        return (trial.where[0][1] + 1 if trial.where else 0), trial.given
+
+    def _settle(self, block: list[Trial], alpha: float, records: Records, graph: int, slot: int,
+                candidates: Candidates) -> bool:  # fmt: skip
         """Write a block of answers down; True as soon as one of them separates the pair."""
         numbers, facts = records.numbers[graph, slot], records.facts[graph, slot]
         for trial in block:
@@ -139,10 +144,10 @@ class BatchedSearch:
                 continue
             if p > numbers[P]:
                 numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
-                view = trial.where[0][1] + 1 if trial.where else 0
-                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON] = n, view, len(trial.given), 0
+                view, given = self._written(trial, int(candidates.plain_view[graph]))
+                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON] = n, view, len(given), 0
                 records.given[graph, slot] = -1
-                records.given[graph, slot, : len(trial.given)] = trial.given
+                records.given[graph, slot, : len(given)] = given
             if p > alpha:
                 facts[SEPARATED] = 1
                 return True

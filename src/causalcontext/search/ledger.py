@@ -81,3 +81,9 @@ class Ledger:
         """Copy the records of these pairs from the first graph to all others."""
         for array in self.records:
             array[1:, pairs] = array[0, pairs]
+
+    def remove_separated(self, graphs: NDArray[np.bool_]) -> None:
+        """Take the edges out of the graphs, shape (graphs, N, N), for which there is a separating set."""
+        g, pair = np.nonzero(self.separated())
+        graphs[g, self.first[pair], self.second[pair]] = False
+        graphs[g, self.second[pair], self.first[pair]] = False

@@ -48,11 +48,10 @@ def run_study(
         raise OptionError(f"n_jobs is {n_jobs}, expected a whole number from 1, or -1 for all cores")
     done, file = open_records(path, design)
     missing = [job for job in design.jobs() if job not in done]
-    with file, counting_bar(f"study {design.name}", len(design.jobs()), progress) as advance:
-        advance(len(done))
-        for records in _finished(design, missing, n_jobs, client):
+    with file, counting_bar(f"study {design.name}", progress) as advance:
+        for finished, records in enumerate(_finished(design, missing, n_jobs, client), start=len(done) + 1):
             append_records(file, records)
-            advance(1)
+            advance(finished, len(done) + len(missing))
     return read_records(path, design)
 
 
