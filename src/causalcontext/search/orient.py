@@ -28,6 +28,15 @@ def orient(adjacency: NDArray[np.bool_], links: Links, triples: Triples) -> NDAr
     return state.marks()
 
 
+def close_under_meek(adjacency: NDArray[np.bool_], arrows: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """The marks that follow from some arrows alone, shape (N, N); the rest stays undirected."""
+    state = _State(adjacency, frozenset())
+    state.apply((int(cause), int(effect)) for cause, effect in zip(*np.nonzero(arrows), strict=True))
+    while state.apply(arrow for rule in MEEK_RULES for arrow in rule(state)):
+        pass
+    return state.marks()
+
+
 def _known_arrows(adjacency: NDArray[np.bool_], links: Links) -> Iterator[Arrow]:
     """Adjacent pairs that knowledge allows in one direction only."""
     for cause, effect in zip(*np.nonzero(adjacency & links.may & ~links.may.T), strict=True):
