@@ -111,6 +111,8 @@ def test_missing_files_folders_and_other_endings(tmp_path: Path) -> None:
         read_file(tmp_path / "t.xlsx")
     with pytest.raises(FileError, match="there is no file"):
         read_file("nul\0byte.csv")
+    with pytest.raises(FileError, match=r"cannot read .*: File name too long"):
+        read_file("a" * 300 + ".csv")
 
 
 def test_pickles_are_not_read(tmp_path: Path, frame: pd.DataFrame) -> None:

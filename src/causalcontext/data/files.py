@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import os
@@ -10,7 +11,7 @@ import stat
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import IO
 
@@ -33,17 +34,11 @@ def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
         No such file, another ending, or a content that is no table; one sentence says which.
     """
     file = Path(path)
-    if file.is_dir():
-        raise FileError(f"{file} is a folder, expected a file")
-    if not file.exists():
-        raise FileError(f"there is no file {file}")
-    ending = next((ending for ending in _ENDINGS if file.name.lower().endswith(ending)), None)
-    if ending is None:
-        raise FileError(f"cannot read {file}: its name must end with one of {', '.join(_ENDINGS)}")
     try:
+        ending = _checked_ending(file)
         return _read_parquet(file) if ending == _PARQUET else _read_text(file, _DELIMITERS[ending])
     except OSError as error:
-        raise FileError(f"cannot read {file}: {error.strerror or error}") from error
+        raise FileError(f"cannot read {file}: {error.strerror or _first_line(error)}") from error
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -81,7 +76,7 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
 
 def _replace(file: Path, content: bytes) -> None:
     """Write a new file beside `file`, down to the disk, and rename it."""
-    draft = file.with_name(f".{file.name[:100]}.{secrets.token_hex(6)}.tmp")
+    draft = file.with_name(f".{file.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
         with draft.open("xb") as stream:
             stream.write(content)
@@ -93,6 +88,18 @@ def _replace(file: Path, content: bytes) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _checked_ending(file: Path) -> str:
+    """The ending of a file that exists and is said to be a table."""
+    if file.is_dir():
+        raise FileError(f"{file} is a folder, expected a file")
+    if not file.exists():
+        raise FileError(f"there is no file {file}")
+    ending = next((ending for ending in _ENDINGS if file.name.lower().endswith(ending)), None)
+    if ending is None:
+        raise FileError(f"cannot read {file}: its name must end with one of {', '.join(_ENDINGS)}")
+    return ending
 
 
 def _read_parquet(file: Path) -> pd.DataFrame:
@@ -114,20 +121,26 @@ def _read_parquet(file: Path) -> pd.DataFrame:
 
 def _read_text(file: Path, delimiter: str) -> pd.DataFrame:
     try:
-        header = next(_rows(file, delimiter), [])
+        with contextlib.closing(_rows(file, delimiter)) as rows:
+            header = next(rows, [])
         _check_header(file, header, delimiter)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
+        frame = _parsed(file, delimiter, len(header))
         # Rows that are too short end with missing values, so only then is it worth reading the file again.
         if frame.iloc[:, -1].isna().any():
             _check_widths(file, delimiter, len(header))
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        _check_widths(file, delimiter, len(header))
-        raise FileError(f"{file} is not a table: {_first_line(error)}") from error
+        return frame
     except _NOT_TEXT as error:
         raise FileError(f"{file} is not a text file in UTF-8: {_first_line(error)}") from error
-    return frame
+
+
+def _parsed(file: Path, delimiter: str, width: int) -> pd.DataFrame:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        _check_widths(file, delimiter, width)
+        raise FileError(f"{file} is not a table: {_first_line(error)}") from error
 
 
 def _check_header(file: Path, header: list[str], delimiter: str = ",") -> None:
@@ -147,14 +160,13 @@ def _check_header(file: Path, header: list[str], delimiter: str = ",") -> None:
 
 def _check_widths(file: Path, delimiter: str, width: int) -> None:
     """Return if every row has as many fields as the header."""
-    rows = enumerate(_rows(file, delimiter), start=1)
-    ragged = next(((place, len(row)) for place, row in rows if len(row) != width), None)
-    if ragged is not None:
-        place, fields = ragged
-        raise FileError(f"{file} has {fields} fields in row {place}, expected {width} as in the header")
+    with contextlib.closing(_rows(file, delimiter)) as rows:
+        for place, row in enumerate(rows, start=1):
+            if len(row) != width:
+                raise FileError(f"{file} has {len(row)} fields in row {place}, expected {width} as in the header")
 
 
-def _rows(file: Path, delimiter: str) -> Iterator[list[str]]:
+def _rows(file: Path, delimiter: str) -> Generator[list[str], None, None]:
     """The rows of a text file, the header included, blank lines left out."""
     with _opened(file) as stream:
         yield from (row for row in csv.reader(stream, delimiter=delimiter) if row)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.scan import centre_by_level, order_by_level, scan
+from causalcontext.kernels.scan import add_cross_products, centre_by_level, mirror, order_by_level, scan
 
 SMALLEST_SCATTER = 1e-150
 """The product of two smaller sums of squares comes close to underflow: such a column counts as constant."""
@@ -24,7 +24,7 @@ class RunningMoments:
     mean, low, high : arrays of float64, shape (K, p)
         Of the usable rows.
     scatter : array of float64, shape (K, p, p)
-        Centred cross products of the usable rows.
+        Centred cross products of the usable rows; the lower triangles, until `settle`.
     missing, infinite : arrays of int64, shape (K, p)
     digests : array of uint64, shape (p,)
         A hash of every column.
@@ -79,15 +79,15 @@ def add_batch(moments: RunningMoments, values: NDArray[np.float64], codes: NDArr
     batch_mean = np.empty_like(moments.mean)
     centre_by_level(values, order, starts, centred, batch_mean, moments.low, moments.high)
     for level in np.flatnonzero(np.diff(starts)):
-        block = centred[:, starts[level] + level : starts[level + 1] + level + 1]
-        _merge(moments, int(level), block, batch_mean[level])
+        _merge(moments, int(level), centred, starts[level] + level, starts[level + 1] + level, batch_mean[level])
 
 
-def constant_columns(moments: RunningMoments) -> NDArray[np.bool_]:
-    """Which variables do not vary in which context; their cross products are exactly 0 afterwards.
+def settle(moments: RunningMoments) -> NDArray[np.bool_]:
+    """Which variables are constant in which context, once all batches are in; the moments are exact for them.
 
-    Rounding leaves traces of a constant in the moments, so its mean is replaced by the value itself.
+    Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0.
     """
+    mirror(moments.scatter)
     single = (moments.low == moments.high) | (moments.n <= 1)[:, None]
     moments.mean[...] = np.where(single & (moments.n > 0)[:, None], moments.low, moments.mean)
     constant: NDArray[np.bool_] = single | (np.diagonal(moments.scatter, axis1=1, axis2=2) < SMALLEST_SCATTER)
@@ -97,15 +97,22 @@ def constant_columns(moments: RunningMoments) -> NDArray[np.bool_]:
     return constant
 
 
-def _merge(moments: RunningMoments, level: int, block: NDArray[np.float64], batch_mean: NDArray[np.float64]) -> None:
-    """Add centred rows of one context, the last column of `block` being free.
+def _merge(
+    moments: RunningMoments,
+    level: int,
+    centred: NDArray[np.float64],
+    start: int,
+    free: int,
+    batch_mean: NDArray[np.float64],
+) -> None:
+    """Add rows of one context: columns `start` to `free` of `centred`, with column `free` to write in.
 
     With m new rows around their mean, n old ones and a difference d between the two means, the cross products
     grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
     """
-    old, new = int(moments.n[level]), block.shape[1] - 1
+    old, new = int(moments.n[level]), int(free - start)
     difference = batch_mean - moments.mean[level]
-    block[:, -1] = difference * np.sqrt(old * new / (old + new))
-    moments.scatter[level] += block @ block.T
+    centred[:, free] = difference * np.sqrt(old * new / (old + new))
+    add_cross_products(centred, start, free + 1, moments.scatter[level])
     moments.mean[level] += difference * (new / (old + new))
     moments.n[level] = old + new

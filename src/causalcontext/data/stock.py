@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from causalcontext.data.checks import check_missing_option, check_size
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.moments import RunningMoments, add_batch, constant_columns, no_moments
+from causalcontext.data.moments import RunningMoments, add_batch, no_moments, settle
 from causalcontext.kernels.scan import digest_rows
 
 _BATCH_VALUES = 2**19  # 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
 _LARGEST_BATCH_VALUES = 2**22
-_ROWS_PER_LEVEL = 64  # fewer rows are not worth an update of all cross products of their context
+_ROWS_PER_LEVEL = 256  # fewer rows are not worth an update of all cross products of their context
 _PER_LEVEL = ("n", "mean", "scatter", "constant", "missing", "infinite", "lost")
 _PERFECT = 1 - 1e-12
 
@@ -111,7 +111,7 @@ def take_stock(data: Dataset, missing: str = "raise", batch: int = 65536) -> Sto
     check_size(data)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         moments = _pass_over_rows(data, batch)
-        constant = constant_columns(moments)
+        constant = settle(moments)
     return Stock(
         names=tuple(data.names[position] for position in data.system),
         levels=data.levels,

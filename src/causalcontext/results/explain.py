@@ -38,17 +38,13 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
             return f"{head}: the search was interrupted before this pair was tested."
         why = REASON_TEXT[Reason(int(result.log.reason[place, slot]))]
         return f"{head}, but untestable: no test of {x} and {y} could be run ({why}), so the edge stays."
-    verb = "are independent" if decision is Decision.ABSENT else "stay dependent"
-    weakest = "" if decision is Decision.ABSENT else " in the test that came closest to removing the edge"
-    test = _test_words(result, x, y, place, slot)
-    return f"{head}: {x} and {y} {verb}{test}{weakest}{_other_view(result, x, y, place, slot)}" \
-           f"{_untested(result, place, slot)}."  # fmt: skip
-
-
-def _test_words(result: ContextGraphs, x: str, y: str, place: int, slot: int) -> str:
-    given = _given(result, place, slot)
-    n, p = int(result.log.n[place, slot]), float(result.log.p[place, slot])
-    return f"{given} {_rows(result, int(result.log.view[place, slot]), n)}, p = {_p(p)}"
+    rows = _rows(result, int(result.log.view[place, slot]), int(result.log.n[place, slot]))
+    where, p = f"{_given(result, place, slot)} {rows}", _p(float(result.log.p[place, slot]))
+    if decision is Decision.ABSENT:
+        story = f"{x} and {y} are independent{where}, p = {p}"
+    else:
+        story = f"{x} and {y} are dependent in every test, least so{where}, p = {p}"
+    return f"{head}: {story}{_other_view(result, x, y, place, slot)}{_untested(result, place, slot)}."
 
 
 def _given(result: ContextGraphs, place: int, slot: int) -> str:

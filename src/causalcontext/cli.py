@@ -1,0 +1,107 @@
+"""The command line: `causalcontext discover` and `causalcontext check`.
+
+Options are read here; `commands/` does the work. Whatever the library refuses ends with one sentence on stderr
+and exit code 2, Ctrl-C with exit code 130.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from causalcontext.commands.checking import check_file
+from causalcontext.commands.discovery import discover_file, parsed_kinds
+from causalcontext.commands.terminal import one_sentence
+from causalcontext.version import __version__
+
+app = typer.Typer(
+    help="Causal graphs from data whose mechanisms change with a context.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Table = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
+Context = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")]
+KindList = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="COLUMN=KIND", help="Overrides the dtype: R=categorical. Repeatable."),
+]
+Missing = Annotated[str, typer.Option(metavar="MODE", help="Missing values: raise, or listwise (drop rows).")]
+Output = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
+Report = Annotated[Path | None, typer.Option(metavar="FILE", help="An HTML report: not yet in this version.")]
+Progress = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
+Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p or pc-b.")]
+IndependenceTest = Annotated[str, typer.Option(metavar="NAME", help="auto, partial-correlation or fisher-z.")]
+Alpha = Annotated[float, typer.Option(metavar="NUMBER", help="Larger p-values mean independence.")]
+KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What is known about links, as TOML.")]
+MaxGiven = Annotated[int | None, typer.Option(metavar="N", help="The largest conditioning set.")]
+ColliderRule = Annotated[str, typer.Option(metavar="NAME", help="majority, conservative or first.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for all cores.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="For tests that draw random numbers.")]
+
+
+@app.command()
+def discover(
+    data: Table,
+    context: Context = None,
+    method: Method = "pc-ac",
+    test: IndependenceTest = "auto",
+    alpha: Alpha = 0.05,
+    knowledge: KnowledgeFile = None,
+    max_given: MaxGiven = None,
+    collider_rule: ColliderRule = "majority",
+    kind: KindList = None,
+    missing: Missing = "raise",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    json: Output = None,
+    report: Report = None,
+    progress: Progress = True,
+) -> None:
+    """One causal graph per value of the context; without --context, plain PC on all rows."""
+    with one_sentence():
+        discover_file(
+            data, context, knowledge, json, report,
+            method=method, test=test, alpha=alpha, max_given=max_given, collider_rule=collider_rule,
+            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed,
+            progress=progress and sys.stderr.isatty(),
+        )  # fmt: skip
+
+
+@app.command()
+def check(
+    data: Table,
+    context: Context = None,
+    kind: KindList = None,
+    missing: Missing = "raise",
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Kinds, rows by context and everything that stands in the way of a search, without one.
+
+    Exit code 0: discover takes the table; 1: it refuses it; 2: the input cannot be read.
+    """
+    with one_sentence():
+        check_file(data, context, parsed_kinds(kind or ()), missing, json)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"causalcontext {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A name that the terminal cannot show is no reason to stop.
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="causalcontext")

@@ -1,0 +1,1 @@
+"""What the command line does, once its options have been read."""

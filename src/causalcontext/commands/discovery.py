@@ -1,0 +1,119 @@
+"""`causalcontext discover`: a file in, graphs on the terminal and in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+import typer
+
+from causalcontext.commands.terminal import INTERRUPTED, say, shortened, show_page, show_table
+from causalcontext.data.files import check_writable, read_file
+from causalcontext.data.kinds import Column
+from causalcontext.discover import discover
+from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
+from causalcontext.knowledge import Knowledge
+from causalcontext.report.text import summary
+from causalcontext.results.contexts import ContextGraphs
+
+
+def discover_file(
+    path: Path, context: str | None, knowledge: Path | None, output: Path | None, report: Path | None, **options: Any
+) -> None:
+    """The result is in `output`, if that was asked for, and a summary is on the terminal.
+
+    Outputs are checked before the search. After Ctrl-C the file holds what was decided so far.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    context : str or None
+    knowledge : Path or None
+        A TOML file.
+    output : Path or None
+        The JSON file to write.
+    report : Path or None
+        An HTML file, which this version does not write.
+    options
+        Arguments of `discover`.
+    """
+    _check_outputs(output, report, inputs=[path, knowledge])
+    known = None if knowledge is None else Knowledge.from_toml(knowledge)
+    table = read_file(path)
+    try:
+        result = discover(table, context, knowledge=known, **options)
+    except InterruptedSearch as stop:
+        _keep(stop.result, output)
+        raise typer.Exit(INTERRUPTED) from stop
+    if output is not None:
+        result.save(output)
+    _show_columns(table, result)
+    show_page(summary(result))
+    _show_losses(table, result)
+
+
+def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
+    """Kinds by column from `column=kind` declarations.
+
+    Examples
+    --------
+    >>> parsed_kinds(["R=categorical", "a=b=continuous"])
+    {'R': 'categorical', 'a=b': 'continuous'}
+    """
+    kinds = {}
+    for declaration in declarations:
+        column, equals, kind = declaration.rpartition("=")
+        if not equals:
+            raise OptionError(f"kind is {declaration!r}, expected column=continuous or column=categorical")
+        kinds[column] = kind
+    return kinds
+
+
+def _check_outputs(output: Path | None, report: Path | None, inputs: Sequence[Path | None]) -> None:
+    """Return if the files that are asked for can be written, and none of them is an input."""
+    if report is not None:
+        raise NotYetError("not yet: HTML reports come with a later version; --json saves the whole result")
+    if output is None:
+        return
+    check_writable(output)
+    if not output.exists():
+        return
+    if any(file is not None and os.path.exists(file) and os.path.samefile(file, output) for file in inputs):
+        raise FileError(f"cannot write {output}: it is an input of the same command")
+
+
+def _keep(result: ContextGraphs, output: Path | None) -> None:
+    """What an interrupted search decided is saved where a file was asked for, and one sentence says so."""
+    if output is None:
+        say("interrupted: nothing is saved; --json FILE keeps what was decided so far")
+        return
+    result.save(output)
+    say(f'interrupted: what was decided so far is in {output}, with "complete": false')
+
+
+def _show_columns(table: pd.DataFrame, result: ContextGraphs) -> None:
+    """What was inferred about the columns, one line for all that are alike."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for series, kind in zip(nw.from_native(table, eager_only=True).iter_columns(), result.data.kinds, strict=True):
+        role = "context" if series.name == result.context else "system"
+        dtype = Column(series.name, series.dtype, series).dtype_name
+        alike.setdefault((role, kind, dtype), []).append(series.name)
+    rows = [[*what, str(len(names)), shortened(names)] for what, names in sorted(alike.items())]
+    show_table("columns", ["role", "kind", "dtype", "number", "names"], rows)
+
+
+def _show_losses(table: pd.DataFrame, result: ContextGraphs) -> None:
+    """Rows that are in none of the contexts of the result; the summary has those that are."""
+    elsewhere = len(table) - sum(result.data.rows) - sum(result.data.lost)
+    if elsewhere == 0 or result.context is None:
+        return
+    without = int(table[result.context].isna().sum())
+    reasons = [f"{without} without a value of {result.context}"] if without else []
+    if elsewhere > without:
+        reasons.append(f"{elsewhere - without} in contexts without a complete row, which have no graph")
+    show_page(f"\nrows dropped besides: {', '.join(reasons)}")

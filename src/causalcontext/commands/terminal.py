@@ -1,0 +1,81 @@
+"""Ways to speak to the terminal: pages and tables on stdout, one sentence on stderr when a command ends early."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from causalcontext.errors import CausalContextError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+_MOST_ROWS = 40
+_SHORT_CELL = 12
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """What the library refuses ends the command with one sentence and exit code 2, Ctrl-C with 130."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        say("interrupted")
+        raise typer.Exit(INTERRUPTED) from error
+    except CausalContextError as error:
+        say(f"error: {error}")
+        raise typer.Exit(BAD_INPUT) from error
+
+
+def say(sentence: str) -> None:
+    """The sentence is on stderr, on one line."""
+    sys.stderr.write(printable(sentence).replace("\n", " ") + "\n")
+
+
+def print_line(text: str) -> None:
+    """The text is on stdout as it is, for other programs to read."""
+    Console().out(text, highlight=False)
+
+
+def show_page(page: str) -> None:
+    """Paragraphs are on stdout, the first line of each in bold; lines keep their length in a pipe."""
+    text = Text()
+    for number, paragraph in enumerate(page.split("\n\n")):
+        heading, _, rest = printable(paragraph).partition("\n")
+        text.append("\n\n" if number else "")
+        text.append(heading, style="bold")
+        text.append(f"\n{rest}" if rest else "")
+    Console().print(text, soft_wrap=True)
+
+
+def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], what: str = "rows") -> None:
+    """A table is on stdout; its cells are data, so that `[bold]` in one of them shows as itself."""
+    table = Table(
+        title=Text(printable(title), style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    for place, name in enumerate(header):
+        short = all(len(row[place]) <= _SHORT_CELL for row in rows)
+        table.add_column(Text(name), overflow="fold", no_wrap=short)
+    for row in rows[:_MOST_ROWS]:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    console = Console()
+    console.print(table)
+    if len(rows) > _MOST_ROWS:
+        console.print(Text(f"... and {len(rows) - _MOST_ROWS} more {what}\n"))
+
+
+def shortened(items: Sequence[object], most: int = 8) -> str:
+    """The first few items in a row, and how many more there are."""
+    more = [f"and {len(items) - most} more"] if len(items) > most else []
+    return ", ".join([*map(str, items[:most]), *more])
+
+
+def printable(text: str) -> str:
+    """The text with control characters spelled out: a column name must not steer the terminal."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)

@@ -1,0 +1,207 @@
+"""`causalcontext check`: everything that stands in the way, in one go."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import causalcontext as cc
+from causalcontext.cli import app
+from causalcontext.commands.dependences import Dependence, linear_dependences
+from causalcontext.commands.inspection import inspect, largest_context_set, largest_set
+from causalcontext.data.stock import take_stock
+from causalcontext.data.tables import read_table
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def good_table(n: int = 60) -> pd.DataFrame:
+    generator = np.random.default_rng(1)
+    x, y, z = generator.standard_normal((3, n))
+    return pd.DataFrame({"X": x, "Y": y, "Z": z, "R": ["dry", "wet", "wet"] * (n // 3)})
+
+
+def run(table: pd.DataFrame, *words: str) -> Result:
+    table.to_csv("data.csv", index=False)
+    return CliRunner().invoke(app, ["check", "data.csv", *words])
+
+
+def findings(table: pd.DataFrame, *words: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(run(table, *words, "--json").stdout)
+    return content
+
+
+def test_a_good_table() -> None:
+    answer = run(good_table(), "--context", "R")
+    assert answer.exit_code == 0
+    assert answer.stdout.splitlines()[-1] == "usable"
+    assert "problems" not in answer.stdout
+    assert "notes" not in answer.stdout
+
+
+def test_rows_by_context() -> None:
+    lines = [line.split() for line in run(good_table(), "--context", "R").stdout.splitlines()]
+    assert ["dry", "20", "20", "13"] in lines
+    assert ["wet", "40", "40", "33"] in lines
+
+
+def test_all_problems_are_found_at_once() -> None:
+    table = good_table().assign(name="a", when=pd.NaT, fixed=3)
+    table.loc[:3, "X"] = np.nan
+    table.loc[5:6, "Y"] = np.inf
+    found = findings(table, "--context", "R")
+    assert not found["usable"]
+    text = "\n".join(found["problems"])
+    assert len(found["problems"]) == 5
+    assert "column 'name' is categorical" in text
+    assert "column 'when' has no value in any row" in text
+    assert "4 missing values in X; fill in, or use --missing listwise to drop 6 of 60 rows" in text
+    assert "2 infinite values in Y" in text
+    assert "the same value in all complete rows of fixed" in text
+
+
+def test_counts_by_context() -> None:
+    table = good_table()
+    table.loc[:3, "X"] = np.nan  # rows dry, wet, wet, dry
+    table.loc[5, "Y"] = np.inf
+    columns = {column["name"]: column for column in findings(table, "--context", "R")["columns"]}
+    assert columns["X"]["missing"] == [{"context": "dry", "count": 2}, {"context": "wet", "count": 2}]
+    assert columns["Y"]["infinite"] == [{"context": "wet", "count": 1}]
+    assert columns["R"] == {"name": "R", "dtype": "string", "kind": "categorical", "role": "context", "missing": []}
+    assert "4 (dry 2, wet 2)" in run(table, "--context", "R").stdout
+
+
+def test_rows_without_a_context() -> None:
+    table = good_table()
+    table.loc[:4, "R"] = None
+    found = findings(table, "--context", "R", "--missing", "listwise")
+    assert found["usable"]
+    assert found["columns"][0]["missing"] == [{"context": None, "count": 5}]
+    lines = [line.split() for line in run(table, "--context", "R").stdout.splitlines()]
+    assert ["R", "string", "categorical", "context", "5"] in lines
+
+
+def test_missing_values_are_no_problem_if_their_rows_are_dropped() -> None:
+    table = good_table()
+    table.loc[:3, "X"] = np.nan
+    assert run(table, "--context", "R").exit_code == 1
+    assert run(table, "--context", "R", "--missing", "listwise").exit_code == 0
+
+
+def test_a_problem_of_the_context_does_not_hide_others() -> None:
+    found = findings(good_table().assign(R="dry", Z="a"), "--context", "R")
+    assert [problem.partition(";")[0] for problem in found["problems"]] == [
+        "context 'R' has 1 level ('dry')",
+        "not yet: system variables must be continuous",
+    ]
+    assert found["contexts"] == [{"value": "all", "rows": 60, "complete": 60, "largest_set": 53}]
+
+
+def test_without_a_context() -> None:
+    answer = run(good_table()[["X", "Y", "Z"]])
+    assert answer.exit_code == 0
+    assert "constant in" not in answer.stdout
+
+
+def test_a_declared_kind_is_believed() -> None:
+    table = good_table().assign(R=np.repeat([0.5, 1.5], 30))
+    assert run(table, "--context", "R").exit_code == 1
+    assert run(table, "--context", "R", "--kind", "R=categorical").exit_code == 0
+
+
+def test_names_are_never_markup() -> None:
+    table = good_table().assign(Z=1.0).rename(columns={"Z": "[bold]Z", "R": "[/]"})
+    answer = run(table, "--context", "[/]")
+    assert answer.exit_code == 1
+    assert "rows by value of [/]" in answer.stdout
+    assert "complete rows of [bold]Z;" in answer.stdout
+
+
+def test_long_tables_are_cut() -> None:
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(generator.standard_normal((90, 60)), columns=[f"V{place}" for place in range(60)])
+    assert "... and 20 more columns" in run(table).stdout
+
+
+@pytest.mark.parametrize("n", range(5, 10))
+def test_limits_are_those_of_the_tests(n: int) -> None:
+    """A test with the largest set can be run, one with a larger set cannot."""
+    generator = np.random.default_rng(n)
+    names = [f"V{place}" for place in range(12)]
+    table = pd.DataFrame(generator.standard_normal((n + 50, 12)), columns=names).assign(R=[0] * n + [1] * 50)
+    data = read_table(table, "R")
+    prepared = cc.discover(table, "R", max_given=0).prepared
+    assert prepared is not None
+
+    def testable(x: int, y: int, size: int, level: int | None) -> bool:
+        from causalcontext.rules import Trial
+
+        where = () if level is None else ((12, level),)
+        outcome = prepared.answer([Trial(x, y, tuple(range(2, 2 + size)), where)])
+        return bool(np.isfinite(outcome.p[0])) and (level is not None or int(outcome.n[0]) == data.n_rows)
+
+    inside, across = largest_set(n), largest_context_set(n)
+    assert inside < 0 or testable(0, 1, inside, 0)
+    assert not testable(0, 1, max(inside + 1, 0), 0)
+    # Two contexts are needed, so that leaving one out makes the context itself untestable.
+    assert across < 0 or testable(0, 12, across, None)
+    assert not testable(0, 12, max(across + 1, 0), None)
+
+
+def dependences(table: pd.DataFrame, context: str | None = "R") -> tuple[Dependence, ...]:
+    return linear_dependences(take_stock(read_table(table, context)))
+
+
+def test_independent_columns_depend_on_nothing() -> None:
+    assert dependences(good_table()) == ()
+
+
+def test_a_sum_in_all_rows() -> None:
+    table = good_table()
+    (found,) = dependences(table.assign(S=2 * table.X - table.Y + 5))
+    assert {found.column, *found.of} == {"X", "Y", "S"}
+    assert found.everywhere
+
+
+def test_a_copy_in_one_context() -> None:
+    table = good_table()
+    (found,) = dependences(table.assign(Y=np.where(table.R == "dry", 3 * table.X, table.Y)))
+    assert found == Dependence("Y", ("X",), False, "dry")
+
+
+def test_constant_columns_are_not_collinear() -> None:
+    assert dependences(good_table().assign(C=np.where(good_table().R == "dry", 1.0, 2.0))) == ()
+
+
+def test_fewer_rows_than_columns_are_not_collinear() -> None:
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(generator.standard_normal((10, 20)), columns=[f"V{place}" for place in range(20)])
+    assert dependences(table, None) == ()
+    assert inspect(table, None).notes == (
+        "the table has 10 complete rows: tests inside it can condition on 3 variables at most",
+    )
+
+
+def test_a_check_loads_no_plotting_library() -> None:
+    good_table().to_csv("data.csv", index=False)
+    code = (
+        "import sys; from causalcontext.cli import app; "
+        "app(['check', 'data.csv', '--context', 'R'], standalone_mode=False); "
+        "print(sorted({'matplotlib', 'networkx', 'joblib', 'polars'} & set(sys.modules)))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(cc.__file__).parents[1])}
+    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "[]"
