@@ -14,6 +14,7 @@ LAYERS = [
     {"knowledge", "independence", "simulate"},
     {"search"},
     {"results"},
+    {"score"},
     {"discover", "report"},
     {"commands", "cli", "__init__", "__main__"},
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,12 @@ from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.progress import Advance, progress_bar
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision, TrialLog
 from causalcontext.rules import Rule, adaptive, masked, pooled
+from causalcontext.score.choice import choose_method
+from causalcontext.score.engine import ScoreOutcome, run_score
+from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import COLLIDER_RULES
@@ -52,6 +56,11 @@ def discover(
     n_jobs: int = 1,
     seed: int = 0,
     progress: bool | Advance = False,
+    search: str = "order",
+    transform: str = "auto",
+    starts: int | None = None,
+    penalty: float = 2.0,
+    time_limit: float | None = None,
 ) -> ContextGraphs:
     """One causal graph per value of the context, with the reasons for every missing edge.
 
@@ -62,9 +71,10 @@ def discover(
     context : str, optional
         The column that names the context; it may itself be an effect of the system. Without one, plain PC is run and
         its graph is found under the key "all".
-    method : {"pc-ac", "pc-m", "pc-p", "pc-b"}
+    method : {"pc-ac", "pc-m", "pc-p", "pc-b", "score-ac", "auto"}
         Adaptive (the paper's method), masked (each context by itself), pooled (all rows), or the intersection of the
-        last two.
+        last two; the best-scoring model of mechanisms that may differ between contexts; or what suits the data, with
+        the reason in the result's `notes`.
     test : str or IndependenceTest
         "auto", a name of the registry ("partial-correlation", "fisher-z"), or an object that follows the protocol.
     alpha : float
@@ -84,9 +94,13 @@ def discover(
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
     seed : int
-        For tests that draw random numbers; the tests of this version draw none.
+        For tests that draw random numbers (those of this version draw none), and for the random starts of "score-ac".
     progress : bool or callable
         Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
+    search, transform, starts, penalty, time_limit
+        For "score-ac": see `score.options.ScoreOptions`. "exact" finds the optimum of a small problem; `transform` may
+        replace columns by normal scores of their ranks ("auto" asks the likelihood); after `time_limit` seconds the best
+        model so far is returned.
 
     Returns
     -------
@@ -109,6 +123,7 @@ def discover(
     check_choice("method", method, METHODS)
     check_choice("collider_rule", collider_rule, COLLIDER_RULES)
     _check_numbers(alpha, max_given, seed)
+    options = ScoreOptions(search, transform, starts, penalty, time_limit)
     chosen, jobs = find_test(test), _jobs(n_jobs)
     data = read_table(table, context, kinds=kinds, names=names)
     links = _known(knowledge).links(data.names)
@@ -119,9 +134,9 @@ def discover(
     settings = Settings(method, chosen.name, float(alpha), collider_rule, max_given, missing, seed, _known(knowledge),
                         __version__)  # fmt: skip
     with progress_bar(progress) as advance:
-        search = Search(prepared, data, links, settings, jobs, advance)
-        outcome = (pc_p if context is None else METHODS[method])(search)
-    result = _result(search, stock, outcome)
+        task = Search(prepared, data, links, settings, jobs, advance, stock, options)
+        outcome = (pc_p if context is None and method.startswith("pc") else METHODS[method])(task)
+    result = _result(task, stock, outcome)
     if not result.complete:
         raise InterruptedSearch(result)
     return result
@@ -137,6 +152,8 @@ class Search:
     settings: Settings
     n_jobs: int
     advance: Advance
+    stock: Stock
+    score: ScoreOptions
 
     @property
     def context(self) -> int:
@@ -168,6 +185,9 @@ class Outcome:
     log: TrialLog
     tests: NDArray[np.int64]
     complete: bool
+    evidence: ScoreEvidence | None = None
+    notes: tuple[str, ...] = ()
+    method: str | None = None
 
 
 def pc_ac(search: Search) -> Outcome:
@@ -198,7 +218,34 @@ def pc_b(search: Search) -> Outcome:
     return Outcome(marks, log, inside.tests + everywhere.tests, complete)
 
 
-METHODS: dict[str, Callable[[Search], Outcome]] = {"pc-ac": pc_ac, "pc-m": pc_m, "pc-p": pc_p, "pc-b": pc_b}
+def score_ac(search: Search) -> Outcome:
+    """score-ac: the best-scoring model; mechanisms and their parents may differ between blocks of contexts."""
+    return _from_scores(search, _scored(search))
+
+
+def auto(search: Search) -> Outcome:
+    """What suits the data: score-ac, unless its residuals say that its model is wrong where pc-ac asks for less."""
+    scored = _scored(search)
+    choice = choose_method(scored, search.data.names)
+    outcome = _from_scores(search, scored)
+    if choice.method != "score-ac":
+        outcome = (pc_p if search.data.context is None else pc_ac)(search)
+    return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
+
+
+def _scored(search: Search) -> ScoreOutcome:
+    return run_score(search.data, search.stock, search.links, search.score, search.settings.seed, search.n_jobs,
+                     search.advance)  # fmt: skip
+
+
+def _from_scores(search: Search, scored: ScoreOutcome) -> Outcome:
+    log = TrialLog.empty(len(search.data.levels), len(search.data.names))
+    return Outcome(scored.marks, log, np.zeros(2, dtype=np.int64), not scored.interrupted, scored.evidence, scored.notes)
+
+
+METHODS: dict[str, Callable[[Search], Outcome]] = {
+    "pc-ac": pc_ac, "pc-m": pc_m, "pc-p": pc_p, "pc-b": pc_b, "score-ac": score_ac, "auto": auto,
+}  # fmt: skip
 
 
 def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> NDArray[np.bool_]:
@@ -220,11 +267,13 @@ def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
         context=data.context_name,
         contexts=data.levels,
         graphs={value: Graph(data.names, marks) for value, marks in zip(data.levels, outcome.marks, strict=True)},
-        settings=search.settings,
+        settings=replace(search.settings, method=outcome.method or search.settings.method),
         data=summary,
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
         complete=outcome.complete,
+        evidence=outcome.evidence,
+        notes=outcome.notes,
         prepared=search.prepared,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Advance = Callable[[int, int, int], None]
-"""Called as `advance(size of the conditioning sets, pairs done, pairs in all)`."""
+"""Called as `advance(size of the conditioning sets, pairs done, pairs in all)`; size -1 counts starts of a search."""
 
 
 @contextmanager
@@ -32,7 +32,13 @@ def _terminal_bar() -> Iterator[Advance]:
 
         def advance(size: int, done: int, total: int) -> None:
             if size not in tasks:
-                tasks[size] = bar.add_task(f"pairs given {size} variable{'' if size == 1 else 's'}", total=total)
+                tasks[size] = bar.add_task(_described(size), total=total)
             bar.update(tasks[size], completed=done, total=total)  # type: ignore[arg-type]
 
         yield advance
+
+
+def _described(size: int) -> str:
+    if size < 0:
+        return "random starts"
+    return f"pairs given {size} variable{'' if size == 1 else 's'}"

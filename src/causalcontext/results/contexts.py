@@ -17,6 +17,7 @@ from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
+from causalcontext.results.evidence import ScoreEvidence, score_edges
 from causalcontext.results.log import TrialLog
 
 
@@ -66,6 +67,10 @@ class ContextGraphs:
         How many tests the skeleton took on all rows, and on the rows of one context.
     complete : bool
         False if the search was interrupted: edges that were not yet tested are still there, and nothing is oriented.
+    evidence : ScoreEvidence or None
+        For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
+    notes : tuple of str
+        What a user should know: doubts about the model, and why a method was chosen.
     """
 
     names: tuple[str, ...]
@@ -77,6 +82,8 @@ class ContextGraphs:
     log: TrialLog
     tests_run: Mapping[str, int]
     complete: bool = True
+    evidence: ScoreEvidence | None = None
+    notes: tuple[str, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -97,7 +104,12 @@ class ContextGraphs:
 
         `strength` is the partial correlation in the weakest test that the edge survived in any of its contexts; for
         links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that was not tested has NaN.
+
+        Score-based results have no p-values; two more columns hold the smallest `score` difference that the edge makes in
+        any of its contexts, and the `model` of its effect.
         """
+        if self.evidence is not None:
+            return score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
         rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
         columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n"]
         return pd.DataFrame(rows, columns=columns)
@@ -109,6 +121,16 @@ class ContextGraphs:
         "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
         """
         return self.log.frame(self.names, self.contexts, self.context)
+
+    def scores(self) -> pd.DataFrame:
+        """For a score-based result, the evidence on every pair in each context; without rows for other methods.
+
+        `score` is the log score with the link minus that without it, in the model of the `effect`, whose mechanism is
+        `shared by` these contexts and was fitted on `n` rows.
+        """
+        if self.evidence is None:
+            return ScoreEvidence.no_frame()
+        return self.evidence.frame(self.names, self.contexts)
 
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words."""
@@ -136,7 +158,7 @@ class ContextGraphs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
             return NotImplemented
-        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log")
+        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log", "evidence", "notes")
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)

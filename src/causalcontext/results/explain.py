@@ -8,6 +8,7 @@ import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.log import Decision
 from causalcontext.rules import Trial
 from causalcontext.verdicts import REASON_TEXT, Reason
@@ -17,6 +18,8 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
     """The story of a pair: one sentence per context."""
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
+    if result.evidence is not None:
+        return explain_scores(result, result.evidence, x, y)
     return "\n".join(_sentence(result, x, y, place, value) for place, value in enumerate(result.contexts))
 
 

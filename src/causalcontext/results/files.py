@@ -18,6 +18,7 @@ from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import TrialLog
 
 FORMAT = "causalcontext-result"
@@ -81,6 +82,8 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "data": asdict(result.data),
         "tests_run": dict(result.tests_run),
         "log": _log_to_dict(result.log),
+        "evidence": None if result.evidence is None else result.evidence.to_dict(),
+        "notes": list(result.notes),
         "moments": _moments_to_dict(result.prepared),
     }
 
@@ -104,6 +107,8 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         log=_log_from_dict(content["log"], len(contexts), len(names)),
         tests_run=content["tests_run"],
         complete=content["complete"],
+        evidence=None if content.get("evidence") is None else ScoreEvidence.from_dict(content["evidence"]),
+        notes=tuple(content.get("notes", ())),
         prepared=_moments_from_dict(content["moments"]),
     )
 

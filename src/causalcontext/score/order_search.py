@@ -89,6 +89,15 @@ def _run_start(setup: Setup, options: ScoreOptions, layout: Layout | None, seed:
     return read_model(setup, layout, state, refit(layout.problem, state)), finished
 
 
+def layout_of(setup: Setup, options: ScoreOptions, model: FittedModel) -> Layout:
+    """A layout in which the blocks of a model can be scored again."""
+    if setup.contexts <= MOST_CONTEXTS_EXACT:
+        return lattice_layout(setup, options)
+    merger = Merger(setup, options)
+    place = np.argsort(model.orders, axis=1)
+    return tree_layout(merger, [merger.tree(node, place) for node in range(setup.variables)])
+
+
 def _climb(layout: Layout, state: State, visits: Ints, shared: bool, deadline: float | None) -> bool:
     """Sweep until nothing moves; False if the time was up first."""
     refit(layout.problem, state)
