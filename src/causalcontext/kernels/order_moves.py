@@ -158,17 +158,21 @@ def sweep(problem: Problem, state: State, nodes: Ints, shared: bool) -> float:
 
 
 @njit(cache=True, nogil=True)
-def climb(problem: Problem, state: State, visits: Ints, shared: bool) -> tuple[float, int]:
-    """Sweep until nothing moves, at most once for every row of `visits`; what was gained, and the sweeps made."""
-    total = 0.0
+def climb(problem: Problem, state: State, visits: Ints, shared: bool) -> tuple[float, float]:
+    """Fit all nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score."""
+    refit(problem, state)
+    gain = 0.0
     for turn in range(visits.shape[0]):
         gain = sweep(problem, state, visits[turn], shared)
         if shared and problem.context.contexts > 1:
             gain += move_context(problem, state)
-        total += gain
         if gain <= SMALLEST_GAIN:
-            return total, turn + 1
-    return total, visits.shape[0]
+            break
+    p = problem.allowed.shape[0]
+    total = context_score(problem.context, _before_context(state, p), state.memory)
+    for node in range(p):
+        total += state.value[node]
+    return gain, total
 
 
 @njit(cache=True, nogil=True)

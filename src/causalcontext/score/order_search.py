@@ -82,11 +82,12 @@ def _run_start(setup: Setup, options: ScoreOptions, layout: Layout | None, seed:
     if layout is None:
         return _climb_trees(setup, options, order, generator, deadline, memory)
     state = make_state(setup, layout, np.tile(order, (setup.contexts, 1)), True, memory)
-    finished = _climb(layout, state, _visits(setup, generator), True, deadline)
+    finished, score = _climb(layout, state, _visits(setup, generator), True, deadline)
     if setup.contexts > 1:
         state = make_state(setup, layout, np.tile(state.orders[0], (setup.contexts, 1)), False, memory)
-        finished = finished and _climb(layout, state, _visits(setup, generator), False, deadline)
-    return read_model(setup, layout, state, refit(layout.problem, state)), finished
+        in_time, score = _climb(layout, state, _visits(setup, generator), False, deadline)
+        finished = finished and in_time
+    return read_model(setup, layout, state, score), finished
 
 
 def layout_of(setup: Setup, options: ScoreOptions, model: FittedModel) -> Layout:
@@ -98,17 +99,19 @@ def layout_of(setup: Setup, options: ScoreOptions, model: FittedModel) -> Layout
     return tree_layout(merger, [merger.tree(node, place) for node in range(setup.variables)])
 
 
-def _climb(layout: Layout, state: State, visits: Ints, shared: bool, deadline: float | None) -> bool:
-    """Sweep until nothing moves; False if the time was up first."""
-    refit(layout.problem, state)
-    few = visits.shape[1] <= FEW_VARIABLES
-    for turn in range(1 if few else len(visits)):
-        if _late(deadline):
-            return False
-        gain, _ = climb(layout.problem, state, visits if few else visits[turn : turn + 1], shared)
+def _climb(layout: Layout, state: State, visits: Ints, shared: bool, deadline: float | None) -> tuple[bool, float]:
+    """Sweep until nothing moves; False if the time was up first, and the score reached."""
+    if visits.shape[1] <= FEW_VARIABLES:
+        few = visits[: 1 if _late(deadline) else None]
+        return not _late(deadline), climb(layout.problem, state, few, shared)[1]
+    score = 0.0
+    for turn in range(len(visits)):
+        gain, score = climb(layout.problem, state, visits[turn : turn + 1], shared)
         if gain <= 0.0:
-            break
-    return True
+            return True, score
+        if _late(deadline):
+            return False, score
+    return True, score
 
 
 def _climb_trees(setup: Setup, options: ScoreOptions, order: Ints, generator: np.random.Generator,
@@ -127,7 +130,6 @@ def _climb_trees(setup: Setup, options: ScoreOptions, order: Ints, generator: np
             if new != trees:
                 trees, layout = new, tree_layout(merger, new)
                 state = make_state(setup, layout, orders, shared, memory)
-                refit(layout.problem, state)
             gain, _ = climb(layout.problem, state, visits[None], shared)
             orders = np.tile(state.orders[0], (setup.contexts, 1)) if shared else state.orders
             if gain <= 0.0:
@@ -166,7 +168,7 @@ def random_extension(first: NDArray[np.bool_], generator: np.random.Generator) -
 
 def _visits(setup: Setup, generator: np.random.Generator) -> Ints:
     """In which sequence the nodes are visited, sweep by sweep."""
-    return np.stack([generator.permutation(setup.variables) for _ in range(MOST_SWEEPS)]).astype(np.int64)
+    return generator.permuted(np.tile(np.arange(setup.variables), (MOST_SWEEPS, 1)), axis=1)
 
 
 def _late(deadline: float | None) -> bool:
