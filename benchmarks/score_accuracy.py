@@ -15,8 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import causalcontext as cc
 import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+import causalcontext as cc
 from causalcontext.data.stock import take_stock
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Mark
@@ -26,13 +29,12 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.score.order_search import search_orders
 from causalcontext.score.setup import set_up
 from causalcontext.simulate import ContextSCM, random_model
-from joblib import Parallel, delayed
 from measuring import machine, markdown_table
-from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]
 METHODS = ("score-ac", "pc-ac", "pc-m", "pc-b")
 EVERY_EDIT = ("add", "remove", "flip")
+RATES = ("TPR", "FPR", "FPR off", "TPR at R", "FPR at R", "directed", "right")
 SAME_SCORE = 1e-3
 
 
@@ -69,8 +71,8 @@ SETTINGS = {
     ],
     "large": [
         Setting("20 nodes", 1000, {"nodes": 20, "density": 3.5 / 19, "changes": 2}, moderate=True, few=True),
-        Setting("20 nodes, union cycles", 1000, {"nodes": 20, "density": 3.5 / 19, "changes": 2, **CYCLIC}, moderate=True,
-                few=True),
+        Setting("20 nodes, union cycles", 1000, {"nodes": 20, "density": 3.5 / 19, "changes": 2, **CYCLIC},
+                moderate=True, few=True),
         Setting("50 nodes", 1000, {"nodes": 50, "density": 3.5 / 49, "changes": 3}, moderate=True, few=True),
         Setting("100 nodes", 1000, {"nodes": 100, "density": 3.5 / 99, "changes": 5}, moderate=True, few=True),
         Setting("20 nodes, the paper's effects", 1000, {"nodes": 20, "density": 3.5 / 19, "changes": 2}, few=True),
@@ -88,7 +90,19 @@ def main() -> None:
             _print_exact(options)
             continue
         print(f"{options.models} models a row ({options.few} where marked *), seeds from {options.first_seed}\n")
-        header = ["setting", "n", "method", "TPR", "FPR", "FPR off", "TPR at R", "FPR at R", "directed", "right", "target"]
+        header = [
+            "setting",
+            "n",
+            "method",
+            "TPR",
+            "FPR",
+            "FPR off",
+            "TPR at R",
+            "FPR at R",
+            "directed",
+            "right",
+            "target",
+        ]
         rows = [line for setting in SETTINGS[group] for line in _lines(setting, options)]
         print(markdown_table(header, rows), end="\n\n")
 
@@ -162,7 +176,10 @@ def _print_exact(options: argparse.Namespace) -> None:
             hits = np.array(Parallel(n_jobs=options.jobs)(delayed(reaches_optimum)(design, n, seed) for seed in seeds))
             rows.append([name, n, len(hits), f"{hits[:, 0].mean():.3f}", f"{hits[:, 1].mean():.3f}"])
     print("order search against the exact optimum, 8 nodes\n")
-    print(markdown_table(["models", "n", "number", "reached, default starts", "reached, a single start"], rows), end="\n\n")
+    print(
+        markdown_table(["models", "n", "number", "reached, default starts", "reached, a single start"], rows),
+        end="\n\n",
+    )
 
 
 def reaches_optimum(design: Mapping[str, Any], rows: int, seed: int) -> tuple[bool, float]:
@@ -171,7 +188,9 @@ def reaches_optimum(design: Mapping[str, Any], rows: int, seed: int) -> tuple[bo
     data = read_table(table, "R")
     setup = set_up(data, take_stock(data), Knowledge().links(data.names))
     best = search_exactly(setup, ScoreOptions()).score
-    scores = [model.score for model in search_orders(setup, ScoreOptions(), 0, 1, lambda size, done, total: None).models]
+    scores = [
+        model.score for model in search_orders(setup, ScoreOptions(), 0, 1, lambda size, done, total: None).models
+    ]
     return max(scores) > best - SAME_SCORE, float(np.mean([score > best - SAME_SCORE for score in scores]))
 
 

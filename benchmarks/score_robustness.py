@@ -1,10 +1,10 @@
 """Where the linear-Gaussian model of score-ac fails, how it degrades beside pc-ac, and whether its warnings say so.
 
-8 nodes, acyclic union, no knowledge. Noise: every noise term has the law that is named. Mechanism: a parent x of standard
-deviation s acts as s g(x / s) instead of x. Warp: the finished column, in units of its standard deviation, is bent by a
-monotone function. FPR is the published rate; "at R" are links at the context, "right at R" the share of the true links
-there that are directed and directed rightly among those directed. "ranks": tables on which the likelihood chose normal
-scores. The next three columns are the share of tables with each warning, then what method="auto" chose.
+8 nodes, acyclic union, no knowledge. Noise: every noise term has the law that is named. Mechanism: a parent x of
+standard deviation s acts as s g(x / s) instead of x. Warp: the finished column, in units of its standard deviation, is
+bent by a monotone function. FPR is the published rate; "at R" are links at the context, "right at R" the share of the
+true links there that are directed and directed rightly among those directed. "ranks": tables on which the likelihood
+chose normal scores. The next three columns are the share of tables with each warning, then what method="auto" chose.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ import argparse
 import math
 from collections.abc import Callable, Mapping
 
-import causalcontext as cc
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+import causalcontext as cc
 from causalcontext.graphs.graph import Mark
 from causalcontext.simulate import ContextSCM, random_model
 from causalcontext.simulate.assumptions import ancestors
 from causalcontext.simulate.linear import cut_at_quantiles
 from causalcontext.simulate.noise import NoiseLaw, exponential, normal, student_t5, uniform
-from joblib import Parallel, delayed
 from measuring import machine, markdown_table
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Shape = Callable[[Floats], Floats]

@@ -28,7 +28,7 @@ from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision, TrialLog
 from causalcontext.rules import Rule, adaptive, masked, pooled
-from causalcontext.score.choice import choose_method
+from causalcontext.score.choice import choose_by_residuals, choose_by_table
 from causalcontext.score.engine import ScoreOutcome, run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import Found, algorithm_1
@@ -98,9 +98,9 @@ def discover(
     progress : bool or callable
         Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
     search, transform, starts, penalty, time_limit
-        For "score-ac": see `score.options.ScoreOptions`. "exact" finds the optimum of a small problem; `transform` may
-        replace columns by normal scores of their ranks ("auto" asks the likelihood); after `time_limit` seconds the best
-        model so far is returned.
+        For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders;
+        `transform` may replace columns by normal scores of their ranks ("auto" asks the likelihood); `penalty` 1 is
+        the plain BIC; after `time_limit` seconds the best model so far is returned.
 
     Returns
     -------
@@ -224,12 +224,15 @@ def score_ac(search: Search) -> Outcome:
 
 
 def auto(search: Search) -> Outcome:
-    """What suits the data: score-ac, unless its residuals say that its model is wrong where pc-ac asks for less."""
-    scored = _scored(search)
-    choice = choose_method(scored, search.data.names)
-    outcome = _from_scores(search, scored)
-    if choice.method != "score-ac":
-        outcome = (pc_p if search.data.context is None else pc_ac)(search)
+    """What suits the data: score-ac, unless it does not apply or its residuals say that its model is wrong."""
+    choice = choose_by_table(search.data)
+    if choice is None:
+        scored = _scored(search)
+        choice = choose_by_residuals(scored.findings, len(search.data.system))
+        if choice.method == "score-ac":
+            outcome = _from_scores(search, scored)
+            return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
+    outcome = (pc_p if search.data.context is None else pc_ac)(search)
     return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
 
 
@@ -240,7 +243,9 @@ def _scored(search: Search) -> ScoreOutcome:
 
 def _from_scores(search: Search, scored: ScoreOutcome) -> Outcome:
     log = TrialLog.empty(len(search.data.levels), len(search.data.names))
-    return Outcome(scored.marks, log, np.zeros(2, dtype=np.int64), not scored.interrupted, scored.evidence, scored.notes)
+    return Outcome(
+        scored.marks, log, np.zeros(2, dtype=np.int64), not scored.interrupted, scored.evidence, scored.notes
+    )
 
 
 METHODS: dict[str, Callable[[Search], Outcome]] = {

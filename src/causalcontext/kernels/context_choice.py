@@ -195,7 +195,7 @@ def remembered_score(table: ContextTable, chosen: Ints, count: int, memory: Memo
     slot = np.int64(name % np.uint64(REMEMBERED))
     while memory.used[slot]:
         if memory.names[slot] == name:
-            return memory.scores[slot]
+            return float(memory.scores[slot])
         slot = (slot + 1) % REMEMBERED
     score = logit_score(table, chosen, count)
     if memory.filled[0] < REMEMBERED // 2:

@@ -67,4 +67,4 @@ def _shared(table: Floats, child: int, u: int, listed: Ints, size: int, work: Sc
             on_u -= work.matrix[j, k] * loads[k]
         loads[j] = on_u / work.matrix[j, j] if work.matrix[j, j] > 0.0 else 0.0
         value -= loads[j] * work.vector[j]
-    return value
+    return float(value)

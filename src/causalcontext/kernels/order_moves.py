@@ -107,7 +107,7 @@ def move_node(problem: Problem, state: State, order: int, node: int, lowest: int
     if best == here or gain <= SMALLEST_GAIN:
         return 0.0
     _apply(problem, state, order, node, rest, here, best)
-    return gain
+    return float(gain)
 
 
 @njit(cache=True, nogil=True)
@@ -125,7 +125,6 @@ def move_context(problem: Problem, state: State) -> float:
         node = rest[place]
         if place >= low and place < high and place < here:
             _fit_all_slots(problem, state, node)
-        early, late = np.inf, np.inf
         early = best_score(problem.family, node, state.fits.score[node], False)
         late = early if place < low else best_score(problem.family, node, state.fits.score[node], True)
         for t in range(low, high + 1):
@@ -141,7 +140,7 @@ def move_context(problem: Problem, state: State) -> float:
     _insert(state, 0, rest, p, best)
     for place in range(p):
         state.value[rest[place]] = best_score(problem.family, rest[place], state.fits.score[rest[place]], place >= best)
-    return gain
+    return float(gain)
 
 
 @njit(cache=True, nogil=True)
@@ -154,7 +153,7 @@ def sweep(problem: Problem, state: State, nodes: Ints, shared: bool) -> float:
         for i in range(nodes.size):
             if shared or state.place[order, nodes[i]] >= lowest:
                 gain += move_node(problem, state, order, nodes[i], lowest)
-    return gain
+    return float(gain)
 
 
 @njit(cache=True, nogil=True)
@@ -297,7 +296,7 @@ def _with_node(state: State, w: int, t: int, here: int, with_context: float, p: 
     """The score of the node at place t if the moved node comes before it."""
     if w == p:
         return with_context
-    return state.value[w] if t >= here else state.other[w]
+    return float(state.value[w] if t >= here else state.other[w])
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,7 @@
 
 A node has one score per slot. With few contexts the slots are all non-empty sets of contexts (slot = mask - 1); with
 many they are the nodes of a tree in which contexts were merged pair by pair: slots 0 .. K - 1 are the single contexts,
-every later one joins two earlier ones, the last but one is all contexts. The very last slot is always the shifted model.
+every later one joins two earlier ones, the last but one is all contexts. The very last slot is the shifted model.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def best_score(family: Family, node: int, scores: Floats, after: bool) -> float:
     pooled = scores[pooled_slot(family.contexts)]
     role = family.role[node]
     if family.contexts == 1 or not after or role == NEVER:
-        return pooled
+        return float(pooled)
     changing = max(scores[scores.size - 1], best_partition(family, node, scores))
-    return changing if role == ALWAYS else max(pooled, changing)
+    return float(changing if role == ALWAYS else max(pooled, changing))
 
 
 @njit(cache=True, nogil=True)
@@ -72,10 +72,10 @@ def best_partition(family: Family, node: int, scores: Floats) -> float:
             if slot >= k:
                 split = best[family.left[node, slot]] + best[family.right[node, slot]]
                 if slot == 2 * k - 2:
-                    return split
+                    return float(split)
                 best[slot] = max(best[slot], split)
     if k == 2:
-        return scores[0] + scores[1]
+        return float(scores[0] + scores[1])
     full = (1 << k) - 1
     value = np.empty(full + 1)
     value[0] = 0.0
@@ -88,7 +88,7 @@ def best_partition(family: Family, node: int, scores: Floats) -> float:
                 best_here = max(best_here, scores[block - 1] + value[mask ^ block])
             block = (block - 1) & mask
         value[mask] = best_here
-    return value[full]
+    return float(value[full])
 
 
 def chosen_slots(family: Family, node: int, scores: Floats, after: bool) -> list[int]:
@@ -107,7 +107,9 @@ def _split_slots(family: Family, node: int, scores: Floats) -> list[int]:
     k = family.contexts
     if k > MOST_CONTEXTS_EXACT:
         root = 2 * k - 2
-        return [slot for side in (family.left, family.right) for slot in _cut(family, node, scores, side[node, root])[1]]
+        return [
+            slot for side in (family.left, family.right) for slot in _cut(family, node, scores, side[node, root])[1]
+        ]
     full = (1 << k) - 1
     value: list[tuple[float, list[int]]] = [(0.0, [])]
     for mask in range(1, full + 1):

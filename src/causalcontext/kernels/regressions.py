@@ -57,7 +57,7 @@ class Fits(NamedTuple):
     load: Floats
     ratio: Floats
     score: Floats
-    count: Ints
+    taken: Ints
     parents: Ints
 
 
@@ -96,16 +96,16 @@ def fit(blocks: Blocks, block: int, node: int, forced: Bools, fits: Fits, slot: 
     """Fit a node on `work.candidates`: grow, shrink, store parents and score; forced candidates always stay."""
     if blocks.most[block] < 0:
         fits.length[node, slot] = 0
-        fits.count[node, slot] = 0
+        fits.taken[node, slot] = 0
         fits.score[node, slot] = -math.inf
         return
     kept = _grow(blocks, block, node, forced, fits, slot, work)
     count = fits.length[node, slot]
-    fits.count[node, slot] = count
+    fits.taken[node, slot] = count
     fits.parents[node, slot, :count] = fits.path[node, slot, :count]
     left = _residual(blocks.covariance[block, node, node], fits.load[node, slot], count)
     left = _shrink(blocks, block, node, kept, left, fits, slot, work)
-    count = fits.count[node, slot]
+    count = fits.taken[node, slot]
     fits.score[node, slot] = local_score(blocks, block, left, count)
 
 
@@ -113,7 +113,7 @@ def fit(blocks: Blocks, block: int, node: int, forced: Bools, fits: Fits, slot: 
 def local_score(blocks: Blocks, block: int, residual: float, parents: int) -> float:
     """The penalised log-likelihood of a node with this residual variance."""
     likelihood = -0.5 * blocks.rows[block] * math.log(max(residual, SMALLEST_VARIANCE))
-    return blocks.base[block] + likelihood - blocks.price[block] * parents
+    return float(blocks.base[block] + likelihood - blocks.price[block] * parents)
 
 
 @njit(cache=True, nogil=True)
@@ -141,16 +141,16 @@ def would_change(blocks: Blocks, block: int, node: int, newcomer: int, fits: Fit
         left -= load * load
     if fits.length[node, slot] >= blocks.most[block] or variance <= COLLINEAR_BELOW * own:
         return False
-    return _gain(blocks.rows[block], shared * shared / variance, left) > blocks.price[block]
+    return bool(_gain(blocks.rows[block], shared * shared / variance, left) > blocks.price[block])
 
 
 @njit(cache=True, nogil=True)
 def on_path(fits: Fits, node: int, slot: int, candidate: int) -> bool:
     """Whether a candidate was taken while growing."""
+    found = False
     for t in range(fits.length[node, slot]):
-        if fits.path[node, slot, t] == candidate:
-            return True
-    return False
+        found = found or fits.path[node, slot, t] == candidate
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -163,8 +163,8 @@ def copy_fit(source: Fits, target: Fits, node: int, slot: int) -> None:
     target.load[node, slot, :k] = source.load[node, slot, :k]
     target.ratio[node, slot, :k] = source.ratio[node, slot, :k]
     target.score[node, slot] = source.score[node, slot]
-    m = source.count[node, slot]
-    target.count[node, slot] = m
+    m = source.taken[node, slot]
+    target.taken[node, slot] = m
     target.parents[node, slot, :m] = source.parents[node, slot, :m]
 
 
@@ -188,7 +188,7 @@ def residual_variance(table: Floats, node: int, parents: Ints, count: int, work:
         factor[j, j] = math.sqrt(pivot) if usable else 0.0
         work.vector[j] = load / factor[j, j] if usable else 0.0
         left -= work.vector[j] * work.vector[j]
-    return left
+    return float(left)
 
 
 @njit(cache=True, nogil=True)
@@ -256,7 +256,7 @@ def _take(table: Floats, node: int, best: int, ratio: float, m: int, size: int, 
         work.rows[place, size] = value
         work.covariance[place] -= value * load
         work.variance[place] -= value * value
-    return load * load
+    return float(load * load)
 
 
 @njit(cache=True, nogil=True)
@@ -276,8 +276,8 @@ def _shrink(blocks: Blocks, block: int, node: int, kept: int, left: float, fits:
             work: Scratch) -> float:  # fmt: skip
     """Drop parents whose loss is below their price, the cheapest first; the residual variance that remains."""
     table, parents = blocks.covariance[block], fits.parents[node, slot]
-    while fits.count[node, slot] > max(kept, 1):
-        count = fits.count[node, slot]
+    while fits.taken[node, slot] > max(kept, 1):
+        count = fits.taken[node, slot]
         cheapest, lowest = -1, math.inf
         for place in range(kept, count):
             removed = parents[place]
@@ -290,7 +290,7 @@ def _shrink(blocks: Blocks, block: int, node: int, kept: int, left: float, fits:
             break
         for place in range(cheapest, count - 1):
             parents[place] = parents[place + 1]
-        fits.count[node, slot] = count - 1
+        fits.taken[node, slot] = count - 1
         left = lowest
     return left
 

@@ -16,10 +16,7 @@ def summary(result: ContextGraphs) -> str:
 
 def _heading(result: ContextGraphs) -> str:
     settings = result.settings
-    lines = [
-        f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables "
-        f"({_how(result)})"
-    ]
+    lines = [f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables ({_how(result)})"]
     if result.context is not None:
         rows = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.rows, strict=True))
         lines.append(f"context {result.context}, rows by value: {rows}")
@@ -61,7 +58,10 @@ def _notes(result: ContextGraphs) -> list[str]:
     if not untestable or not result.complete:
         return notes
     pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"
-    return [*notes, f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"]
+    return [
+        *notes,
+        f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()",
+    ]
 
 
 def _listed(lines: list[str]) -> str:

@@ -105,8 +105,8 @@ class ContextGraphs:
         `strength` is the partial correlation in the weakest test that the edge survived in any of its contexts; for
         links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that was not tested has NaN.
 
-        Score-based results have no p-values; two more columns hold the smallest `score` difference that the edge makes in
-        any of its contexts, and the `model` of its effect.
+        Score-based results have no p-values; two more columns hold the smallest `score` difference that the edge makes
+        in any of its contexts, and the `model` of its effect.
         """
         if self.evidence is not None:
             return score_edges(self.evidence, self.labeled_union, self.names, self.contexts)

@@ -106,7 +106,7 @@ class ScoreEvidence:
         """The evidence of `to_dict`."""
         kinds = {"difference": np.float64, "strength": np.float64, "effect": np.int64, "decision": np.int8,
                  "block": np.int64, "rows": np.int64}  # fmt: skip
-        values = {name: np.array(content[name], dtype=kind) for name, kind in kinds.items()}
+        values: dict[str, Any] = {name: np.array(content[name], dtype=kind) for name, kind in kinds.items()}
         shape = values["difference"].shape
         if any(values[name].shape != shape for name in ("strength", "effect", "decision")):
             raise ValueError("the columns of the evidence differ in length")
@@ -118,14 +118,18 @@ class ScoreEvidence:
             return False
         pairs = [(getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(self)]
         return all(
-            np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f") if isinstance(mine, np.ndarray) else mine == theirs
+            np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
+            if isinstance(mine, np.ndarray)
+            else mine == theirs
             for mine, theirs in pairs
         )
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def score_edges(evidence: ScoreEvidence, union: LabeledUnion, names: Sequence[str], contexts: Sequence[Any]) -> pd.DataFrame:
+def score_edges(
+    evidence: ScoreEvidence, union: LabeledUnion, names: Sequence[str], contexts: Sequence[Any]
+) -> pd.DataFrame:
     """The edges of the labeled union with the evidence of the context where it is weakest."""
     index = {name: place for place, name in enumerate(names)}
     rows = []

@@ -91,9 +91,10 @@ class TrialLog:
         """The log of a method without tests."""
         shape = (contexts, variables * (variables - 1) // 2)
         none, zero = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
-        return cls(decision=np.full(shape, Decision.NOT_SEARCHED, dtype=np.int8), p=none, statistic=none, df=none, n=zero,
-                   view=np.full(shape, -1), given=np.full((*shape, 0), -1, dtype=np.int16),
-                   reason=zero.astype(np.int8), untested=zero, label=zero.astype(np.int8), labels=())  # fmt: skip
+        decision = np.full(shape, Decision.NOT_SEARCHED, dtype=np.int8)
+        given = np.full((*shape, 0), -1, dtype=np.int16)
+        return cls(decision, none, none, none, zero, np.full(shape, -1), given, zero.astype(np.int8), zero,
+                   zero.astype(np.int8), ())  # fmt: skip
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""

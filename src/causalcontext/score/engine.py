@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.stock import Stock, take_stock
 from causalcontext.errors import NotYetError
 from causalcontext.kernels.context_choice import no_memory
@@ -44,8 +45,10 @@ class ScoreOutcome:
 def run_score(data: Dataset, stock: Stock, links: Links, options: ScoreOptions, seed: int, n_jobs: int,
               advance: Advance) -> ScoreOutcome:  # fmt: skip
     """The best-scoring model of a table, with honest marks."""
-    if len(data.system) < 1:
-        raise NotYetError("score-ac needs at least one system variable besides the context")
+    for position in data.system:
+        if data.kinds[position] is not Kind.CONTINUOUS:
+            raise NotYetError(f"not yet: score-ac needs continuous system variables, {data.names[position]!r} is "
+                              f"{data.kinds[position].value}; use method='pc-ac'")  # fmt: skip
     setup = set_up(data, stock, links)
     if options.transform == "ranks":
         setup = _ranked(data, links)

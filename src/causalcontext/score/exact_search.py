@@ -15,6 +15,8 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.score.problem import Layout, lattice_layout
 from causalcontext.score.setup import Setup
 
+Floats = NDArray[np.float64]
+
 LARGEST = 20
 """The most (system variables times contexts): the search keeps 2 to this power states."""
 
@@ -38,7 +40,9 @@ def search_exactly(setup: Setup, options: ScoreOptions) -> FittedModel:
     return _backtrack(setup, layout, int(np.argmax(beginnings)), float(beginnings.max()), chosen, last, step)
 
 
-def _totals(setup: Setup, layout: Layout, prefix: NDArray[np.float64], suffix: NDArray[np.float64]) -> NDArray[np.float64]:
+def _totals(
+    setup: Setup, layout: Layout, prefix: NDArray[np.float64], suffix: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """The best score with every set of nodes before the context."""
     k, p = setup.contexts, setup.variables
     totals, memory = np.full(len(prefix), -np.inf), no_memory()

@@ -35,7 +35,9 @@ def judge(setup: Setup, options: ScoreOptions, layout: Layout, model: FittedMode
     return _arranged(setup, model, links, difference, strength, facts)
 
 
-def _judge_system(setup: Setup, options: ScoreOptions, model: FittedModel, difference: Floats, strength: Floats) -> None:
+def _judge_system(
+    setup: Setup, options: ScoreOptions, model: FittedModel, difference: Floats, strength: Floats
+) -> None:
     """Links between system variables: `[context, child, parent]`."""
     p = setup.variables
     masks = sorted(set(model.block.ravel().tolist()))
@@ -49,7 +51,9 @@ def _judge_system(setup: Setup, options: ScoreOptions, model: FittedModel, diffe
                       difference[r, :p, :p], strength[r, :p, :p])  # fmt: skip
 
 
-def _judge_context_effects(setup: Setup, layout: Layout, model: FittedModel, memory: Memory, difference: Floats) -> None:
+def _judge_context_effects(
+    setup: Setup, layout: Layout, model: FittedModel, memory: Memory, difference: Floats
+) -> None:
     """Links from the context: the best changing model of a node against the pooled one."""
     p = setup.variables
     state = make_state(setup, layout, model.orders, False, memory)

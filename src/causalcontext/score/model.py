@@ -72,7 +72,7 @@ def read_model(setup: Setup, layout: Layout, state: State, score: float) -> Fitt
             number = int(family.block[node, slot])
             shifted[node] = number == len(layout.masks)
             mask = everything if shifted[node] else layout.masks[number]
-            taken = fits.parents[node, slot, : fits.count[node, slot]]
+            taken = fits.parents[node, slot, : fits.taken[node, slot]]
             for r in (r for r in range(k) if mask >> r & 1):
                 block[r, node] = mask
                 parents[r, node, taken] = True

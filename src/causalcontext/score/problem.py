@@ -25,7 +25,7 @@ SPARE_ROWS = 5
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A problem, and the contexts of its blocks as bit masks; the shifted model, if there is one, is the block after."""
+    """A problem, and the contexts of its blocks as bit masks; the shifted model, if any, is one block more."""
 
     masks: tuple[int, ...]
     problem: Problem

@@ -18,6 +18,7 @@ from causalcontext.score.model import FittedModel
 from causalcontext.score.setup import Setup
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 MOST_ROWS = 5_000
 MANY_VARIABLES = 60
@@ -47,11 +48,15 @@ def check_residuals(setup: Setup, model: FittedModel) -> tuple[Finding, ...]:
     return tuple(found.values())
 
 
-def _check_node(setup: Setup, model: FittedModel, node: int, values: Floats, codes: NDArray[np.int64]) -> Iterator[Finding]:
+def _check_node(
+    setup: Setup, model: FittedModel, node: int, values: Floats, codes: NDArray[np.int64]
+) -> Iterator[Finding]:
     for mask in dict.fromkeys(model.block[:, node].tolist()):
         members = [r for r in range(setup.contexts) if mask >> r & 1]
         rows = np.isin(codes, members) if len(members) < setup.contexts else slice(None)
-        residual = residuals(values[rows], codes[rows], node, model.parents[members[0], node], bool(model.shifted[node]))
+        residual = residuals(
+            values[rows], codes[rows], node, model.parents[members[0], node], bool(model.shifted[node])
+        )
         if residual is None:
             continue
         earlier = _earlier(setup, model, node, members[0])
@@ -59,7 +64,9 @@ def _check_node(setup: Setup, model: FittedModel, node: int, values: Floats, cod
         yield from _dependence(node, residual, values[rows][:, earlier])
 
 
-def residuals(values: Floats, codes: NDArray[np.int64], node: int, parents: NDArray[np.bool_], shifted: bool) -> Floats | None:
+def residuals(
+    values: Floats, codes: NDArray[np.int64], node: int, parents: NDArray[np.bool_], shifted: bool
+) -> Floats | None:
     """Standardised residuals of a node on its parents; None if too few rows or no variation are left."""
     design = np.ones((len(values), 1))
     if shifted:

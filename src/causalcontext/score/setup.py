@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class Setup:
     @property
     def variables(self) -> int:
         """The system variables."""
-        return self.mean.shape[1]
+        return int(self.mean.shape[1])
 
     @property
     def contexts(self) -> int:
@@ -128,7 +129,7 @@ def _standardised_rows(data: Dataset, centre: Floats, scale: Floats, columns: In
     return values, data.codes[rows].astype(np.int64), total / max(len(rows), 1)
 
 
-def _constraints(links: Links, position: Ints) -> dict[str, NDArray[np.generic]]:
+def _constraints(links: Links, position: Ints) -> dict[str, Any]:
     """Knowledge in the numbers of the setup."""
     p = len(position) - 1
     system = position[:p]
