@@ -16,6 +16,7 @@ from causalcontext.score.order_search import random_order, search_orders
 from causalcontext.score.problem import context_table, lattice_layout, make_state
 
 OPTIONS = ScoreOptions()
+CYCLIC = {"cycles": "enforce", "edits": ("add", "remove", "flip")}
 
 
 def numbered_links(setup):
@@ -91,7 +92,9 @@ def test_three_contexts_are_searched_exactly_too():
     assert search_exactly(setup, OPTIONS).score == pytest.approx(best, abs=1e-5)
 
 
-@pytest.mark.parametrize("design", [{}, {"cycles": "enforce", "edits": ("add", "remove", "flip")}, {"contexts": 3, "nodes": 6}])
+@pytest.mark.parametrize(
+    "design", [{}, {"cycles": "enforce", "edits": ("add", "remove", "flip")}, {"contexts": 3, "nodes": 6}]
+)
 def test_the_order_search_reaches_the_optimum(design):
     reached = 0
     for seed in range(10):

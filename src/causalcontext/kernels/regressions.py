@@ -1,7 +1,8 @@
 """Which parents a node takes from a set of candidates: grow and shrink on a covariance matrix, with a memory.
 
 Growing is a pivoted Cholesky factorisation: the candidate that lowers the residual variance most comes next, as long as
-the score rises. The path is kept, so that two cheap questions replace most regressions of a search over orders: would
+the score rises, and with patience a little longer: two causes may hide each other. Then parents that do not pay are
+dropped. The path is kept, so that two cheap questions replace most regressions of a search over orders: would
 a further candidate have been taken anywhere along the path, and was a candidate that leaves ever taken?
 """
 
@@ -24,6 +25,8 @@ COLLINEAR_BELOW = 1e-9
 SMALLEST_VARIANCE = 1e-9
 """In units of the pooled variance; keeps the likelihood of a node without noise finite."""
 
+CLOSED, ONLY_IF_IT_PAYS, WELCOME = 0, 1, 2
+
 
 class Blocks(NamedTuple):
     """Sets of contexts whose rows share one regression.
@@ -39,6 +42,8 @@ class Blocks(NamedTuple):
         The penalty of one parent.
     most : array of int, shape (blocks,)
         The most parents; -1 where a block has too few rows for a regression of its own.
+    patience : int
+        How many candidates in a row may be taken that do not pay by themselves, in the hope of one that pays then.
     """
 
     covariance: Floats
@@ -46,11 +51,16 @@ class Blocks(NamedTuple):
     base: Floats
     price: Floats
     most: Ints
+    patience: int
 
 
 class Fits(NamedTuple):
-    """The fitted regression of every node in every slot (a node's list of blocks), and the path that led to it."""
+    """The fitted regression of every node in every slot (a node's list of blocks), and the path that led to it.
 
+    `end` says who could still join at the end of the path: `CLOSED`, `ONLY_IF_IT_PAYS` or `WELCOME`.
+    """
+
+    end: Ints
     length: Ints
     path: Ints
     factor: Floats
@@ -76,11 +86,11 @@ class Scratch(NamedTuple):
 def no_fits(nodes: int, slots: int, width: int) -> Fits:
     """Room for fits with at most `width` parents."""
     shape = (nodes, slots)
-    return Fits(
-        np.zeros(shape, dtype=np.int64), np.zeros((*shape, width), dtype=np.int64), np.zeros((*shape, width, width)),
-        np.zeros((*shape, width)), np.zeros((*shape, width)), np.zeros(shape), np.zeros(shape, dtype=np.int64),
-        np.zeros((*shape, width), dtype=np.int64),
-    )  # fmt: skip
+    whole = [np.zeros(shape, dtype=np.int64) for _ in range(3)]
+    lists = [np.zeros((*shape, width), dtype=np.int64) for _ in range(2)]
+    numbers = [np.zeros((*shape, width)) for _ in range(2)]
+    factor = np.zeros((*shape, width, width))
+    return Fits(whole[0], whole[1], lists[0], factor, numbers[0], numbers[1], np.zeros(shape), whole[2], lists[1])
 
 
 def scratch(nodes: int, width: int) -> Scratch:
@@ -95,6 +105,7 @@ def scratch(nodes: int, width: int) -> Scratch:
 def fit(blocks: Blocks, block: int, node: int, forced: Bools, fits: Fits, slot: int, work: Scratch) -> None:
     """Fit a node on `work.candidates`: grow, shrink, store parents and score; forced candidates always stay."""
     if blocks.most[block] < 0:
+        fits.end[node, slot] = CLOSED
         fits.length[node, slot] = 0
         fits.taken[node, slot] = 0
         fits.score[node, slot] = -math.inf
@@ -139,9 +150,11 @@ def would_change(blocks: Blocks, block: int, node: int, newcomer: int, fits: Fit
         shared -= value * load
         variance -= value * value
         left -= load * load
-    if fits.length[node, slot] >= blocks.most[block] or variance <= COLLINEAR_BELOW * own:
+    end = fits.end[node, slot]
+    if end == CLOSED or variance <= COLLINEAR_BELOW * own or shared == 0.0:
         return False
-    return bool(_gain(blocks.rows[block], shared * shared / variance, left) > blocks.price[block])
+    pays = _gain(blocks.rows[block], shared * shared / variance, left) > blocks.price[block]
+    return bool(end == WELCOME or pays)
 
 
 @njit(cache=True, nogil=True)
@@ -157,6 +170,7 @@ def on_path(fits: Fits, node: int, slot: int, candidate: int) -> bool:
 def copy_fit(source: Fits, target: Fits, node: int, slot: int) -> None:
     """Copy one fit."""
     k = source.length[node, slot]
+    target.end[node, slot] = source.end[node, slot]
     target.length[node, slot] = k
     target.path[node, slot, :k] = source.path[node, slot, :k]
     target.factor[node, slot, :k, :k] = source.factor[node, slot, :k, :k]
@@ -200,15 +214,18 @@ def _grow(blocks: Blocks, block: int, node: int, forced: Bools, fits: Fits, slot
         if work.candidates[j]:
             work.listed[m], work.covariance[m], work.variance[m] = j, table[node, j], table[j, j]
             m += 1
-    size, kept, left = 0, 0, table[node, node]
+    size, kept, left, in_vain = 0, 0, table[node, node], 0
     while True:
         best, ratio = _next(table, forced, m, work)
         if best < 0:
+            fits.end[node, slot] = ONLY_IF_IT_PAYS if in_vain == blocks.patience else WELCOME
             break
         if ratio < math.inf:
-            full = size >= blocks.most[block]
-            if full or _gain(blocks.rows[block], ratio, left) <= blocks.price[block]:
+            pays = _gain(blocks.rows[block], ratio, left) > blocks.price[block]
+            if size >= blocks.most[block] or (not pays and in_vain == blocks.patience):
+                fits.end[node, slot] = ONLY_IF_IT_PAYS if size < blocks.most[block] else CLOSED
                 break
+            in_vain = 0 if pays else in_vain + 1
         else:
             kept += 1
         left -= _take(table, node, best, ratio, m, size, fits, slot, work)
@@ -276,7 +293,7 @@ def _shrink(blocks: Blocks, block: int, node: int, kept: int, left: float, fits:
             work: Scratch) -> float:  # fmt: skip
     """Drop parents whose loss is below their price, the cheapest first; the residual variance that remains."""
     table, parents = blocks.covariance[block], fits.parents[node, slot]
-    while fits.taken[node, slot] > max(kept, 1):
+    while fits.taken[node, slot] > kept:
         count = fits.taken[node, slot]
         cheapest, lowest = -1, math.inf
         for place in range(kept, count):

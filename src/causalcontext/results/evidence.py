@@ -139,7 +139,9 @@ def score_edges(
         known = [r for r in places if not np.isnan(evidence.difference[r, slot])] or places
         weakest = min(known, key=lambda r: evidence.difference[r, slot])
         effect = int(evidence.effect[weakest, slot])
-        rows.append((*edge, float(evidence.strength[weakest, slot]), float("nan"), int(evidence.rows[weakest, effect]),
+        both = {evidence.model[index[edge.source]], evidence.model[index[edge.target]]}
+        n = evidence.rows.max() if "context" in both else evidence.rows[weakest, effect]
+        rows.append((*edge, float(evidence.strength[weakest, slot]), float("nan"), int(n),
                      float(evidence.difference[weakest, slot]), evidence.model[effect]))  # fmt: skip
     columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model"]
     return pd.DataFrame(rows, columns=columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 
 from causalcontext.errors import OptionError, check_choice
 
@@ -54,6 +55,4 @@ class ScoreOptions:
 
     def parent_price(self, variables: int) -> float:
         """What a parent costs beyond its parameter: the extended BIC with factor 1/2, for many variables only."""
-        from math import log
-
         return 0.5 * log(variables) if variables >= MANY_VARIABLES else 0.0

@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 
 SPARE_ROWS = 5
 """A block needs so many rows more than parents."""
+PATIENCE = 1
+"""Two causes may hide each other; more patience was not better on small problems, where the optimum is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,8 @@ def make_blocks(setup: Setup, options: ScoreOptions, masks: Sequence[int]) -> Bl
     base = -0.5 * n * (1.0 + log(2.0 * pi)) - cost * np.array(parameters)
     spare = np.where(n >= setup.rows, np.maximum(n - SPARE_ROWS, 0), n - SPARE_ROWS)
     most = np.clip(spare, -1, MOST_PARENTS).astype(np.int64)
-    return Blocks(np.stack(covariance), n, base, cost + options.parent_price(setup.variables), most)
+    price = cost + options.parent_price(setup.variables)
+    return Blocks(np.stack(covariance), n, base, price, most, PATIENCE)
 
 
 def context_table(setup: Setup, options: ScoreOptions) -> ContextTable:
