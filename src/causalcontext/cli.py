@@ -1,4 +1,4 @@
-"""The command line: `causalcontext discover` and `causalcontext check`.
+"""The command line: `causalcontext discover`, `causalcontext check` and `causalcontext demo`.
 
 Options are read here; `commands/` does the work. Whatever the library refuses ends with one sentence on stderr
 and exit code 2, Ctrl-C with exit code 130.
@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from causalcontext.commands.checking import check_file
+from causalcontext.commands.demo import show_demo
 from causalcontext.commands.discovery import discover_file, parsed_kinds
 from causalcontext.commands.terminal import one_sentence
 from causalcontext.version import __version__
@@ -35,14 +36,19 @@ Missing = Annotated[str, typer.Option(metavar="MODE", help="Missing values: rais
 Output = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="An HTML report: not yet in this version.")]
 Progress = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
-Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p or pc-b.")]
+Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p, pc-b, score-ac or auto.")]
 IndependenceTest = Annotated[str, typer.Option(metavar="NAME", help="auto, partial-correlation or fisher-z.")]
 Alpha = Annotated[float, typer.Option(metavar="NUMBER", help="Larger p-values mean independence.")]
 KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What is known about links, as TOML.")]
 MaxGiven = Annotated[int | None, typer.Option(metavar="N", help="The largest conditioning set.")]
 ColliderRule = Annotated[str, typer.Option(metavar="NAME", help="majority, conservative or first.")]
 Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for all cores.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="For tests that draw random numbers.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="For random starts, and tests that draw random numbers.")]
+
+OrderSearch = Annotated[str, typer.Option(metavar="NAME", help="score-ac: order, or exact for small tables.")]
+Transform = Annotated[str, typer.Option(metavar="NAME", help="score-ac: auto, none or ranks.")]
+Starts = Annotated[int | None, typer.Option(metavar="N", help="score-ac: random starts.")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="score-ac: the best model found by then.")]
 
 
 @app.command()
@@ -59,6 +65,10 @@ def discover(
     missing: Missing = "raise",
     jobs: Jobs = 1,
     seed: Seed = 0,
+    search: OrderSearch = "order",
+    transform: Transform = "auto",
+    starts: Starts = None,
+    time_limit: TimeLimit = None,
     json: Output = None,
     report: Report = None,
     progress: Progress = True,
@@ -68,7 +78,8 @@ def discover(
         discover_file(
             data, context, knowledge, json, report,
             method=method, test=test, alpha=alpha, max_given=max_given, collider_rule=collider_rule,
-            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed,
+            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed, search=search,
+            transform=transform, starts=starts, time_limit=time_limit,
             progress=progress and sys.stderr.isatty(),
         )  # fmt: skip
 
@@ -87,6 +98,13 @@ def check(
     """
     with one_sentence():
         check_file(data, context, parsed_kinds(kind or ()), missing, json)
+
+
+@app.command()
+def demo(json: Output = None) -> None:
+    """The main job on an example that ships with the library: soil that is dry or wet."""
+    with one_sentence():
+        show_demo(json)
 
 
 @app.callback(invoke_without_command=True)

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from score_tables import model_table
+from typer.testing import CliRunner
 
 import causalcontext as cc
+from causalcontext.cli import app
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential, student_t5
 
@@ -234,3 +236,14 @@ def test_auto_says_what_it_chose_and_why():
     assert "mechanisms are clearly not linear" in bent.notes[0]
     assert len(bent.tests()) > 0
     assert bent == cc.discover(bent_table(1), "R", method="auto", transform="none")
+
+
+def test_the_command_line_knows_score_ac(tmp_path, table):
+    table.to_csv(tmp_path / "soil.csv", index=False)
+    arguments = ["discover", str(tmp_path / "soil.csv"), "--context", "soil", "--method", "score-ac"]
+    done = CliRunner().invoke(app, [*arguments, "--starts", "4", "--json", str(tmp_path / "r.json")])
+    assert done.exit_code == 0
+    assert "score-ac on 800 rows" in done.output
+    assert "4 of 4 starts" in done.output
+    assert cc.load(tmp_path / "r.json").evidence.starts == 4
+    assert CliRunner().invoke(app, [*arguments, "--transform", "log"]).exit_code == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 
@@ -23,6 +25,11 @@ def _heading(result: ContextGraphs) -> str:
     if any(result.data.lost):
         lost = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.lost, strict=True))
         lines.append(f"rows dropped for missing values: {lost}")
+    if result.data.without_context:
+        lines.append(f"rows dropped without a value of {result.context}: {result.data.without_context:,}")
+    if result.data.emptied:
+        gone = ", ".join(f"{value} ({rows:,} rows)" for value, rows in result.data.emptied)
+        lines.append(f"contexts without a complete row, which have no graph: {gone}")
     if not result.complete:
         lines.append("INCOMPLETE: the search was interrupted; untested edges are still there and nothing is oriented")
     return "\n".join(lines)
@@ -41,15 +48,15 @@ def _graphs(result: ContextGraphs) -> list[str]:
     if result.context is None:
         return []
     return [
-        f"{result.context} = {value} ({len(graph.edges)} edges)\n{_listed([str(edge) for edge in graph.edges])}"
+        f"{result.context} = {value} ({_counted(graph.edges)})\n{_listed([str(edge) for edge in graph.edges])}"
         for value, graph in result.graphs.items()
     ]
 
 
 def _union(result: ContextGraphs) -> str:
-    title = "graph" if result.context is None else "labeled union ([...]: only in these contexts)"
+    title = "graph" if result.context is None else "labeled union, [...] for an edge in these contexts only"
     lines = str(result.labeled_union).splitlines()
-    return f"{title} ({len(result.labeled_union)} edges)\n{_listed(lines)}"
+    return f"{title}: {_counted(result.labeled_union)}\n{_listed(lines)}"
 
 
 def _notes(result: ContextGraphs) -> list[str]:
@@ -62,6 +69,10 @@ def _notes(result: ContextGraphs) -> list[str]:
         *notes,
         f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()",
     ]
+
+
+def _counted(edges: Sized) -> str:
+    return "1 edge" if len(edges) == 1 else f"{len(edges):,} edges"
 
 
 def _listed(lines: list[str]) -> str:

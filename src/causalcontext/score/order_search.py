@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from causalcontext.kernels.context_choice import Memory, no_memory
@@ -66,6 +65,8 @@ def _runs(setup: Setup, options: ScoreOptions, layout: Layout | None, seed: int,
         for start in range(starts):
             yield _run_start(setup, options, layout, seed, start, deadline, memory)
         return
+    from joblib import Parallel, delayed
+
     parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
     yield from parallel(
         delayed(_run_start)(setup, options, layout, seed, start, deadline, no_memory()) for start in range(starts)

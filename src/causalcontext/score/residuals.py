@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_ROWS = 5_000
-MANY_VARIABLES = 60
+MANY_VARIABLES = 30
 """Beyond so many variables residuals are held against the parents only."""
 CLEAR_CORRELATION, CLEAR_SKEWNESS, CLEAR_KURTOSIS = 0.1, 0.5, 1.0
 LEVEL = 0.001
@@ -90,7 +90,8 @@ def _earlier(setup: Setup, model: FittedModel, node: int, context: int) -> NDArr
 
 def _shape(node: int, residual: Floats) -> Iterator[Finding]:
     n = len(residual)
-    skewness, kurtosis = float(np.mean(residual**3)), float(np.mean(residual**4)) - 3.0
+    square = residual * residual
+    skewness, kurtosis = float(square @ residual) / n, float(square @ square) / n - 3.0
     clear = -float(ndtri(LEVEL / 2.0))
     if abs(skewness) > max(CLEAR_SKEWNESS, clear * np.sqrt(6.0 / n)):
         yield Finding("skewed", node, skewness)
@@ -103,12 +104,12 @@ def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Findin
     n, count = earlier.shape
     if count == 0:
         return
-    spread = earlier.std(axis=0)
-    usable = (earlier - earlier.mean(axis=0))[:, spread > 1e-9] / spread[spread > 1e-9]
+    scale = earlier.std(axis=0)
+    usable = (earlier - earlier.mean(axis=0))[:, scale > 1e-9] / scale[scale > 1e-9]
     if usable.shape[1] == 0:
         return
-    squares = usable**2
-    pairs = ((residual, squares), (residual**2, usable), (residual**2, squares))
+    squares, spread = usable * usable, residual * residual
+    pairs = ((residual, squares), (spread, usable), (spread, squares))
     size = max(float(np.abs(_correlations(a, b)).max()) for a, b in pairs)
     clear = -float(ndtri(LEVEL / (2.0 * 3.0 * usable.shape[1])))
     if size > max(CLEAR_CORRELATION, clear / np.sqrt(n)):

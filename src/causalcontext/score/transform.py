@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, ndtri
-from scipy.stats import rankdata
 
 from causalcontext.data.dataset import Dataset
 
@@ -38,7 +37,10 @@ def normal_scores(column: NDArray[np.generic]) -> Floats:
     >>> normal_scores(np.array([10.0, 30.0, 20.0])).round(2).tolist()
     [-0.67, 0.67, 0.0]
     """
-    return np.asarray(ndtri(rankdata(column) / (len(column) + 1.0)))
+    _, place, count = np.unique(column, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    rank = last - 0.5 * (count - 1)
+    return np.asarray(ndtri(rank[place] / (len(column) + 1.0)))
 
 
 def usable_rows(data: Dataset) -> NDArray[np.bool_]:
