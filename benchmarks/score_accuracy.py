@@ -198,7 +198,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", nargs="+", default=["main", "variants", "large", "exact"],
                         choices=["main", "variants", "large", "exact"])  # fmt: skip
-    parser.add_argument("--first-seed", type=int, default=50_000)
+    parser.add_argument("--first-seed", type=int, default=150_000)
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--few", type=int, default=20, help="models of the rows that take long")
     parser.add_argument("--exact", type=int, default=200, help="models for the comparison with the optimum")

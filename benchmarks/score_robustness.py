@@ -145,7 +145,7 @@ def rates(model: ContextSCM, result: cc.ContextGraphs) -> list[float]:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--first-seed", type=int, default=60_000)
+    parser.add_argument("--first-seed", type=int, default=160_000)
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)

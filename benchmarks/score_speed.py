@@ -1,10 +1,11 @@
 """How long score-ac takes, from table to result: 8 nodes, growth with the number of variables, and BOSS beside it.
 
 Settings are the defaults (10, 4 or 1 random starts; undirected marks, evidence and residual checks included) unless
-said otherwise; kernels are compiled and cached before the first time that counts. Tables have 1,000 rows, two contexts, and
-beyond 8 nodes an average degree of 3.5 with effects of .5 to .9. Each time is a median over calls, by the clock and in
-processor seconds: on a machine that is busy with other work the second is the one to compare. BOSS is causal-learn's
-(`pip install causal-learn` beside causalcontext), on the same pooled columns, one start each, no context.
+said otherwise; kernels are compiled and cached before the first time that counts. Tables have 1,000 rows, two
+contexts, and beyond 8 nodes an average degree of 3.5 with effects of .5 to .9. Each time is a median over calls, by
+the clock and in processor seconds: on a machine that is busy with other work the second is the one to compare. BOSS
+is causal-learn's (`pip install causal-learn` beside causalcontext), on the same pooled columns, one start each, no
+context.
 """
 
 from __future__ import annotations
