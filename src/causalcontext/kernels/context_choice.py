@@ -14,15 +14,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from causalcontext.kernels.logit import logit_likelihood
 from causalcontext.kernels.regressions import COLLINEAR_BELOW, MOST_PARENTS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-RIDGE = 1e-2
-"""Keeps the slopes finite where the contexts are perfectly separated; standardised columns."""
-MOST_STEPS = 60
 REMEMBERED = 1 << 12
 
 
@@ -206,89 +204,8 @@ def remembered_score(table: ContextTable, chosen: Ints, count: int, memory: Memo
 
 @njit(cache=True, nogil=True)
 def logit_score(table: ContextTable, chosen: Ints, count: int) -> float:
-    """The penalised log-likelihood of the context given a parent set, by a multinomial logit with a light ridge."""
-    width, free = count + 1, table.contexts - 1
-    design = np.ones((table.values.shape[0], width))
+    """The penalised log-likelihood of the context given a parent set."""
+    design = np.ones((table.values.shape[0], count + 1))
     for place in range(count):
         design[:, place + 1] = table.values[:, chosen[place]]
-    slopes = np.zeros(free * width)
-    gradient, hessian = np.zeros(free * width), np.zeros((free * width, free * width))
-    likelihood = _logit_pass(design, table.codes, free, slopes, gradient, hessian)
-    for _ in range(MOST_STEPS):
-        objective = likelihood - _ridge(slopes, width)
-        _add_ridge(slopes, width, gradient, hessian)
-        step = np.linalg.solve(hessian, gradient)
-        scale, gain = 1.0, 0.0
-        for _half in range(20):
-            trial = slopes + scale * step
-            new = _logit_pass(design, table.codes, free, trial, gradient, hessian)
-            gain = new - _ridge(trial, width) - objective
-            if gain >= 0.0:
-                break
-            scale *= 0.5
-        if gain < 0.0:
-            break
-        slopes, likelihood = trial, new
-        if gain < 1e-7:
-            break
-    return table.weight * likelihood - table.price * width
-
-
-@njit(cache=True, nogil=True)
-def _logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
-                hessian: Floats) -> float:  # fmt: skip
-    """The log-likelihood, and its gradient and negative Hessian; the last context has slopes 0."""
-    n, width = design.shape
-    gradient[:] = 0.0
-    hessian[:] = 0.0
-    share = np.empty(free)
-    total = 0.0
-    for row in range(n):
-        highest = 0.0
-        for c in range(free):
-            value = 0.0
-            for a in range(width):
-                value += slopes[c * width + a] * design[row, a]
-            share[c] = value
-            highest = max(highest, value)
-        norm = math.exp(-highest)
-        own = share[codes[row]] if codes[row] < free else 0.0
-        for c in range(free):
-            share[c] = math.exp(share[c] - highest)
-            norm += share[c]
-        total += own - highest - math.log(norm)
-        for c in range(free):
-            share[c] /= norm
-        for c in range(free):
-            surplus = (1.0 if codes[row] == c else 0.0) - share[c]
-            for a in range(width):
-                gradient[c * width + a] += surplus * design[row, a]
-            for d in range(c + 1):
-                curvature = share[c] * ((1.0 if c == d else 0.0) - share[d])
-                for a in range(width):
-                    scaled = curvature * design[row, a]
-                    for b in range(width if d < c else a + 1):
-                        hessian[c * width + a, d * width + b] += scaled * design[row, b]
-    for a in range(free * width):
-        for b in range(a):
-            hessian[b, a] = hessian[a, b]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _ridge(slopes: Floats, width: int) -> float:
-    total = 0.0
-    for a in range(slopes.size):
-        if a % width:
-            total += slopes[a] * slopes[a]
-    return 0.5 * RIDGE * total
-
-
-@njit(cache=True, nogil=True)
-def _add_ridge(slopes: Floats, width: int, gradient: Floats, hessian: Floats) -> None:
-    for a in range(slopes.size):
-        if a % width:
-            gradient[a] -= RIDGE * slopes[a]
-            hessian[a, a] += RIDGE
-        else:
-            hessian[a, a] += 1e-10
+    return table.weight * logit_likelihood(design, table.codes, table.contexts) - table.price * (count + 1)

@@ -1,88 +1,32 @@
-"""Insertion moves on orders of variables: a node is tried at all places of an order at once, and put where it is best.
-
-A problem has one order (shared by all contexts) or one for every context, all with the same beginning up to the
-context variable R, whose number is p. A node may take its parents in a block from the nodes that come before it in
-every order the block uses. Given the orders, the score is a sum over nodes.
-"""
+"""Insertion moves on orders: a node is tried at all places of an order at once, and put where it is best."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from causalcontext.kernels.context_choice import ContextTable, Memory, context_score
-from causalcontext.kernels.partitions import Family, best_score, pooled_slot
-from causalcontext.kernels.regressions import Blocks, Fits, Scratch, copy_fit, fit, on_path, would_change
+from causalcontext.kernels.context_choice import context_score
+from causalcontext.kernels.order_state import (
+    Problem,
+    State,
+    before_context,
+    decides,
+    fit_waiting_slots,
+    gather,
+    gather_first,
+    needed,
+    refit,
+    refit_node,
+)
+from causalcontext.kernels.partitions import best_score
+from causalcontext.kernels.regressions import copy_fit, fit, on_path, would_change
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 SMALLEST_GAIN = 1e-6
 """A move must gain more than this: below it two models count as equal."""
-
-
-class Problem(NamedTuple):
-    """What is given: the data as blocks, the context's table, the slots of every node, and what is known.
-
-    Attributes
-    ----------
-    blocks : Blocks
-    context : ContextTable
-    family : Family
-    allowed, forced : arrays of bool, shape (p, p)
-        `allowed[child, parent]` and `forced[child, parent]`.
-    first : array of bool, shape (p + 1, p + 1)
-        `first[a, b]`: a must come before b.
-    """
-
-    blocks: Blocks
-    context: ContextTable
-    family: Family
-    allowed: Bools
-    forced: Bools
-    first: Bools
-
-
-class State(NamedTuple):
-    """Where a search stands: orders, the place of every node in them, fits, node scores, and room for alternatives."""
-
-    orders: Ints
-    place: Ints
-    uses: Bools
-    fits: Fits
-    spare: Fits
-    value: Floats
-    other: Floats
-    changed: Bools
-    memory: Memory
-    work: Scratch
-
-
-@njit(cache=True, nogil=True)
-def refit(problem: Problem, state: State) -> float:
-    """Fit every node for the current orders; the total score."""
-    p = problem.allowed.shape[0]
-    total = context_score(problem.context, _before_context(state, p), state.memory)
-    for node in range(p):
-        refit_node(problem, state, node)
-        total += state.value[node]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def refit_node(problem: Problem, state: State, node: int) -> None:
-    """Fit a node in all of its slots, for the current orders."""
-    after = _is_after(problem, state, node)
-    for slot in range(problem.family.block.shape[1]):
-        if _needed(problem, slot, after):
-            block = problem.family.block[node, slot]
-            _gather(problem, state, block, node)
-            fit(problem.blocks, block, node, problem.forced[node], state.fits, slot, state.work)
-    state.value[node] = best_score(problem.family, node, state.fits.score[node], after)
 
 
 @njit(cache=True, nogil=True)
@@ -124,7 +68,7 @@ def move_context(problem: Problem, state: State) -> float:
     for place in range(p):
         node = rest[place]
         if place >= low and place < high and place < here:
-            _fit_all_slots(problem, state, node)
+            fit_waiting_slots(problem, state, node)
         early = best_score(problem.family, node, state.fits.score[node], False)
         late = early if place < low else best_score(problem.family, node, state.fits.score[node], True)
         for t in range(low, high + 1):
@@ -168,7 +112,7 @@ def climb(problem: Problem, state: State, visits: Ints, shared: bool) -> tuple[f
         if gain <= SMALLEST_GAIN:
             break
     p = problem.allowed.shape[0]
-    total = context_score(problem.context, _before_context(state, p), state.memory)
+    total = context_score(problem.context, before_context(state, p), state.memory)
     for node in range(p):
         total += state.value[node]
     return gain, total
@@ -191,17 +135,17 @@ def _try_others(problem: Problem, state: State, order: int, node: int, rest: Int
         present = state.place[order, node] < state.place[order, w]
         some = False
         for slot in range(problem.family.block.shape[1]):
-            if not _needed(problem, slot, after):
+            if not needed(problem, slot, after):
                 continue
             block = problem.family.block[w, slot]
-            if not _decides(state, block, order, node, w):
+            if not decides(state, block, order, node, w):
                 continue
             if present:
                 if not on_path(state.fits, w, slot, node):
                     continue
             elif not would_change(problem.blocks, block, w, node, state.fits, slot, state.work):
                 continue
-            _gather(problem, state, block, w)
+            gather(problem, state, block, w)
             state.work.candidates[node] = not present
             fit(problem.blocks, block, w, problem.forced[w], state.spare, slot, state.work)
             state.changed[w, slot] = True
@@ -230,7 +174,7 @@ def _try_context(problem: Problem, state: State, order: int, node: int, rest: In
         inside = inside or rest[t] == p
     if not inside or problem.context.contexts < 2:
         return 0.0, 0.0
-    before = _before_context(state, p)
+    before = before_context(state, p)
     before[node] = True
     with_node = context_score(problem.context, before, state.memory)
     before[node] = False
@@ -251,7 +195,7 @@ def _try_places(problem: Problem, state: State, order: int, node: int, rest: Int
         if t > low:
             after = after or rest[t - 1] == p
         for slot in range(slots):
-            if not _needed(problem, slot, after):
+            if not needed(problem, slot, after):
                 continue
             block = problem.family.block[node, slot]
             if not state.uses[block, order]:
@@ -259,11 +203,11 @@ def _try_places(problem: Problem, state: State, order: int, node: int, rest: Int
                 continue
             if ready[slot]:
                 u = rest[t - 1]
-                if u == p or not problem.allowed[node, u] or not _decides(state, block, order, u, node):
+                if u == p or not problem.allowed[node, u] or not decides(state, block, order, u, node):
                     continue
                 if not would_change(problem.blocks, block, node, u, state.spare, slot, state.work):
                     continue
-            _gather_first(problem, state, block, order, node, rest, t)
+            gather_first(problem, state, block, order, node, rest, t)
             fit(problem.blocks, block, node, problem.forced[node], state.spare, slot, state.work)
             ready[slot] = True
         own[t] = best_score(problem.family, node, state.spare.score[node], after)
@@ -359,64 +303,3 @@ def _first_best(totals: Floats, low: int, high: int) -> int:
         if totals[t] >= highest - SMALLEST_GAIN:
             return t
     return low
-
-
-@njit(cache=True, nogil=True)
-def _needed(problem: Problem, slot: int, after: bool) -> bool:
-    """Nodes before the context are pooled: their other slots are not kept up to date."""
-    return after or slot == pooled_slot(problem.family.contexts)
-
-
-@njit(cache=True, nogil=True)
-def _is_after(problem: Problem, state: State, node: int) -> bool:
-    return problem.context.contexts == 1 or state.place[0, node] > state.place[0, problem.allowed.shape[0]]
-
-
-@njit(cache=True, nogil=True)
-def _decides(state: State, block: int, order: int, candidate: int, node: int) -> bool:
-    """Whether this order decides if the candidate comes before the node, all other orders of the block having it so."""
-    if not state.uses[block, order]:
-        return False
-    for o in range(state.orders.shape[0]):
-        if o != order and state.uses[block, o] and state.place[o, candidate] > state.place[o, node]:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _gather(problem: Problem, state: State, block: int, node: int) -> None:
-    """The candidates of a node in a block: allowed, and before it in every order that the block uses."""
-    for u in range(problem.allowed.shape[0]):
-        ok = problem.allowed[node, u]
-        for o in range(state.orders.shape[0]):
-            ok = ok and (not state.uses[block, o] or state.place[o, u] < state.place[o, node])
-        state.work.candidates[u] = ok
-
-
-@njit(cache=True, nogil=True)
-def _gather_first(problem: Problem, state: State, block: int, order: int, node: int, rest: Ints, t: int) -> None:
-    """The candidates of a node that stands after the first t others in one order."""
-    p = problem.allowed.shape[0]
-    state.work.candidates[:] = False
-    for s in range(t):
-        u = rest[s]
-        if u != p and problem.allowed[node, u] and _decides(state, block, order, u, node):
-            state.work.candidates[u] = True
-
-
-@njit(cache=True, nogil=True)
-def _before_context(state: State, p: int) -> Bools:
-    before = np.zeros(p, dtype=np.bool_)
-    for t in range(state.place[0, p]):
-        before[state.orders[0, t]] = True
-    return before
-
-
-@njit(cache=True, nogil=True)
-def _fit_all_slots(problem: Problem, state: State, node: int) -> None:
-    """Fit the slots that were not kept up to date because the node is before the context."""
-    for slot in range(problem.family.block.shape[1]):
-        if not _needed(problem, slot, False):
-            block = problem.family.block[node, slot]
-            _gather(problem, state, block, node)
-            fit(problem.blocks, block, node, problem.forced[node], state.fits, slot, state.work)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.context_choice import Memory, log_wilks, logit_score
 from causalcontext.kernels.edge_evidence import link_evidence
-from causalcontext.kernels.order_moves import refit
+from causalcontext.kernels.order_state import refit
 from causalcontext.kernels.partitions import best_partition, pooled_slot
 from causalcontext.kernels.regressions import scratch
 from causalcontext.knowledge import Links

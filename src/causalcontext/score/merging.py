@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.order_moves import State
+from causalcontext.kernels.order_state import State
 from causalcontext.kernels.partitions import Family, best_score
 from causalcontext.kernels.regressions import Blocks, fit, no_fits, scratch
 from causalcontext.score.options import ScoreOptions

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.context_choice import choose_context_parents
-from causalcontext.kernels.order_moves import State
+from causalcontext.kernels.order_state import State
 from causalcontext.kernels.partitions import chosen_slots
 from causalcontext.score.problem import Layout
 from causalcontext.score.setup import Setup

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.context_choice import Memory, no_memory
-from causalcontext.kernels.order_moves import State, climb, refit
+from causalcontext.kernels.order_moves import climb
+from causalcontext.kernels.order_state import State, refit
 from causalcontext.kernels.partitions import MOST_CONTEXTS_EXACT
 from causalcontext.progress import Advance
 from causalcontext.score.merging import Merger, Tree, better_trees, tree_layout

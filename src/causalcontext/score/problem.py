@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.context_choice import ContextTable, Memory
-from causalcontext.kernels.order_moves import Problem, State
+from causalcontext.kernels.order_state import Problem, State
 from causalcontext.kernels.partitions import Family
 from causalcontext.kernels.regressions import MOST_PARENTS, Blocks, no_fits, scratch
 from causalcontext.score.options import ScoreOptions
