@@ -14,6 +14,7 @@ LAYERS = [
     {"knowledge", "independence", "simulate", "support"},
     {"search"},
     {"results"},
+    {"score"},
     {"discover", "report", "diagnostics", "several", "stability"},
     {"study"},
     {"commands", "cli", "cli_study", "__init__", "__main__"},

@@ -77,3 +77,11 @@ def test_loaded_results_have_no_rows(result, tmp_path):
         cc.load(tmp_path / "r.json").stability()
     with pytest.raises(cc.OptionError, match="samples is 0"):
         result.stability(0)
+
+
+def test_score_based_results_have_frequencies_too():
+    result = cc.discover(cc.examples.soil_moisture(300, seed=2), context="soil", method="score-ac", starts=2)
+    stable = result.stability(samples=5)
+    assert stable.samples == 5
+    edges = stable.edges(0.8)
+    assert edges.query("x == 'evapotranspiration' and y == 'humidity'")["present"].min() == 1.0

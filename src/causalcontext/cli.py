@@ -38,7 +38,7 @@ Missing = Annotated[str, typer.Option(metavar="MODE", help="Missing values: rais
 Output = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="An HTML report: not yet in this version.")]
 Progress = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
-Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p or pc-b.")]
+Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p, pc-b, score-ac or auto.")]
 IndependenceTest = Annotated[str, typer.Option(metavar="NAME", help="auto, partial-correlation or fisher-z.")]
 Alpha = Annotated[float, typer.Option(metavar="NUMBER", help="Larger p-values mean independence.")]
 KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What is known about links, as TOML.")]
@@ -46,7 +46,12 @@ MaxGiven = Annotated[int | None, typer.Option(metavar="N", help="The largest con
 ColliderRule = Annotated[str, typer.Option(metavar="NAME", help="majority, conservative or first.")]
 Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for all cores.")]
 Diagnose = Annotated[bool, typer.Option("--diagnose", help="Also print what to know before believing the result.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="For tests that draw random numbers.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="For random starts, and tests that draw random numbers.")]
+
+OrderSearch = Annotated[str, typer.Option(metavar="NAME", help="score-ac: order, or exact for small tables.")]
+Transform = Annotated[str, typer.Option(metavar="NAME", help="score-ac: auto, none or ranks.")]
+Starts = Annotated[int | None, typer.Option(metavar="N", help="score-ac: random starts.")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="score-ac: the best model found by then.")]
 
 
 @app.command()
@@ -63,6 +68,10 @@ def discover(
     missing: Missing = "raise",
     jobs: Jobs = 1,
     seed: Seed = 0,
+    search: OrderSearch = "order",
+    transform: Transform = "auto",
+    starts: Starts = None,
+    time_limit: TimeLimit = None,
     json: Output = None,
     report: Report = None,
     diagnose: Diagnose = False,
@@ -73,7 +82,8 @@ def discover(
         discover_file(
             data, context, knowledge, json, report, diagnose,
             method=method, test=test, alpha=alpha, max_given=max_given, collider_rule=collider_rule,
-            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed,
+            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed, search=search,
+            transform=transform, starts=starts, time_limit=time_limit,
             progress=progress and sys.stderr.isatty(),
         )  # fmt: skip
 

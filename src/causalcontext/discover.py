@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,12 @@ from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.progress import Advance, progress_bar
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision, TrialLog
 from causalcontext.rules import Rule, adaptive, masked, pooled
+from causalcontext.score.choice import choose_by_residuals, choose_by_table
+from causalcontext.score.engine import ScoreOutcome, run_score
+from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import Found, algorithm_1, unoriented
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import COLLIDER_RULES
@@ -62,6 +66,11 @@ def discover(
     n_jobs: int = 1,
     seed: int = 0,
     progress: bool | Advance = False,
+    search: str = "order",
+    transform: str = "auto",
+    starts: int | None = None,
+    penalty: float = 2.0,
+    time_limit: float | None = None,
 ) -> ContextGraphs:
     """One causal graph per value of the context, with the reasons for every missing edge.
 
@@ -73,9 +82,10 @@ def discover(
         The column that names the context; it may itself be an effect of the system. Without one, plain PC is run and
         its graph is found under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
         With several columns there is one graph for every combination of their values, a tuple, that occurs.
-    method : {"pc-ac", "pc-m", "pc-p", "pc-b"}
+    method : {"pc-ac", "pc-m", "pc-p", "pc-b", "score-ac", "auto"}
         Adaptive (the paper's method), masked (each context by itself), pooled (all rows), or the intersection of the
-        last two.
+        last two; the best-scoring model of mechanisms that may differ between contexts; or what suits the data, with
+        the reason in the result's `notes`.
     test : str or IndependenceTest
         "auto", a name of the registry ("partial-correlation", "fisher-z"), or an object that follows the protocol.
     alpha : float
@@ -100,9 +110,13 @@ def discover(
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
     seed : int
-        For tests that draw random numbers; the tests of this version draw none.
+        For tests that draw random numbers (those of this version draw none), and for the random starts of "score-ac".
     progress : bool or callable
         Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
+    search, transform, starts, penalty, time_limit
+        For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders;
+        `transform` may replace columns by normal scores of their ranks ("auto" asks the likelihood); `penalty` 1 is
+        the plain BIC; after `time_limit` seconds the best model so far is returned.
 
     Returns
     -------
@@ -125,10 +139,12 @@ def discover(
     check_options(method, test, alpha, max_given, collider_rule, missing, n_jobs, seed)
     check_choice("masked_scope", masked_scope, SCOPES)
     check_choice("orientation", orientation, ORIENTATIONS)
+    options = ScoreOptions(search, transform, starts, penalty, time_limit)
     chosen = find_test(test)
     limit = None if max_given is None else int(max_given)
     settings = Settings(method, chosen.name, float(alpha), collider_rule, limit, missing, int(seed), _known(knowledge),
-                        __version__, masked_scope, orientation, _made_from(context))  # fmt: skip
+                        __version__, masked_scope, orientation, _made_from(context),
+                        score=asdict(options) if method in ("score-ac", "auto") else {})  # fmt: skip
     if isinstance(context, list | tuple):
         return _finished(discover_several(table, context, settings, chosen, kinds, names, progress))
     data = _read(table, context, method, kinds, names)
@@ -138,9 +154,10 @@ def discover(
     data, stock = drop_empty_levels(data, stock)
     prepared = chosen.prepare(data, stock)
     with progress_bar(progress) as advance:
-        search = Search(prepared, data, links, settings, _jobs(n_jobs), advance, Support(data, float(alpha)))
-        outcome = (pc_p if context is None else METHODS[method])(search)
-    return _finished(_result(search, stock, outcome))
+        support = Support(data, float(alpha))
+        task = Search(prepared, data, links, settings, _jobs(n_jobs), advance, stock, options, support)
+        outcome = (pc_p if context is None and method.startswith("pc") else METHODS[method])(task)
+    return _finished(_result(task, stock, outcome))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +170,8 @@ class Search:
     settings: Settings
     n_jobs: int
     advance: Advance
+    stock: Stock
+    score: ScoreOptions
     support: Support | None = None
 
     @property
@@ -207,6 +226,9 @@ class Outcome:
     complete: bool
     origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
+    evidence: ScoreEvidence | None = None
+    notes: tuple[str, ...] = ()
+    method: str | None = None
 
 
 def pc_ac(search: Search) -> Outcome:
@@ -257,7 +279,40 @@ def pc_b(search: Search) -> Outcome:
 
 
 ORIENTATIONS = ("across", "within")
-METHODS: dict[str, Callable[[Search], Outcome]] = {"pc-ac": pc_ac, "pc-m": pc_m, "pc-p": pc_p, "pc-b": pc_b}
+
+
+def score_ac(search: Search) -> Outcome:
+    """score-ac: the best-scoring model; mechanisms and their parents may differ between blocks of contexts."""
+    return _from_scores(search, _scored(search))
+
+
+def auto(search: Search) -> Outcome:
+    """What suits the data: score-ac, unless it does not apply or its residuals say that its model is wrong."""
+    choice = choose_by_table(search.data)
+    if choice is None:
+        scored = _scored(search)
+        choice = choose_by_residuals(scored.findings, len(search.data.system))
+        if choice.method == "score-ac":
+            outcome = _from_scores(search, scored)
+            return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
+    outcome = (pc_p if search.data.context is None else pc_ac)(search)
+    return replace(outcome, method=choice.method, notes=(choice.reason, *outcome.notes))
+
+
+def _scored(search: Search) -> ScoreOutcome:
+    return run_score(search.data, search.stock, search.links, search.score, search.settings.seed, search.n_jobs,
+                     search.advance)  # fmt: skip
+
+
+def _from_scores(search: Search, scored: ScoreOutcome) -> Outcome:
+    log = TrialLog.empty(len(search.data.levels), len(search.data.names))
+    tests = np.zeros(2, dtype=np.int64)
+    return Outcome(scored.marks, log, tests, not scored.interrupted, evidence=scored.evidence, notes=scored.notes)
+
+
+METHODS: dict[str, Callable[[Search], Outcome]] = {
+    "pc-ac": pc_ac, "pc-m": pc_m, "pc-p": pc_p, "pc-b": pc_b, "score-ac": score_ac, "auto": auto,
+}  # fmt: skip
 
 
 def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> NDArray[np.bool_]:
@@ -287,7 +342,7 @@ def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
         context=data.context_name,
         contexts=data.levels,
         graphs={value: Graph(data.names, marks) for value, marks in zip(data.levels, outcome.marks, strict=True)},
-        settings=search.settings,
+        settings=replace(search.settings, method=outcome.method or search.settings.method),
         data=summary,
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
@@ -295,6 +350,8 @@ def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
         origins=dict(outcome.origins),
         doubts=outcome.doubts,
         warnings=_warnings(search),
+        evidence=outcome.evidence,
+        notes=outcome.notes,
         prepared=search.prepared,
         rows=data,
     )
@@ -334,8 +391,9 @@ def _known(knowledge: Knowledge | None) -> Knowledge:
 
 
 def check_options(method: str, test: str | IndependenceTest, alpha: float, max_given: int | None, collider_rule: str,
-                  missing: str, n_jobs: int, seed: int) -> None:  # fmt: skip
+                  missing: str, n_jobs: int, seed: int, **score: Any) -> None:  # fmt: skip
     """Return if every option of `discover` means something; to be called before long work."""
+    ScoreOptions(**score)
     check_choice("method", method, METHODS)
     check_choice("collider_rule", collider_rule, COLLIDER_RULES)
     check_missing_option(missing)

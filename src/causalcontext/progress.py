@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 Advance = Callable[[int, int, int], None]
-"""Called as `advance(size of the conditioning sets, pairs done, pairs in all)`."""
+"""Called as `advance(size of the conditioning sets, pairs done, pairs in all)`; size -1 counts starts of a search."""
 
 Count = Callable[[int, int], None]
 """Called as `count(done, in all)`."""
@@ -32,7 +32,7 @@ def _terminal_bar() -> Iterator[Advance]:
 
         def advance(size: int, done: int, total: int) -> None:
             if size not in tasks:
-                tasks[size] = bar.add_task(f"pairs given {size} variable{'' if size == 1 else 's'}", total=total)
+                tasks[size] = bar.add_task(_described(size), total=total)
             bar.update(tasks[size], completed=done, total=total)
 
         yield advance
@@ -56,3 +56,9 @@ def _bar() -> Any:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _described(size: int) -> str:
+    if size < 0:
+        return "random starts"
+    return f"pairs given {size} variable{'' if size == 1 else 's'}"

@@ -20,11 +20,11 @@ from causalcontext.discover import METHODS, Search
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.gaussian import PreparedGaussian
-from causalcontext.independence.protocol import PreparedTest
 from causalcontext.independence.registry import find_test
 from causalcontext.progress import Count, counting_bar
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.several import one_context_only
+from causalcontext.score.options import ScoreOptions
 from causalcontext.support import Support
 
 Floats = NDArray[np.float64]
@@ -140,6 +140,7 @@ class Resample:
         if data.context is not None:
             self.values[:, data.context] = 0.0
         self.of_level = [np.flatnonzero(self.data.codes == level) for level in range(len(data.levels))]
+        self.stock = take_stock(self.data)
         self.support = Support(self.data, result.settings.alpha)
         self.kind = result.prepared.kind if isinstance(result.prepared, PreparedGaussian) else 0
 
@@ -147,11 +148,17 @@ class Resample:
         """The marks of all contexts for one sample, shape (contexts, N, N)."""
         generator = np.random.default_rng([seed, number])
         chosen = [rows[generator.integers(len(rows), size=len(rows))] for rows in self.of_level]
-        prepared = self._weighted(chosen) if self.moments else self._drawn(chosen)
-        links = self.knowledge.links(self.data.names)
-        search = Search(prepared, self.data, links, self.settings, 1, lambda *_: None, self.support)
-        method = METHODS["pc-p" if self.data.context is None else self.settings.method]
-        return method(search).marks
+        data, stock = self.data, self.stock
+        if self.settings.score or not self.moments:
+            data = _rows(self.data, np.concatenate(chosen))
+            stock = take_stock(data)
+            prepared = find_test(self.settings.test).prepare(data, stock)
+        else:
+            prepared = self._weighted(chosen)
+        links, options = self.knowledge.links(self.data.names), ScoreOptions(**self.settings.score)
+        search = Search(prepared, data, links, self.settings, 1, lambda *_: None, stock, options, self.support)
+        plain = self.data.context is None and self.settings.method.startswith("pc")
+        return METHODS["pc-p" if plain else self.settings.method](search).marks
 
     def _weighted(self, chosen: list[NDArray[np.intp]]) -> PreparedGaussian:
         """The prepared test from the moments of the sample; the rows are not copied into a table."""
@@ -166,10 +173,6 @@ class Resample:
         return PreparedGaussian(
             counts, mean, scatter, -1 if self.data.context is None else self.data.context, self.kind
         )
-
-    def _drawn(self, chosen: list[NDArray[np.intp]]) -> PreparedTest:
-        drawn = _rows(self.data, np.concatenate(chosen))
-        return find_test(self.settings.test).prepare(drawn, take_stock(drawn))
 
 
 def _rows(data: Dataset, rows: NDArray[np.intp]) -> Dataset:

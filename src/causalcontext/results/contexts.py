@@ -18,6 +18,7 @@ from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
+from causalcontext.results.evidence import ScoreEvidence, score_edges
 from causalcontext.results.log import TrialLog
 from causalcontext.search.family import Doubt, Origin
 
@@ -43,6 +44,7 @@ class Settings:
     orientation: str = "within"
     indicator: str | None = None
     contexts: tuple[str, ...] = ()
+    score: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,10 @@ class ContextGraphs:
         What must not be overlooked; `diagnose()` has more.
     rows : Dataset or None
         The table, as long as the result lives; it is not saved.
+    evidence : ScoreEvidence or None
+        For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
+    notes : tuple of str
+        What a user should know: doubts about the model, and why a method was chosen.
     """
 
     names: tuple[str, ...]
@@ -114,6 +120,8 @@ class ContextGraphs:
     origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict, repr=False)
     doubts: tuple[Doubt, ...] = ()
     warnings: tuple[str, ...] = ()
+    evidence: ScoreEvidence | None = None
+    notes: tuple[str, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
 
@@ -135,7 +143,12 @@ class ContextGraphs:
 
         `strength` is the partial correlation in the weakest test that the edge survived in any of its contexts; for
         links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that was not tested has NaN.
+
+        Score-based results have no p-values; two more columns hold the smallest `score` difference that the edge makes
+        in any of its contexts, and the `model` of its effect.
         """
+        if self.evidence is not None:
+            return score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
         rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
         columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n"]
         return pd.DataFrame(rows, columns=columns)
@@ -152,6 +165,16 @@ class ContextGraphs:
 
             return with_fixed_values(self, frame)
         return frame
+
+    def scores(self) -> pd.DataFrame:
+        """For a score-based result, the evidence on every pair in each context; without rows for other methods.
+
+        `score` is the log score with the link minus that without it, in the model of the `effect`, whose mechanism is
+        `shared by` these contexts and was fitted on `n` rows.
+        """
+        if self.evidence is None:
+            return ScoreEvidence.no_frame()
+        return self.evidence.frame(self.names, self.contexts)
 
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words."""
@@ -212,7 +235,7 @@ class ContextGraphs:
         if not isinstance(other, ContextGraphs):
             return NotImplemented
         same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log", "origins", "doubts",
-                "warnings")  # fmt: skip
+                "warnings", "evidence", "notes")  # fmt: skip
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)

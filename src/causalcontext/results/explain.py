@@ -8,6 +8,7 @@ import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.log import Decision
 from causalcontext.results.origins import origin_words
 from causalcontext.results.several import fixed_values
@@ -19,6 +20,8 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
     """The story of a pair: one line per context."""
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
+    if result.evidence is not None:
+        return explain_scores(result, result.evidence, x, y)
     return "\n".join(_story(result, x, y, place, value) for place, value in enumerate(result.contexts))
 
 

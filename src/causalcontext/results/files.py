@@ -18,6 +18,7 @@ from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import TrialLog
 from causalcontext.search.family import Doubt, Origin
 
@@ -85,6 +86,8 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "origins": [[*place, *origin] for place, origin in result.origins.items()],
         "doubts": [list(doubt) for doubt in result.doubts],
         "warnings": list(result.warnings),
+        "evidence": None if result.evidence is None else result.evidence.to_dict(),
+        "notes": list(result.notes),
         "moments": _moments_to_dict(result.prepared),
     }
 
@@ -110,6 +113,8 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content.get("origins", ())},
         doubts=tuple(Doubt(*doubt) for doubt in content.get("doubts", ())),
         warnings=tuple(content.get("warnings", ())),
+        evidence=None if content.get("evidence") is None else ScoreEvidence.from_dict(content["evidence"]),
+        notes=tuple(content.get("notes", ())),
         prepared=_moments_from_dict(content["moments"]),
     )
 

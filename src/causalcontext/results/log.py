@@ -87,6 +87,16 @@ class TrialLog:
             labels=labels,
         )
 
+    @classmethod
+    def empty(cls, contexts: int, variables: int) -> TrialLog:
+        """The log of a method without tests."""
+        shape = (contexts, variables * (variables - 1) // 2)
+        none, zero = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+        decision = np.full(shape, Decision.NOT_SEARCHED, dtype=np.int8)
+        given = np.full((*shape, 0), -1, dtype=np.int16)
+        return cls(decision, none, none, none, zero, np.full(shape, -1), given, zero.astype(np.int8), zero,
+                   zero.astype(np.int8), ())  # fmt: skip
+
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
         pairs = self.p.shape[1]

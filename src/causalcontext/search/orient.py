@@ -69,6 +69,17 @@ def orient_all(
     return Oriented(family.marks(), family.origins, tuple(sorted(family.doubts.union(checks(family)))))
 
 
+def close_under_meek(adjacency: NDArray[np.bool_], arrows: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """The marks that follow from some arrows alone, shape (N, N); the rest stays undirected."""
+    family = Family(adjacency[None], [Triples(frozenset(), frozenset())], NO_CONTEXT)
+    settled = zip(*np.nonzero(arrows), strict=True)
+    family.apply(Proposal(0, int(cause), int(effect), Origin("score", 0, ())) for cause, effect in settled)
+    while family.apply(proposal for rule in MEEK_RULES for proposal in rule(family)):
+        pass
+    marks: NDArray[np.int8] = family.marks()[0]
+    return marks
+
+
 def _known_arrows(adjacency: NDArray[np.bool_], links: Links) -> Iterator[Proposal]:
     """Adjacent pairs that knowledge allows in one direction only."""
     for g, cause, effect in zip(*np.nonzero(adjacency & links.may & ~links.may.T), strict=True):
