@@ -57,8 +57,9 @@ def run_score(data: Dataset, stock: Stock, links: Links, options: ScoreOptions, 
     if options.transform == "auto" and not searched.interrupted:
         ranked = _ranked(data, links)
         if prefers_ranks(setup, ranked, searched.models[0].score, options, seed):
-            setup, transform = ranked, "ranks"
-            searched = _search(setup, options, seed, n_jobs, advance)
+            other = _search(ranked, options, seed, n_jobs, advance)
+            if bend(ranked, other.models[0]) < bend(setup, searched.models[0]):
+                setup, searched, transform = ranked, other, "ranks"
     return _outcome(setup, links, options, searched, transform, data.names)
 
 
@@ -72,6 +73,15 @@ def prefers_ranks(setup: Setup, ranked: Setup, score: float, options: ScoreOptio
     quick = ScoreOptions(starts=1, penalty=options.penalty, time_limit=options.time_limit)
     best = search_orders(ranked, quick, seed, 1, lambda size, done, total: None).models[0].score
     return bool(best + slopes - charge > score)
+
+
+def bend(setup: Setup, model: FittedModel) -> float:
+    """How far the mechanisms of a model are from straight lines, by its residuals.
+
+    Skewed or flat noise makes the likelihood prefer normal scores although they bend straight mechanisms; a warp that
+    they undo leaves less bend, not more.
+    """
+    return sum(finding.size for finding in check_residuals(setup, model) if finding.kind == "nonlinear")
 
 
 def _ranked(data: Dataset, links: Links) -> Setup:
