@@ -61,6 +61,11 @@ def _union(result: ContextGraphs) -> str:
 
 def _notes(result: ContextGraphs) -> list[str]:
     notes = [*(f"WARNING: {sentence}" for sentence in result.warnings), *(f"note: {note}" for note in result.notes)]
+    cut = int((result.log.cut > 0).any(axis=0).sum())
+    if cut:
+        smallest = int(result.log.cut[result.log.cut > 0].min())
+        notes.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
+                     "tried: there are too many")  # fmt: skip
     untestable = int((result.log.decision == Decision.UNTESTABLE).sum())
     if not untestable or not result.complete:
         return notes

@@ -91,8 +91,10 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int, slot: int) ->
 
 
 def _untested(result: ContextGraphs, place: int, slot: int) -> str:
-    count = int(result.log.untested[place, slot])
-    return f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
+    """What was not tried: trials that could not be run, and sets that are too many."""
+    count, cut = int(result.log.untested[place, slot]), int(result.log.cut[place, slot])
+    failed = f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
+    return failed + (f" (not all sets of {cut} and more neighbours were tried: there are too many)" if cut else "")
 
 
 def _p(p: float) -> str:

@@ -26,7 +26,7 @@ FORMAT = "causalcontext-result"
 FORMAT_VERSION = 1
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 _INTEGER_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
-                    "label": np.int8, "given": np.int16}  # fmt: skip
+                    "cut": np.int64, "label": np.int8, "given": np.int16}  # fmt: skip
 _FLOAT_COLUMNS = ("p", "statistic", "df")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels import DF, REASON, ROWS, STATISTIC, UNTESTED, VIEW, P
+from causalcontext.kernels.levels import CUT, DF, REASON, ROWS, STATISTIC, UNTESTED, VIEW, P
 from causalcontext.rules import Trial
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.plan import NO_CONTEXT, Plan
@@ -47,6 +47,8 @@ class TrialLog:
         Why a pair could not be tested.
     untested : array of int
         How many trials of the pair could not be run.
+    cut : array of int
+        The size from which on not all sets were tried, since there are too many; 0 where all were.
     label : array of int
         Which of `labels`, the names of tests, was used.
     """
@@ -60,6 +62,7 @@ class TrialLog:
     given: NDArray[np.int16]
     reason: NDArray[np.int8]
     untested: NDArray[np.int64]
+    cut: NDArray[np.int64]
     label: NDArray[np.int8]
     labels: tuple[str, ...]
 
@@ -83,6 +86,7 @@ class TrialLog:
             given=np.broadcast_to(given, (*shape, given.shape[2])),
             reason=np.broadcast_to(facts[:, :, REASON].astype(np.int8), shape),
             untested=np.broadcast_to(facts[:, :, UNTESTED], shape),
+            cut=np.broadcast_to(np.where(ledger.separated(), 0, facts[:, :, CUT]), shape),
             label=np.broadcast_to(label if len(labels) > 1 else np.int8(0), shape),
             labels=labels,
         )
@@ -95,7 +99,7 @@ class TrialLog:
         decision = np.full(shape, Decision.NOT_SEARCHED, dtype=np.int8)
         given = np.full((*shape, 0), -1, dtype=np.int16)
         return cls(decision, none, none, none, zero, np.full(shape, -1), given, zero.astype(np.int8), zero,
-                   zero.astype(np.int8), ())  # fmt: skip
+                   zero, zero.astype(np.int8), ())  # fmt: skip
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
