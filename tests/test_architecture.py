@@ -14,7 +14,8 @@ LAYERS = [
     {"knowledge", "independence", "simulate"},
     {"search"},
     {"results"},
-    {"discover", "report"},
+    {"discover", "drawing"},
+    {"report", "estimator"},
     {"commands", "cli", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
