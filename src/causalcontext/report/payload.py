@@ -1,0 +1,186 @@
+"""What the HTML report shows, as plain lists and text: graphs, layout, deciding tests, stories, settings.
+
+Names and context values are data: they leave here as printable text, and the page only ever shows them as text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from causalcontext.drawing.layout import Layout, layout
+from causalcontext.drawing.names import printable
+from causalcontext.graphs.graph import Graph
+from causalcontext.report.text import notes
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.explain import sentences
+from causalcontext.results.log import Decision
+
+MOST_STORIES = 12_000
+"""Pairs times contexts of which all stories are told; beyond, those of edges and close calls."""
+NEAR = 5.0
+
+
+@dataclass(frozen=True)
+class Section:
+    """An additional card of the report: sentences, and perhaps a table."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    table: pd.DataFrame | None = None
+
+
+def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str, Any]:
+    """Everything that the page needs to know."""
+    names = [printable(name) for name in result.names]
+    pairs = _told_pairs(result)
+    return {
+        "names": names,
+        "context": None if result.context is None else result.position(result.context),
+        "contextName": "" if result.context is None else printable(result.context),
+        "contexts": [printable(str(value)) for value in result.contexts],
+        "rows": list(result.data.rows),
+        "kinds": list(result.data.kinds),
+        "alpha": result.settings.alpha,
+        "graphs": [_marks(graph) for graph in result.graphs.values()],
+        "union": _marks(result.union),
+        "pairs": [list(pair) for pair in pairs],
+        "log": [_log(result, place, pairs) for place in range(len(result.contexts))],
+        "stories": [_stories(result, pair) for pair in pairs],
+        "edges": _edges(result),
+        "summary": summary(result),
+        "warning": _warning(result),
+        "settings": _settings(result),
+        "sections": [_section(section) for section in sections],
+    } | _drawn(layout(result.union))
+
+
+def summary(result: ContextGraphs) -> str:
+    """One line about the run."""
+    context = "" if result.context is None else f", context {printable(result.context)} with {len(result.contexts)} values"
+    return (f"{result.settings.method} on {sum(result.data.rows):,} rows and {len(result.names)} variables{context}; "
+            f"test {result.settings.test}, alpha {result.settings.alpha:g}")  # fmt: skip
+
+
+def _drawn(found: Layout) -> dict[str, Any]:
+    boxes = np.hstack([found.centre, found.size])
+    return {
+        "shown": [list(lines) for lines in found.lines],
+        "boxes": np.round(boxes, 2).tolist(),
+        "routes": {f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in found.routes.items()},
+        "width": round(found.width, 2),
+        "height": round(found.height, 2),
+    }
+
+
+def _marks(graph: Graph) -> dict[str, int]:
+    first, second = np.nonzero(np.triu(graph.marks))
+    return {f"{i},{j}": int(graph.marks[i, j]) for i, j in zip(first, second, strict=True)}
+
+
+def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
+    """All pairs, or those that are an edge somewhere or close to it."""
+    first, second = np.triu_indices(len(result.names), 1)
+    chosen = np.ones(first.size, dtype=bool)
+    if first.size * len(result.contexts) > MOST_STORIES:
+        near = (result.log.p < NEAR * result.settings.alpha).any(axis=0)
+        chosen = result.union.adjacency[first, second] | near
+    return [(int(i), int(j)) for i, j in zip(first[chosen], second[chosen], strict=True)]
+
+
+def _stories(result: ContextGraphs, pair: tuple[int, int]) -> list[str]:
+    return [printable(sentence) for sentence in sentences(result, result.names[pair[0]], result.names[pair[1]])]
+
+
+def _log(result: ContextGraphs, place: int, pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """The deciding tests of one context, column by column."""
+    log, value = result.log, result.contexts[place]
+    slots = [log.slot(i, j) for i, j in pairs]
+    rows = ["", "pooled", *(printable(f"{result.context}={other}") for other in result.contexts)]
+    tested = log.view[place, slots] >= 0
+    return {
+        "decision": [Decision(int(code)).name.lower() for code in log.decision[place, slots]],
+        "p": _numbers(log.p[place, slots]),
+        "statistic": _numbers(log.statistic[place, slots]),
+        "n": log.n[place, slots].tolist(),
+        "given": [[int(z) for z in chosen if z >= 0] for chosen in log.given[place, slots]],
+        "rows": [rows[view + 1] for view in log.view[place, slots]],
+        "test": [log.labels[label] if ran else "" for label, ran in zip(log.label[place, slots], tested, strict=True)],
+        "strength": [_number(result.strength(result.names[i], result.names[j], value)) for i, j in pairs],
+    }
+
+
+def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
+    place = {(type(value), value): number for number, value in enumerate(result.contexts)}
+    return [
+        {
+            "i": result.position(row["source"]),
+            "j": result.position(row["target"]),
+            "mark": row["mark"],
+            "contexts": [place[type(value), value] for value in row["contexts"]],
+            "strength": _number(row["strength"]),
+            "p": _number(row["p-value"]),
+            "n": int(row["n"]),
+        }
+        for row in result.edges().to_dict("records")
+    ]
+
+
+def _warning(result: ContextGraphs) -> str:
+    incomplete = "" if result.complete else "The search was interrupted: untested edges are still there. "
+    return incomplete + " ".join(printable(note) for note in notes(result))
+
+
+def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
+    """What the run was asked for, and what it saw."""
+    settings, data = result.settings, result.data
+    known = settings.knowledge.to_dict()
+    lines: list[tuple[str, str]] = [
+        ("method", settings.method),
+        ("test", settings.test),
+        ("alpha", f"{settings.alpha:g}"),
+        ("collider rule", settings.collider_rule),
+        ("largest conditioning set", "no limit" if settings.max_given is None else str(settings.max_given)),
+        ("missing values", settings.missing),
+        ("seed", str(settings.seed)),
+        ("knowledge", "; ".join(f"{key}: {value}" for key, value in known.items()) or "none"),
+    ]
+    for value, rows, lost in zip(result.contexts, data.rows, data.lost, strict=True):
+        where = "" if result.context is None else f" with {result.context} = {value}"
+        dropped = f" ({lost:,} more dropped for missing values)" if lost else ""
+        lines.append((f"rows{where}", f"{rows:,}{dropped}"))
+    lines.append(("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())))
+    lines.append(("columns", ", ".join(f"{name} ({kind})" for name, kind in zip(result.names, data.kinds, strict=True))))
+    lines += [("fingerprint of the data", data.fingerprint), ("library", f"causalcontext {settings.version}")]
+    return [(printable(name), printable(text)) for name, text in lines]
+
+
+def _section(section: Section) -> dict[str, Any]:
+    table = pd.DataFrame() if section.table is None else section.table
+    return {
+        "title": printable(section.title),
+        "lines": [printable(line) for line in section.lines],
+        "header": [printable(str(name)) for name in table.columns],
+        "rows": [[printable(_cell(value)) for value in row] for row in table.itertuples(index=False)],
+    }
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _numbers(values: NDArray[np.float64]) -> list[float | None]:
+    return [_number(value) for value in values.tolist()]
+
+
+def _number(value: float) -> float | None:
+    """Four digits; None where there is no number."""
+    return float(f"{value:.4g}") if math.isfinite(value) else None
