@@ -212,6 +212,47 @@ def test_interrupt_keeps_what_is_done(table):
     assert isinstance(caught.value, KeyboardInterrupt)
 
 
+def test_interrupting_the_intersection_stops_it_at_once(table):
+    """PC-B searches all rows, then each context: Ctrl-C in either ends both, and nothing is oriented."""
+    for stop_at in (1, 7):
+        calls = []
+
+        def stop(size, done, total, calls=calls, stop_at=stop_at):
+            calls.append(size)
+            if len(calls) == stop_at:
+                raise KeyboardInterrupt
+
+        with pytest.raises(cc.InterruptedSearch) as caught:
+            cc.discover(table, context="soil", method="pc-b", progress=stop)
+        assert len(calls) == stop_at
+        partial = caught.value.result
+        assert {edge.mark for graph in partial.graphs.values() for edge in graph.edges} == {"o-o"}
+        full = cc.discover(table, context="soil", method="pc-b")
+        for value, graph in partial.graphs.items():
+            assert (full.graphs[value].adjacency <= graph.adjacency).all()
+
+
+def test_numbers_of_numpy_are_numbers(table, tmp_path):
+    result = cc.discover(table, context="soil", seed=np.int64(3), max_given=np.int64(2), alpha=np.float64(0.05))
+    result.save(tmp_path / "r.json")
+    assert cc.load(tmp_path / "r.json") == result
+
+
+def test_rows_that_are_lost_are_told(table, tmp_path):
+    holes = table.copy()
+    holes.loc[:4, "runoff"] = np.nan
+    holes.loc[10:11, "soil"] = None
+    frozen = table.head(3).assign(soil="frozen", runoff=np.nan)
+    result = cc.discover(pd.concat([holes, frozen]), context="soil", missing="listwise")
+    assert result.contexts == ("dry", "wet")
+    assert sum(result.data.lost) == 5
+    assert result.data.without_context == 2
+    assert result.data.emptied == (("frozen", 3),)
+    assert "frozen (3 rows)" in str(result)
+    result.save(tmp_path / "r.json")
+    assert cc.load(tmp_path / "r.json") == result
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

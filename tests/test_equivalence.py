@@ -55,7 +55,6 @@ def test_order_of_columns_and_rows(method: str, rule: str, seed: int) -> None:
     assert found.union.adjacency.any()
 
 
-@pytest.mark.xfail(strict=True, reason="no vote on a pair: the first separating set decides, which depends on order")
 @pytest.mark.parametrize(("seed", "method"), [(52, "pc-ac"), (116, "pc-m"), (135, "pc-m")])
 def test_order_of_columns_where_no_set_of_neighbours_separates(method: str, seed: int) -> None:
     """A set that separated two variables may lose members later, so that no set of neighbours separates them."""

@@ -16,6 +16,10 @@ NAMES = ("X", "Y", "Z", "R")
         ({"required": [("X", "Y"), ("Y", "X")]}, "form a cycle through 'X', 'Y'"),
         ({"required": [("X", "Y"), ("Y", "Z"), ("Z", "X")]}, "form a cycle"),
         ({"required": [("Y", "X")], "tiers": [["X"], ["Y"]]}, "'X' is in an earlier tier than 'Y'"),
+        (
+            {"required": [("X", "Y"), ("Y", "Z")], "tiers": [["Z"], ["X"]]},
+            "lead from 'X' to 'Z', which is in an earlier",
+        ),
         ({"required": [("X", "Y")], "roots": ["Y"]}, "'Y' is a root"),
         ({"required": [("X", "Y")], "sinks": ["X"]}, "'X' is a sink"),
         ({"tiers": [["X"], ["X", "Y"]]}, "'X' is in more than one tier"),

@@ -1,4 +1,4 @@
-"""The command line: `causalcontext discover` and `causalcontext check`.
+"""The command line: `causalcontext discover`, `causalcontext check` and `causalcontext demo`.
 
 Options are read here; `commands/` does the work. Whatever the library refuses ends with one sentence on stderr
 and exit code 2, Ctrl-C with exit code 130.
@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from causalcontext.commands.checking import check_file
+from causalcontext.commands.demo import show_demo
 from causalcontext.commands.discovery import discover_file, parsed_kinds
 from causalcontext.commands.terminal import one_sentence
 from causalcontext.version import __version__
@@ -87,6 +88,13 @@ def check(
     """
     with one_sentence():
         check_file(data, context, parsed_kinds(kind or ()), missing, json)
+
+
+@app.command()
+def demo(json: Output = None) -> None:
+    """The main job on an example that ships with the library: soil that is dry or wet."""
+    with one_sentence():
+        show_demo(json)
 
 
 @app.callback(invoke_without_command=True)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.checks import check_stock
+from causalcontext.data.checks import check_missing_option, check_stock
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.stock import Stock, drop_empty_levels, take_stock
 from causalcontext.data.tables import read_table
 from causalcontext.errors import InterruptedSearch, OptionError, check_choice
-from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.independence.protocol import IndependenceTest, PreparedTest
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
@@ -27,7 +27,7 @@ from causalcontext.progress import Advance, progress_bar
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.log import Decision, TrialLog
 from causalcontext.rules import Rule, adaptive, masked, pooled
-from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.search.algorithm import Found, algorithm_1, unoriented
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.intersection import intersect
@@ -106,20 +106,19 @@ def discover(
     >>> result.contexts
     ('dry', 'wet')
     """
-    check_choice("method", method, METHODS)
-    check_choice("collider_rule", collider_rule, COLLIDER_RULES)
-    _check_numbers(alpha, max_given, seed)
-    chosen, jobs = find_test(test), _jobs(n_jobs)
+    check_options(method, test, alpha, max_given, collider_rule, missing, n_jobs, seed)
+    chosen = find_test(test)
     data = read_table(table, context, kinds=kinds, names=names)
     links = _known(knowledge).links(data.names)
     stock = take_stock(data, missing)
     check_stock(stock, data, missing)
     data, stock = drop_empty_levels(data, stock)
     prepared = chosen.prepare(data, stock)
-    settings = Settings(method, chosen.name, float(alpha), collider_rule, max_given, missing, seed, _known(knowledge),
+    limit = None if max_given is None else int(max_given)
+    settings = Settings(method, chosen.name, float(alpha), collider_rule, limit, missing, int(seed), _known(knowledge),
                         __version__)  # fmt: skip
     with progress_bar(progress) as advance:
-        search = Search(prepared, data, links, settings, jobs, advance)
+        search = Search(prepared, data, links, settings, _jobs(n_jobs), advance)
         outcome = (pc_p if context is None else METHODS[method])(search)
     result = _result(search, stock, outcome)
     if not result.complete:
@@ -191,11 +190,14 @@ def pc_p(search: Search) -> Outcome:
 
 def pc_b(search: Search) -> Outcome:
     """PC-B: the edges that PC-M and PC-P share, and the links at the context of PC-P."""
-    inside, everywhere = pc_m(search), pc_p(search)
-    marks = intersect(inside.marks, everywhere.marks[0], search.context)
+    everywhere = pc_p(search)
+    if not everywhere.complete:
+        return everywhere
+    inside = pc_m(search)
+    pooled_marks = everywhere.marks[0] if inside.complete else unoriented(everywhere.marks[0] != Mark.ABSENT)
+    marks = intersect(inside.marks, pooled_marks, search.context)
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
-    complete = inside.complete and everywhere.complete
-    return Outcome(marks, log, inside.tests + everywhere.tests, complete)
+    return Outcome(marks, log, inside.tests + everywhere.tests, inside.complete)
 
 
 METHODS: dict[str, Callable[[Search], Outcome]] = {"pc-ac": pc_ac, "pc-m": pc_m, "pc-p": pc_p, "pc-b": pc_b}
@@ -214,7 +216,8 @@ def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> NDArray[np.bool_
 def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
     data = search.data
     kinds = tuple(str(kind.value) for kind in data.kinds)
-    summary = DataSummary(tuple(stock.n.tolist()), tuple(stock.lost.tolist()), kinds, stock.fingerprint)
+    summary = DataSummary(tuple(stock.n.tolist()), tuple(stock.lost.tolist()), stock.missing_context, stock.emptied,
+                          kinds, stock.fingerprint)  # fmt: skip
     return ContextGraphs(
         names=data.names,
         context=data.context_name,
@@ -237,19 +240,25 @@ def _known(knowledge: Knowledge | None) -> Knowledge:
     return knowledge
 
 
-def _check_numbers(alpha: float, max_given: int | None, seed: int) -> None:
+def check_options(method: str, test: str | IndependenceTest, alpha: float, max_given: int | None, collider_rule: str,
+                  missing: str, n_jobs: int, seed: int) -> None:  # fmt: skip
+    """Return if every option of `discover` means something; to be called before long work."""
+    check_choice("method", method, METHODS)
+    check_choice("collider_rule", collider_rule, COLLIDER_RULES)
+    check_missing_option(missing)
+    find_test(test)
     if not isinstance(alpha, int | float | np.floating) or not 0.0 < alpha < 1.0:
         raise OptionError(f"alpha is {alpha!r}, expected a number between 0 and 1")
     if max_given is not None and (not _whole(max_given) or max_given < 0):
         raise OptionError(f"max_given is {max_given!r}, expected a whole number from 0, or None for no limit")
     if not _whole(seed):
         raise OptionError(f"seed is {seed!r}, expected a whole number")
+    if not _whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
+        raise OptionError(f"n_jobs is {n_jobs!r}, expected a whole number from 1, or -1 for all cores")
 
 
 def _jobs(n_jobs: int) -> int:
     """The number of threads that is meant."""
-    if not _whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
-        raise OptionError(f"n_jobs is {n_jobs!r}, expected a whole number from 1, or -1 for all cores")
     return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)
 
 

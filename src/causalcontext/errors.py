@@ -64,5 +64,6 @@ def check_choice(what: str, value: object, allowed: Iterable[str]) -> None:
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A question that suggests the nearest known name, or nothing."""
-    close = difflib.get_close_matches(str(name), [str(option) for option in known], n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    options = {str(option).casefold(): str(option) for option in known}
+    close = difflib.get_close_matches(str(name).casefold(), options, n=1, cutoff=0.6)
+    return f"; did you mean {options[close[0]]!r}?" if close else ""

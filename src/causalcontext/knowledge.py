@@ -23,7 +23,7 @@ Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Links:
-    """Knowledge over numbered variables: directed links that `may` exist and that `must`, shape (N, N), row -> column."""
+    """Knowledge by number: directed links that `may` exist and that `must`, shape (N, N), from row to column."""
 
     may: NDArray[np.bool_]
     must: NDArray[np.bool_]
@@ -223,16 +223,21 @@ class Knowledge:
                 raise KnowledgeError(f"{link} required, but {effect!r} is a root: it has no causes")
             if cause in self.sinks:
                 raise KnowledgeError(f"{link} required, but {cause!r} is a sink: it has no effects")
-        self._check_cycles()
+        self._check_paths()
 
-    def _check_cycles(self) -> None:
+    def _check_paths(self) -> None:
+        """Raise if required links lead in a circle, or from a later tier to an earlier one."""
         index = {name: position for position, name in enumerate(self.names)}
         must = np.zeros((len(index), len(index)), dtype=bool)
         for cause, effect in self.required:
             must[index[cause], index[effect]] = True
-        circular = [name for name in index if _reachable(must)[index[name], index[name]]]
+        reach = _reachable(must)
+        circular = [name for name in index if reach[index[name], index[name]]]
         if circular:
             raise KnowledgeError(f"the required links form a cycle through {', '.join(map(repr, circular))}")
+        for cause, effect in self._against_tiers():
+            if reach[index[cause], index[effect]]:
+                raise KnowledgeError(f"required links lead from {cause!r} to {effect!r}, which is in an earlier tier")
 
 
 def _reachable(must: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -113,8 +113,8 @@ def test_rows_that_are_lost_are_reported(soil: pd.DataFrame) -> None:
     answer = run("holes.csv", "--context", "soil", "--missing", "listwise")
     lost = soil[soil.runoff.isna()].soil.value_counts()
     assert f"rows dropped for missing values: dry: {lost['dry']}, wet: {lost['wet']}" in answer.stdout
-    assert "5 without a value of soil" in answer.stdout
-    assert "4 in contexts without a complete row" in answer.stdout
+    assert "rows dropped without a value of soil: 5" in answer.stdout
+    assert "no graph: frozen (4 rows)" in answer.stdout
 
 
 def test_an_older_result_survives_bad_input() -> None:

@@ -14,7 +14,7 @@ import typer
 from causalcontext.commands.terminal import INTERRUPTED, say, shortened, show_page, show_table
 from causalcontext.data.files import check_writable, read_file
 from causalcontext.data.kinds import Column
-from causalcontext.discover import discover
+from causalcontext.discover import check_options, discover
 from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
 from causalcontext.knowledge import Knowledge
 from causalcontext.report.text import summary
@@ -43,6 +43,7 @@ def discover_file(
         Arguments of `discover`.
     """
     _check_outputs(output, report, inputs=[path, knowledge])
+    check_options(**{name: value for name, value in options.items() if name not in ("kinds", "progress")})
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     table = read_file(path)
     try:
@@ -54,7 +55,6 @@ def discover_file(
         result.save(output)
     _show_columns(table, result)
     show_page(summary(result))
-    _show_losses(table, result)
 
 
 def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
@@ -105,15 +105,3 @@ def _show_columns(table: pd.DataFrame, result: ContextGraphs) -> None:
         alike.setdefault((role, kind, dtype), []).append(series.name)
     rows = [[*what, str(len(names)), shortened(names)] for what, names in sorted(alike.items())]
     show_table("columns", ["role", "kind", "dtype", "number", "names"], rows)
-
-
-def _show_losses(table: pd.DataFrame, result: ContextGraphs) -> None:
-    """Rows that are in none of the contexts of the result; the summary has those that are."""
-    elsewhere = len(table) - sum(result.data.rows) - sum(result.data.lost)
-    if elsewhere == 0 or result.context is None:
-        return
-    without = int(table[result.context].isna().sum())
-    reasons = [f"{without} without a value of {result.context}"] if without else []
-    if elsewhere > without:
-        reasons.append(f"{elsewhere - without} in contexts without a complete row, which have no graph")
-    show_page(f"\nrows dropped besides: {', '.join(reasons)}")

@@ -253,8 +253,8 @@ def count_votes(data: Statistics, alpha: float, size: int, context: int, graph: 
                                          candidates, middle, votes, work)  # fmt: skip
             continue
         view = candidates.plain_view[g]
-        separating[k] += _vote_sides(data, alpha, ONE_VIEW, view, context, x, y, size, False, 1 << g, candidates, middle,
-                                     votes, work)  # fmt: skip
+        separating[k] += _vote_sides(data, alpha, ONE_VIEW, view, context, x, y, size, False, 1 << g, candidates,
+                                     middle, votes, work)  # fmt: skip
         if with_context:
             view = candidates.context_view[g]
             mode = EVERY_CONTEXT if view == GIVEN_CONTEXT else ONE_VIEW

@@ -26,6 +26,11 @@ def _heading(result: ContextGraphs) -> str:
     if any(result.data.lost):
         lost = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.lost, strict=True))
         lines.append(f"rows dropped for missing values: {lost}")
+    if result.data.without_context:
+        lines.append(f"rows dropped without a value of {result.context}: {result.data.without_context:,}")
+    if result.data.emptied:
+        gone = ", ".join(f"{value} ({rows:,} rows)" for value, rows in result.data.emptied)
+        lines.append(f"contexts without a complete row, which have no graph: {gone}")
     if not result.complete:
         lines.append("INCOMPLETE: the search was interrupted; untested edges are still there and nothing is oriented")
     return "\n".join(lines)

@@ -40,10 +40,26 @@ class Settings:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What was analysed: rows used and lost per context, kinds of columns, and a fingerprint of the values."""
+    """What was analysed, and what was not.
+
+    Attributes
+    ----------
+    rows, lost : tuples of int
+        Rows used, and rows dropped for missing values, for every context.
+    without_context : int
+        Rows dropped because the context itself is missing.
+    emptied : tuple of (context value, rows)
+        Contexts without a graph, since all of their rows were dropped.
+    kinds : tuple of str
+        The kind of every column.
+    fingerprint : str
+        Tells tables apart; two results with the same one come from the same values.
+    """
 
     rows: tuple[int, ...]
     lost: tuple[int, ...]
+    without_context: int
+    emptied: tuple[tuple[Any, int], ...]
     kinds: tuple[str, ...]
     fingerprint: str
 

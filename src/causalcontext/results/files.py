@@ -93,19 +93,24 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     contexts = tuple(kind(value) for kind, value in zip(types, context["levels"], strict=True))
     edges = {value: content["graphs"][str(value)] for value in contexts}
     settings = content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])}
-    data = content["data"]
     return ContextGraphs(
         names=names,
         context=context["name"],
         contexts=contexts,
         graphs={value: _graph(names, edges[value]) for value in contexts},
         settings=Settings(**settings),
-        data=DataSummary(tuple(data["rows"]), tuple(data["lost"]), tuple(data["kinds"]), data["fingerprint"]),
+        data=_summary(content["data"]),
         log=_log_from_dict(content["log"], len(contexts), len(names)),
         tests_run=content["tests_run"],
         complete=content["complete"],
         prepared=_moments_from_dict(content["moments"]),
     )
+
+
+def _summary(data: dict[str, Any]) -> DataSummary:
+    emptied = tuple((value, rows) for value, rows in data["emptied"])
+    return DataSummary(tuple(data["rows"]), tuple(data["lost"]), data["without_context"], emptied, tuple(data["kinds"]),
+                       data["fingerprint"])  # fmt: skip
 
 
 def _edges(graph: Graph) -> list[dict[str, str]]:

@@ -44,7 +44,7 @@ def algorithm_1(search: LevelSearch, plan: Plan, collider_rule: str, n_jobs: int
         return Found(np.stack(marks), ledger, complete=True)
     except KeyboardInterrupt:
         remove_separated(graphs, ledger)
-        return Found(_unoriented(graphs), ledger, complete=False)
+        return Found(unoriented(graphs), ledger, complete=False)
 
 
 def remove_separated(graphs: Bools, ledger: Ledger) -> None:
@@ -54,5 +54,6 @@ def remove_separated(graphs: Bools, ledger: Ledger) -> None:
     graphs[g, ledger.second[pair], ledger.first[pair]] = False
 
 
-def _unoriented(graphs: Bools) -> NDArray[np.int8]:
+def unoriented(graphs: Bools) -> NDArray[np.int8]:
+    """The marks of graphs in which nothing is directed."""
     return np.where(graphs, Mark.UNDIRECTED, Mark.ABSENT).astype(np.int8)

@@ -47,11 +47,12 @@ def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bo
         total, holding = votes.get((g, x, y), (0, ()))
         for place, w in enumerate(centres):
             if known is None:
-                ambiguous[g].add((x, w, y))
-                continue
-            use_votes = total > 0 and (rule != "first" or w == plan.context)
-            held, of = (int(holding[place]), total) if use_votes else (int(w in known), 1)
-            verdict = _verdict(held, of, "conservative" if w == plan.context else rule)
+                verdict = None
+            elif rule == "first" and w != plan.context:
+                verdict = w not in known
+            else:
+                held = int(holding[place]) if total else 0
+                verdict = _verdict(held, total, "conservative" if w == plan.context else rule)
             if verdict is None:
                 ambiguous[g].add((x, w, y))
             elif verdict:
@@ -60,7 +61,13 @@ def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bo
 
 
 def _verdict(held: int, of: int, rule: str) -> bool | None:
-    """Collider, not a collider, or no verdict, from `held` of `of` separating sets that hold the centre."""
+    """Collider, not a collider, or no verdict, from `held` of `of` separating sets that hold the centre.
+
+    Without any such set there is no verdict: the set that the skeleton found may have lost its members since, and which
+    one it found depends on the order of the columns.
+    """
+    if of == 0:
+        return None
     if held in (0, of):
         return held == 0
     if rule == "conservative" or 2 * held == of:
