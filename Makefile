@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check test-slow clean
+.PHONY: demo test check test-slow test-browser docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/causalcontext demo --json out/soil-moisture.json
@@ -18,6 +18,23 @@ check: $(VENV)/.ready
 
 test-slow: $(VENV)/.ready
 	$(BIN)/python -m pytest -m slow
+
+# Opens reports in headless Chromium; sets up selenium, and Debian's chromium and chromium-driver where it may.
+test-browser: $(VENV)/.browser-ready
+	$(BIN)/python -m pytest tests/browser --browser
+
+docs: $(VENV)/.docs-ready
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs out/docs
+	@echo "open out/docs/index.html"
+
+$(VENV)/.browser-ready: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	@bash tests/browser/install.sh
+	touch $@
+
+$(VENV)/.docs-ready: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'

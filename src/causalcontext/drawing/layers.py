@@ -85,14 +85,17 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
 def _causal_order(graph: Graph) -> list[int]:
     """The variables, causes first; where directed edges go in circles, those with the most effects first."""
     forward = graph.marks == Mark.FORWARD
-    left, order = set(range(len(graph.names))), []
+    left = set(range(len(graph.names)))
+    order: list[int] = []
+    near = np.zeros(len(graph.names), dtype=bool)
     while left:
         inside = sorted(left)
         causes = {node: int(forward[inside, node].sum()) for node in inside}
         free = [node for node in inside if causes[node] == 0]
         pool = free or inside
-        near = graph.adjacency[:, order].any(axis=1) if order else np.zeros(len(graph.names), dtype=bool)
-        chosen = max(pool, key=lambda node: (near[node], int(forward[node, inside].sum()) - causes[node], -node))
+        ranks = [(bool(near[node]), int(forward[node, inside].sum()) - causes[node], -node) for node in pool]
+        chosen = -max(ranks)[2]
+        near |= graph.adjacency[chosen]
         order.append(chosen)
         left.remove(chosen)
     return order

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 LINE = 14
 """Characters of a line; a name takes at most two."""
+_JOINERS = "\u200c\u200d"
+"""Unprintable, but part of how some scripts and emoji are written."""
 _BREAK = re.compile(r"(?<=[\s_\-./])")
 
 
@@ -35,8 +37,11 @@ def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def printable(text: str) -> str:
-    """The text on one line, with unprintable characters spelled out."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text) or "''"
+    """The text on one line, with unprintable characters spelled out and spaces at its ends made visible."""
+    bare = text.strip(" ")
+    start = len(text) - len(text.lstrip(" ")) if bare else 0
+    spelled = "".join(letter if letter.isprintable() or letter in _JOINERS else repr(letter)[1:-1] for letter in bare)
+    return "␣" * start + spelled + "␣" * (len(text) - start - len(bare)) or "''"
 
 
 def shortened(text: str, most: int) -> str:

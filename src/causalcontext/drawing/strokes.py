@@ -176,7 +176,8 @@ def _colour_samples(result: ContextGraphs, strokes: Sequence[Stroke], compared: 
         pair = difference_panel(result, *compared)
         colours = {stroke.colours for stroke in pair.strokes} & used
         names = dict(zip(_two_colours(result, compared), compared, strict=True))
-        lines = [((SOFT,), "the same in both")] + [((c,), f"only {shown(v)}") for c, v in names.items()]
+        lines: list[tuple[tuple[str, ...], str]] = [((SOFT,), "the same in both")]
+        lines += [((colour,), f"only {shown(value)}") for colour, value in names.items()]
         lines.append((tuple(names), f"other mark: {shown(compared[0])} | {shown(compared[1])}"))
         return [_coloured(shade, words) for shade, words in lines if shade in colours]
     if result.context is None:

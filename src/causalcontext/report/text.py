@@ -11,7 +11,7 @@ MOST_EDGES = 60
 
 def summary(result: ContextGraphs) -> str:
     """The page."""
-    return "\n\n".join([_heading(result), *_graphs(result), _union(result), *_notes(result)])
+    return "\n\n".join([_heading(result), *_graphs(result), _union(result), *notes(result)])
 
 
 def _heading(result: ContextGraphs) -> str:
@@ -51,7 +51,8 @@ def _union(result: ContextGraphs) -> str:
     return f"{title} ({len(result.labeled_union)} edges)\n{_listed(lines)}"
 
 
-def _notes(result: ContextGraphs) -> list[str]:
+def notes(result: ContextGraphs) -> list[str]:
+    """Sentences that a reader of the graphs should know."""
     untestable = int((result.log.decision == Decision.UNTESTABLE).sum())
     if not untestable or not result.complete:
         return []

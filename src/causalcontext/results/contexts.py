@@ -183,7 +183,7 @@ class ContextGraphs:
         return plot(self, kind, contexts=contexts, axes=axes, path=path, dpi=dpi)
 
     def report(self, path: str | Path, *, title: str | None = None) -> None:
-        """Write one HTML file that shows the graphs, the reasons for every pair, and all settings, without a network."""
+        """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network."""
         from causalcontext.report.html import write_report
 
         write_report(self, path, title=title)

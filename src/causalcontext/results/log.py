@@ -70,7 +70,8 @@ class TrialLog:
         numbers, facts, given = ledger.records
         tested = facts[:, :, VIEW] >= 0
         numbers = np.where(tested[:, :, None], numbers, np.nan)
-        label = np.zeros(ledger.first.size, dtype=np.int8) + (given == plan.context).any(axis=2).astype(np.int8)
+        holds_context = (given == plan.context).any(axis=2) & (plan.context != NO_CONTEXT)
+        label = holds_context.astype(np.int8)
         label[:, _at_context(plan, ledger)] = 2
         return cls(
             decision=np.broadcast_to(_decisions(plan, ledger), shape),
