@@ -15,7 +15,7 @@ LAYERS = [
     {"search"},
     {"results"},
     {"discover", "drawing"},
-    {"report", "estimator"},
+    {"report", "estimator", "causal_learn"},
     {"commands", "cli", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

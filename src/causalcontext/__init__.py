@@ -17,6 +17,8 @@ from causalcontext.errors import (
     NotYetError,
     OptionError,
 )
+from causalcontext.estimator import PCAC
+from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.knowledge import Knowledge
@@ -26,6 +28,7 @@ from causalcontext.simulate import examples
 from causalcontext.version import __version__
 
 __all__ = [
+    "PCAC",
     "CausalContextError",
     "ContextGraphs",
     "DataError",
@@ -40,6 +43,7 @@ __all__ = [
     "__version__",
     "discover",
     "examples",
+    "export",
     "load",
     "read_file",
 ]
