@@ -10,8 +10,8 @@ from causalcontext.discover import discover
 from causalcontext.report.text import summary
 from causalcontext.simulate.examples import soil_moisture
 
-STORY = """Daily weather over land, simulated: rain and radiation decide whether the soil is dry or wet, and the state of
-the soil decides where the rain goes. The context is an effect of the system."""
+STORY = """Daily weather over land, simulated: rain and radiation decide whether the soil is dry or wet, and the
+state of the soil decides where the rain goes. The context is an effect of the system."""
 
 
 def show_demo(output: Path | None) -> None:

@@ -132,9 +132,7 @@ def _scan(data: Statistics, alpha: float, mode: int, view: int, context: int, x:
     pool = _pool(system, node, x, y, active)
     if pool.size < size:
         return 0
-    for j in range(size):
-        work.chosen[j] = j
-        work.given[j] = pool[j]
+    _first_set(work, pool, size)
     work.weakest[:] = 2.0
     start(data, mode, view, x, y, work)
     found, stale = 0, 0
@@ -147,11 +145,9 @@ def _scan(data: Statistics, alpha: float, mode: int, view: int, context: int, x:
             found |= _decide(data, alpha, mode, view, context, x, y, size, with_context, eligible, records, slot, work)
             if found == active:
                 return found
-        changed = next_combination(work.chosen, size, pool.size)
+        changed = _next_set(work, pool, size)
         if changed < 0:
             return found
-        for j in range(changed, size):
-            work.given[j] = pool[work.chosen[j]]
         stale = min(stale, changed)
 
 
@@ -165,6 +161,24 @@ def _pool(system: Ints, node: int, x: int, y: int, active: int) -> Ints:
             pool[count] = z
             count += 1
     return pool[:count]
+
+
+@njit(cache=True, nogil=True)
+def _first_set(work: Workspace, pool: Ints, size: int) -> None:
+    """Let `work.given` hold the first `size` variables of the pool."""
+    for j in range(size):
+        work.chosen[j] = j
+        work.given[j] = pool[j]
+
+
+@njit(cache=True, nogil=True)
+def _next_set(work: Workspace, pool: Ints, size: int) -> int:
+    """Let `work.given` hold the next subset of the pool; the first place that changed, or -1 after the last."""
+    changed = next_combination(work.chosen, size, pool.size)
+    if changed >= 0:
+        for j in range(changed, size):
+            work.given[j] = pool[work.chosen[j]]
+    return changed
 
 
 @njit(cache=True, nogil=True)
@@ -285,9 +299,7 @@ def _vote(data: Statistics, alpha: float, mode: int, view: int, context: int, x:
     pool = _pool(system, node, x, y, graph)
     if pool.size < size:
         return 0
-    for j in range(size):
-        work.chosen[j] = j
-        work.given[j] = pool[j]
+    _first_set(work, pool, size)
     start(data, mode, view, x, y, work)
     total, stale = 0, 0
     while True:
@@ -299,11 +311,9 @@ def _vote(data: Statistics, alpha: float, mode: int, view: int, context: int, x:
                 total += 1
                 for m in range(middle.size):
                     votes[m] += _holds(work.given, size, with_context, context, middle[m])
-        changed = next_combination(work.chosen, size, pool.size)
+        changed = _next_set(work, pool, size)
         if changed < 0:
             return total
-        for j in range(changed, size):
-            work.given[j] = pool[work.chosen[j]]
         stale = min(stale, changed)
 
 

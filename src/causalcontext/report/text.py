@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 
@@ -40,15 +42,15 @@ def _graphs(result: ContextGraphs) -> list[str]:
     if result.context is None:
         return []
     return [
-        f"{result.context} = {value} ({len(graph.edges)} edges)\n{_listed([str(edge) for edge in graph.edges])}"
+        f"{result.context} = {value} ({_counted(graph.edges)})\n{_listed([str(edge) for edge in graph.edges])}"
         for value, graph in result.graphs.items()
     ]
 
 
 def _union(result: ContextGraphs) -> str:
-    title = "graph" if result.context is None else "labeled union ([...]: only in these contexts)"
+    title = "graph" if result.context is None else "labeled union, [...] for an edge in these contexts only"
     lines = str(result.labeled_union).splitlines()
-    return f"{title} ({len(result.labeled_union)} edges)\n{_listed(lines)}"
+    return f"{title}: {_counted(result.labeled_union)}\n{_listed(lines)}"
 
 
 def notes(result: ContextGraphs) -> list[str]:
@@ -58,6 +60,10 @@ def notes(result: ContextGraphs) -> list[str]:
         return []
     pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"
     return [f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"]
+
+
+def _counted(edges: Sized) -> str:
+    return "1 edge" if len(edges) == 1 else f"{len(edges):,} edges"
 
 
 def _listed(lines: list[str]) -> str:
