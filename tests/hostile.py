@@ -14,11 +14,11 @@ NAMES = (
     "R$x_1^2$ {{DATA}}",
     "X",
     "X ",
-    "1->2;[label=\"x\"]",
+    '1->2;[label="x"]',
     "back\\slash%percent#hash",
 )
 CONTEXT = "R$x_1^2$ {{DATA}}"
-LEVELS = ("<b>dry</b>", 'we"t')
+LEVELS = ("<b>dry</b>", 'we"t 日')
 
 
 def table(n: int = 600) -> pd.DataFrame:

@@ -167,9 +167,3 @@ def test_a_terminal_without_unicode(soil: pd.DataFrame) -> None:
 
 def test_the_version() -> None:
     assert run_process("--version").stdout == f"causalcontext {cc.__version__}\n"
-
-
-def test_help_names_what_is_not_there_yet() -> None:
-    answer = CliRunner().invoke(app, ["discover", "--help"], terminal_width=200)
-    assert answer.exit_code == 0
-    assert "not yet" in answer.stdout

@@ -1,12 +1,12 @@
 """Pictures: one layout for all contexts, every edge and name in them, files as asked for."""
 
-import hostile
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot
 
 import causalcontext as cc
+import hostile
 from causalcontext.drawing.layers import crossings, layer_numbers, oriented_arcs
 from causalcontext.drawing.layout import layout
 from causalcontext.drawing.names import printable, shown_names

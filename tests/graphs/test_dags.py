@@ -21,7 +21,10 @@ def naive_dags(graph):
     loose = [edge for edge in graph.edges if edge.mark == "o-o"]
     found = set()
     for flips in product([False, True], repeat=len(loose)):
-        turned = [(e.target, e.source, "-->") if flip else (e.source, e.target, "-->") for e, flip in zip(loose, flips, strict=True)]
+        turned = [
+            (e.target, e.source, "-->") if flip else (e.source, e.target, "-->")
+            for e, flip in zip(loose, flips, strict=True)
+        ]
         candidate = Graph.from_edges(graph.names, [*fixed, *turned])
         acyclic = nx.is_directed_acyclic_graph(nx.DiGraph([(e.source, e.target) for e in candidate.edges]))
         if acyclic and colliders(candidate) == colliders(graph):

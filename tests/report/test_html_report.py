@@ -3,11 +3,11 @@
 import json
 import re
 
-import hostile
 import pandas as pd
 import pytest
 
 import causalcontext as cc
+import hostile
 from causalcontext.report import payload as payloads
 from causalcontext.report.html import page, safe_json, write_report
 from causalcontext.report.payload import Section, payload

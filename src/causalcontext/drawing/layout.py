@@ -156,7 +156,7 @@ def _routes(chains: dict[Arc, list[int]], places: NDArray[np.int64], centre: Flo
 
 
 def _ports(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int) -> dict[Arc, float]:
-    """Where every edge leaves (`end` 0) or enters (-1) its box: spread over the side, in the order of the neighbours."""
+    """Where every edge leaves (`end` 0) or enters (-1) its box: spread over its side in the order of neighbours."""
     by_box: dict[int, list[Arc]] = {}
     for arc in chains:
         by_box.setdefault(arc[end], []).append(arc)

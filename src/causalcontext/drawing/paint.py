@@ -157,8 +157,8 @@ def _trimmed(route: Floats, room: Sequence[float]) -> Floats:
 def _paint_end(axes: Axes, mark: Mark, tip: Floats, base: Floats, arrow: bool, colour: str, points: float) -> None:
     away = float(np.sign(base[0] - tip[0]))
     if arrow:
-        corners = [tip, tip + [away * HEAD, 0.4], tip + [away * HEAD * 0.8, 0.0], tip + [away * HEAD, -0.4]]
-        axes.add_patch(Polygon(np.array(corners), closed=True, facecolor=colour, edgecolor="none", zorder=2.5))
+        outline = np.array([[0.0, 0.0], [HEAD, 0.4], [HEAD * 0.8, 0.0], [HEAD, -0.4]]) * [away, 1.0]
+        axes.add_patch(Polygon(tip + outline, closed=True, facecolor=colour, edgecolor="none", zorder=2.5))
     elif mark is Mark.UNDIRECTED:
         middle = (float(tip[0] + away * 0.31), float(tip[1]))
         axes.add_patch(Circle(middle, 0.27, facecolor="white", edgecolor=colour, linewidth=0.1 * points, zorder=2.5))
@@ -171,8 +171,9 @@ def _paint_end(axes: Axes, mark: Mark, tip: Floats, base: Floats, arrow: bool, c
 
 def _paint_label(axes: Axes, words: str, where: Floats, stroke: Stroke, points: float) -> None:
     patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
+    colour = stroke.colours[0] if len(stroke.colours) == 1 else INK
     axes.text(where[0], where[1], writable(words), ha="center", va="center", zorder=2.8, parse_math=False,
-              fontsize=0.78 * points, color=stroke.colours[0] if len(stroke.colours) == 1 else INK, bbox=patch)  # fmt: skip
+              fontsize=0.78 * points, color=colour, bbox=patch)  # fmt: skip
 
 
 def _label_place(route: Floats, words: str) -> Floats:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causalcontext.data.files import check_writable, write_whole
+from causalcontext.data.files import write_whole
 from causalcontext.drawing.layout import Layout, layout
-from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_stroke, prepare
+from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_stroke, prepare, writable
+from causalcontext.drawing.pictures import KINDS, check_picture_path
 from causalcontext.drawing.strokes import (
     Panel,
     Sample,
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KINDS = ("contexts", "union", "difference")
-ENDINGS = ("png", "svg", "pdf")
 POINTS = 9.0
 WIDEST = 17.0
 TALLEST = 30.0
@@ -65,14 +64,6 @@ def plot_graph(graph: Graph, *, axes: Axes | None = None, path: str | FilePath |
     return _painted(panels, legend(None, panels), layout(graph), None, axes, path, dpi)
 
 
-def check_picture_path(path: str | FilePath) -> None:
-    """Return if a picture can be written there."""
-    ending = FilePath(path).suffix.lower().removeprefix(".")
-    if ending not in ENDINGS:
-        raise OptionError(f"cannot save a picture as {str(path)!r}: its name must end with .png, .svg or .pdf")
-    check_writable(path)
-
-
 def save_picture(figure: Figure, path: str | FilePath, dpi: float) -> None:
     """Write the figure to a file, whole or not at all; the same picture gives the same file."""
     import matplotlib
@@ -98,7 +89,8 @@ def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None
 
 
 def _painted(panels: Sequence[Panel], samples: Sequence[Sample], shared: Layout, context: int | None,
-             axes: Axes | Sequence[Axes] | None, path: str | FilePath | None, dpi: float) -> tuple[Axes, ...]:  # fmt: skip
+             axes: Axes | Sequence[Axes] | None, path: str | FilePath | None, dpi: float
+             ) -> tuple[Axes, ...]:  # fmt: skip
     if axes is None:
         chosen = _on_new_figure(panels, samples, shared, context)
     else:
@@ -156,8 +148,8 @@ def _paint_panel(axes: Axes, panel: Panel, shared: Layout, context: int | None, 
     points = prepare(axes, width, shared.height + TITLE + below)
     offset = np.array([(width - shared.width) / 2, TITLE])
     moved = Layout(shared.lines, shared.centre + offset, shared.size, {}, shared.width, shared.height)
-    axes.text(width / 2, TITLE / 2 + 0.2, panel.title, ha="center", va="center", parse_math=False, fontsize=1.1 * points,
-              weight="bold")  # fmt: skip
+    axes.text(width / 2, TITLE / 2 + 0.2, writable(panel.title), ha="center", va="center", parse_math=False,
+              fontsize=1.1 * points, weight="bold")  # fmt: skip
     for stroke in panel.strokes:
         paint_stroke(axes, stroke, shared.routes[stroke.pair] + offset, points)
     paint_boxes(axes, moved, context, points)

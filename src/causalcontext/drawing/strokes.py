@@ -171,7 +171,7 @@ def _like(mark: Mark) -> Mark:
 
 def _colour_samples(result: ContextGraphs, strokes: Sequence[Stroke], compared: tuple[Any, Any] | None
                     ) -> list[Sample]:  # fmt: skip
-    used = {colours for colours in (stroke.colours for stroke in strokes)}
+    used = {stroke.colours for stroke in strokes}
     if compared is not None:
         pair = difference_panel(result, *compared)
         colours = {stroke.colours for stroke in pair.strokes} & used

@@ -86,7 +86,7 @@ def _extensions(marks: Marks, colliders: frozenset[tuple[int, int, int]]) -> Ite
 
 
 def _cyclic(marks: Marks) -> bool:
-    """Whether the directed edges have a cycle: take away variables without causes until none is left, or no more can."""
+    """Whether the directed edges have a cycle: take away variables without causes until none is left or can go."""
     left = np.arange(len(marks))
     while left.size:
         caused = (marks[np.ix_(left, left)] == Mark.FORWARD).any(axis=0)

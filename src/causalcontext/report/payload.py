@@ -63,7 +63,9 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
 
 def summary(result: ContextGraphs) -> str:
     """One line about the run."""
-    context = "" if result.context is None else f", context {printable(result.context)} with {len(result.contexts)} values"
+    context = (
+        "" if result.context is None else f", context {printable(result.context)} with {len(result.contexts)} values"
+    )
     return (f"{result.settings.method} on {sum(result.data.rows):,} rows and {len(result.names)} variables{context}; "
             f"test {result.settings.test}, alpha {result.settings.alpha:g}")  # fmt: skip
 
@@ -156,7 +158,9 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
         dropped = f" ({lost:,} more dropped for missing values)" if lost else ""
         lines.append((f"rows{where}", f"{rows:,}{dropped}"))
     lines.append(("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())))
-    lines.append(("columns", ", ".join(f"{name} ({kind})" for name, kind in zip(result.names, data.kinds, strict=True))))
+    lines.append(
+        ("columns", ", ".join(f"{name} ({kind})" for name, kind in zip(result.names, data.kinds, strict=True)))
+    )
     lines += [("fingerprint of the data", data.fingerprint), ("library", f"causalcontext {settings.version}")]
     return [(printable(name), printable(text)) for name, text in lines]
 

@@ -1,4 +1,4 @@
-"""Doors to other tools, one file each. What a format cannot say is refused with a sentence, never changed in silence."""
+"""Doors to other tools, one file each. What a format cannot say is refused in a sentence, never changed in silence."""
 
 from causalcontext.graphs.dags import to_dag, to_dags
 from causalcontext.graphs.export.adjacency import (

@@ -9,7 +9,7 @@ _STYLE = {
     Mark.FORWARD.text: "",
     Mark.UNDIRECTED.text: "dir=both, arrowhead=odot, arrowtail=odot",
     Mark.CONFLICT.text: "dir=both, arrowhead=tee, arrowtail=tee, style=dashed",
-    Mark.BOTH.text: "dir=both, arrowhead=normal, arrowtail=normal, color=\"black:black\"",
+    Mark.BOTH.text: 'dir=both, arrowhead=normal, arrowtail=normal, color="black:black"',
     Mark.CONFOUNDED.text: "dir=both, arrowhead=normal, arrowtail=normal, style=dashed",
 }
 

@@ -14,7 +14,7 @@ from causalcontext.graphs.graph import MARK_OF_TEXT, Graph, Mark
 
 
 def to_tigramite(graph: Graph) -> NDArray[np.str_]:
-    """The marks as text, shape (variables, variables, 1); tigramite's `graph_type="dag"` takes it without the last axis.
+    """The marks as text, shape (variables, variables, 1); for tigramite's `graph_type="dag"` drop the last axis.
 
     Examples
     --------
