@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import io
 
+from causalcontext.drawing.figure import Picture, figure_of, paint_figure
 from causalcontext.drawing.names import printable
-from causalcontext.drawing.plot import plot, plot_graph
+from causalcontext.drawing.plot import graph_picture, result_picture
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.report.payload import summary
@@ -19,7 +20,7 @@ MOST_ROWS = 100
 
 def result_html(result: ContextGraphs) -> str:
     """A result: one line about the run, the labeled union as a picture, its edges as a table."""
-    picture = _svg(result) if len(result.names) <= MOST_VARIABLES else ""
+    picture = _svg(result_picture(result, "union")) if len(result.names) <= MOST_VARIABLES else ""
     return f"<div><p>{html.escape(summary(result))}</p>{picture}{union_html(result.labeled_union)}</div>"
 
 
@@ -37,24 +38,21 @@ def union_html(union: LabeledUnion) -> str:
 
 def graph_svg(graph: Graph) -> str | None:
     """A graph as a picture, if it is small enough for one."""
-    return _svg(graph) if 0 < len(graph.names) <= MOST_VARIABLES else None
+    return _svg(graph_picture(graph)) if 0 < len(graph.names) <= MOST_VARIABLES else None
 
 
 def _escaped(text: str) -> str:
     return html.escape(printable(text))
 
 
-def _svg(drawn: ContextGraphs | Graph) -> str:
-    """The SVG element of a picture, without touching the figures of the caller."""
+def _svg(picture: Picture) -> str:
+    """The SVG element of a picture; the figures of the caller and the state of pyplot stay as they are."""
     import matplotlib
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     content = io.StringIO()
-    with pyplot.ioff(), matplotlib.rc_context({"svg.hashsalt": "causalcontext", "svg.fonttype": "path"}):
-        axes = plot(drawn, "union") if isinstance(drawn, ContextGraphs) else plot_graph(drawn)
-        figure = axes[0].get_figure(root=True)
-        assert figure is not None
-        figure.savefig(content, format="svg", metadata={"Date": None})
-        pyplot.close(figure)
+    with matplotlib.rc_context({"svg.hashsalt": "causalcontext", "svg.fonttype": "path"}):
+        axes = paint_figure(picture, Figure)
+        figure_of(axes).savefig(content, format="svg", metadata={"Date": None})
     text = content.getvalue()
     return text[text.index("<svg") :]
