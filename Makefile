@@ -12,8 +12,8 @@ test: demo check
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.ready
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs/conf.py docs/pictures.py
 	$(BIN)/mypy
 
 test-slow: $(VENV)/.ready

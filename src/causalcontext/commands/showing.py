@@ -14,8 +14,8 @@ from causalcontext.errors import FileError, OptionError, check_choice, did_you_m
 from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
 from causalcontext.report.html import write_report
+from causalcontext.report.presentable import presentable, stories
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.explain import sentences
 from causalcontext.results.files import load
 
 FORMATS: dict[str, Callable[[Graph], str]] = {
@@ -34,7 +34,7 @@ def explain_file(file: Path, x: str, y: str, as_json: bool) -> None:
     if as_json:
         print_line(json.dumps(_pair(result, x, y), ensure_ascii=False, indent=2))
     else:
-        show_page("\n\n".join(sentences(result, x, y)))
+        show_page(result.explain(x, y).replace("\n", "\n\n"))
 
 
 def plot_file(file: Path, output: Path, kind: str, contexts: Sequence[str]) -> None:
@@ -92,10 +92,9 @@ def check_other(source: Path, output: Path) -> None:
 
 def _pair(result: ContextGraphs, x: str, y: str) -> dict[str, Any]:
     """The deciding tests of a pair and their story, context by context."""
-    stories = sentences(result, x, y)
+    told = stories(presentable(result), result.position(x), result.position(y))
     tests = result.tests()
-    names = {result.names[place] for place in (result.position(x), result.position(y))}
-    chosen = tests[tests["x"].isin(names) & tests["y"].isin(names)]
+    chosen = tests[tests["x"].isin((x, y)) & tests["y"].isin((x, y))]
     found = json.loads(chosen.drop(columns=["x", "y"]).to_json(orient="records"))
     marks = [{"context": value, "mark": graph.mark(x, y)} for value, graph in result.graphs.items()]
-    return {"x": x, "y": y, "marks": marks, "stories": stories, "tests": found}
+    return {"x": x, "y": y, "marks": marks, "stories": told, "tests": found}

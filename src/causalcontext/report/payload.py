@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from causalcontext.drawing.layout import Layout, layout
 from causalcontext.drawing.names import printable
 from causalcontext.graphs.graph import Graph
+from causalcontext.report.presentable import presentable, stories
 from causalcontext.report.text import notes
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.explain import sentences
 from causalcontext.results.log import Decision
 
 MOST_STORIES = 12_000
@@ -38,13 +38,12 @@ class Section:
 
 def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str, Any]:
     """Everything that the page needs to know."""
-    names = [printable(name) for name in result.names]
-    pairs = _told_pairs(result)
+    shown, pairs = presentable(result), _told_pairs(result)
     return {
-        "names": names,
+        "names": list(shown.names),
         "context": None if result.context is None else result.position(result.context),
-        "contextName": "" if result.context is None else printable(result.context),
-        "contexts": [printable(str(value)) for value in result.contexts],
+        "contextName": shown.context or "",
+        "contexts": list(shown.contexts),
         "rows": list(result.data.rows),
         "kinds": list(result.data.kinds),
         "alpha": result.settings.alpha,
@@ -52,7 +51,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "union": _marks(result.union),
         "pairs": [list(pair) for pair in pairs],
         "log": [_log(result, place, pairs) for place in range(len(result.contexts))],
-        "stories": [_stories(result, pair) for pair in pairs],
+        "stories": [stories(shown, *pair) for pair in pairs],
         "edges": _edges(result),
         "summary": summary(result),
         "warning": _warning(result),
@@ -94,10 +93,6 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
         near = (result.log.p < NEAR * result.settings.alpha).any(axis=0)
         chosen = result.union.adjacency[first, second] | near
     return [(int(i), int(j)) for i, j in zip(first[chosen], second[chosen], strict=True)]
-
-
-def _stories(result: ContextGraphs, pair: tuple[int, int]) -> list[str]:
-    return [printable(sentence) for sentence in sentences(result, result.names[pair[0]], result.names[pair[1]])]
 
 
 def _log(result: ContextGraphs, place: int, pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:

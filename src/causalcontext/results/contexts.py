@@ -22,6 +22,8 @@ from causalcontext.results.log import TrialLog
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from causalcontext.report.payload import Section
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -182,11 +184,14 @@ class ContextGraphs:
 
         return plot(self, kind, contexts=contexts, axes=axes, path=path, dpi=dpi)
 
-    def report(self, path: str | Path, *, title: str | None = None) -> None:
-        """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network."""
+    def report(self, path: str | Path, *, title: str | None = None, sections: Sequence[Section] = ()) -> None:
+        """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network.
+
+        `sections` are more cards for the page: `report.payload.Section(title, lines, table)`.
+        """
         from causalcontext.report.html import write_report
 
-        write_report(self, path, title=title)
+        write_report(self, path, title=title, sections=sections)
 
     def position(self, name: str) -> int:
         """The place of a variable among `names`."""

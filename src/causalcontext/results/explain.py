@@ -14,15 +14,10 @@ from causalcontext.verdicts import REASON_TEXT, Reason
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
-    """The story of a pair: one sentence per context, a line each."""
-    return "\n".join(sentences(result, x, y))
-
-
-def sentences(result: ContextGraphs, x: str, y: str) -> list[str]:
-    """The story of a pair, context by context."""
+    """The story of a pair: one sentence per context."""
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
-    return [_sentence(result, x, y, place, value) for place, value in enumerate(result.contexts)]
+    return "\n".join(_sentence(result, x, y, place, value) for place, value in enumerate(result.contexts))
 
 
 def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:

@@ -405,5 +405,7 @@
   buildControls(); buildSections();
   fillTable("edges", ["edge", "contexts", "strength", "p", "n"], data.edges, edgeCells, "edges");
   fillTable("tests", ["pair", "context", "decision", "given", "rows", "test", "statistic", "p", "n"], testRows(), testCells, "tests");
+  const tested = data.log.some((log) => log.p.some((p) => p !== null));
+  byId("tests-card").hidden = byId("alpha-card").hidden = !tested;
   tellAlpha(); update();
 })();
