@@ -75,7 +75,7 @@
   function drawGraph() {
     const width = data.width * EM, height = data.height * EM;
     const stage = byId("stage"), focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
-    const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.5));
+    const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.4));
     const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit * state.zoom, height: height * fit * state.zoom });
     for (const stroke of strokes()) if (!stroke.ghost || byId("ghosts").checked) svg.append(drawEdge(stroke));
     if (state.pair && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
