@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.ready
 	$(BIN)/causalcontext demo --json out/soil-moisture.json
 
-test: demo check
+test: demo check $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.ready
@@ -26,6 +26,11 @@ test-browser: $(VENV)/.browser-ready
 docs: $(VENV)/.docs-ready
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs out/docs
 	@echo "open out/docs/index.html"
+
+# The tools that results go to, and what runs the tutorials.
+$(VENV)/.test-ready: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[doors,tutorials]"
+	touch $@
 
 $(VENV)/.browser-ready: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"

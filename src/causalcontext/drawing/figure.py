@@ -29,12 +29,12 @@ TITLE = 2.2
 
 @dataclass(frozen=True)
 class Picture:
-    """All that is to be painted: panels in one layout, the legend, and which variable is the context."""
+    """All that is to be painted: panels in one layout, the legend, and which variables name the context."""
 
     panels: tuple[Panel, ...]
     samples: tuple[Sample, ...]
     layout: Layout
-    context: int | None
+    contexts: tuple[int, ...]
 
 
 def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[Axes, ...]:
@@ -51,7 +51,7 @@ def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[
         row, column = divmod(number, columns)
         bottom = (below + tall * (rows - 1 - row)) / height
         one = figure.add_axes((column / columns, bottom, 1 / columns, tall / height))
-        _paint_panel(one, panel, shared, picture.context, ())
+        _paint_panel(one, panel, shared, picture.contexts, ())
         chosen.append(one)
     foot = figure.add_axes((0.0, 0.0, 1.0, below / height), label="legend")
     paint_legend(foot, samples, 1.0, 0.5, width - 2, prepare(foot, width, below))
@@ -64,7 +64,7 @@ def paint_axes(picture: Picture, axes: Axes | Sequence[Axes]) -> tuple[Axes, ...
     if len(chosen) != len(picture.panels):
         raise OptionError(f"got {len(chosen)} axes for {len(picture.panels)} panels")
     for panel, one in zip(picture.panels, chosen, strict=True):
-        _paint_panel(one, panel, picture.layout, picture.context, picture.samples if one is chosen[-1] else ())
+        _paint_panel(one, panel, picture.layout, picture.contexts, picture.samples if one is chosen[-1] else ())
     return chosen
 
 
@@ -95,7 +95,9 @@ def _grid(count: int, shared: Layout) -> tuple[int, int]:
     return -(-count // columns), columns
 
 
-def _paint_panel(axes: Axes, panel: Panel, shared: Layout, context: int | None, samples: Sequence[Sample]) -> None:
+def _paint_panel(
+    axes: Axes, panel: Panel, shared: Layout, contexts: tuple[int, ...], samples: Sequence[Sample]
+) -> None:
     below = legend_height(samples, shared.width - 2) if samples else 0.0
     width = max(shared.width, 20.0)
     points = prepare(axes, width, shared.height + TITLE + below)
@@ -105,5 +107,5 @@ def _paint_panel(axes: Axes, panel: Panel, shared: Layout, context: int | None, 
               fontsize=1.1 * points, weight="bold")  # fmt: skip
     for stroke in panel.strokes:
         paint_stroke(axes, stroke, shared.routes[stroke.pair] + offset, points)
-    paint_boxes(axes, moved, context, points)
+    paint_boxes(axes, moved, contexts, points)
     paint_legend(axes, samples, 1.0, shared.height + TITLE, width - 2, points)

@@ -43,10 +43,10 @@ def prepare(axes: Axes, width: float, height: float) -> float:
     return float(72 * min(box.width * inches[0] / width, box.height * inches[1] / height))
 
 
-def paint_boxes(axes: Axes, layout: Layout, context: int | None, points: float) -> None:
+def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: float) -> None:
     """Every variable in its box; the context dark, with square corners."""
     for place, (lines, centre, size) in enumerate(zip(layout.lines, layout.centre, layout.size, strict=True)):
-        here = place == context
+        here = place in contexts
         corner, text = centre - size / 2, [writable(line) for line in lines]
         fit = min(1.0, float(size[0] - 0.4) / max(text_width(line) for line in text))
         axes.add_patch(_frame(corner, size, here, CONTEXT_FILL if here else BOX_FILL, INK, points))

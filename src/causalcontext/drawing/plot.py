@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from causalcontext.drawing.figure import Picture, figure_of, paint_axes, paint_figure, save_picture
 from causalcontext.drawing.layout import layout
 from causalcontext.drawing.pictures import KINDS, check_picture_path
-from causalcontext.drawing.strokes import Panel, context_panel, difference_panel, graph_panel, legend, union_panel
+from causalcontext.drawing.strokes import (
+    Panel,
+    context_panel,
+    context_variables,
+    difference_panel,
+    graph_panel,
+    legend,
+    union_panel,
+)
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.contexts import ContextGraphs
@@ -41,14 +49,13 @@ def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | N
     """What is to be painted of a result."""
     check_choice("kind", kind, KINDS)
     panels, compared = _panels(result, kind, contexts)
-    context = None if result.context is None else result.position(result.context)
-    return Picture(tuple(panels), legend(result, panels, compared), layout(result.union), context)
+    return Picture(tuple(panels), legend(result, panels, compared), layout(result.union), context_variables(result))
 
 
 def graph_picture(graph: Graph) -> Picture:
     """What is to be painted of a graph."""
     panel = graph_panel(graph)
-    return Picture((panel,), legend(None, [panel]), layout(graph), None)
+    return Picture((panel,), legend(None, [panel]), layout(graph), ())
 
 
 def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None

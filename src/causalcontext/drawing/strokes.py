@@ -138,6 +138,11 @@ def legend(result: ContextGraphs | None, panels: Sequence[Panel], compared: tupl
     return tuple(samples)
 
 
+def context_variables(result: ContextGraphs) -> tuple[int, ...]:
+    """The positions of the variables that name the context."""
+    return tuple(place for place, name in enumerate(result.names) if name == result.context)
+
+
 def context_place(result: ContextGraphs, value: Any) -> int:
     """The place of a context value, or an error that suggests one."""
     for place, known in enumerate(result.contexts):

@@ -12,19 +12,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.drawing.layout import Layout, layout
 from causalcontext.drawing.names import printable
+from causalcontext.drawing.strokes import NEAR, context_variables
 from causalcontext.graphs.graph import Graph
 from causalcontext.report.presentable import presentable, stories
 from causalcontext.report.text import notes
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.log import Decision
 
 MOST_STORIES = 12_000
 """Pairs times contexts of which all stories are told; beyond, those of edges and close calls."""
-NEAR = 5.0
 
 
 @dataclass(frozen=True)
@@ -41,16 +39,16 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
     shown, pairs = presentable(result), _told_pairs(result)
     return {
         "names": list(shown.names),
-        "context": None if result.context is None else result.position(result.context),
-        "contextName": shown.context or "",
-        "contexts": list(shown.contexts),
+        "context": None if shown.context is None else printable(shown.context),
+        "contextVariables": list(context_variables(shown)),
+        "contexts": [printable(str(value)) for value in shown.contexts],
         "rows": list(result.data.rows),
         "kinds": list(result.data.kinds),
         "alpha": result.settings.alpha,
         "graphs": [_marks(graph) for graph in result.graphs.values()],
         "union": _marks(result.union),
         "pairs": [list(pair) for pair in pairs],
-        "log": [_log(result, place, pairs) for place in range(len(result.contexts))],
+        "log": _logs(shown, pairs),
         "stories": [stories(shown, *pair) for pair in pairs],
         "edges": _edges(result),
         "summary": summary(result),
@@ -95,21 +93,40 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in zip(first[chosen], second[chosen], strict=True)]
 
 
-def _log(result: ContextGraphs, place: int, pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """The deciding tests of one context, column by column."""
-    log, value = result.log, result.contexts[place]
-    slots = [log.slot(i, j) for i, j in pairs]
-    rows = ["", "pooled", *(printable(f"{result.context}={other}") for other in result.contexts)]
-    tested = log.view[place, slots] >= 0
+def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The deciding tests of every context, column by column, in the order of the pairs."""
+    position = {name: place for place, name in enumerate(shown.names)}
+    told, places = set(pairs), {value: place for place, value in enumerate(shown.contexts)}
+    found: list[dict[tuple[int, int], Any]] = [{} for _ in shown.contexts]
+    for row in shown.tests().to_dict("records"):
+        pair = position[row["x"]], position[row["y"]]
+        if pair in told:
+            found[places[row["context"]]][pair] = row
+    return [_columns(shown, value, rows, pairs) for value, rows in zip(shown.contexts, found, strict=True)]
+
+
+def _columns(shown: ContextGraphs, value: Any, rows: dict[tuple[int, int], Any], pairs: Sequence[tuple[int, int]]
+             ) -> dict[str, Any]:  # fmt: skip
+    """The tests of one context; a pair without any was not searched."""
+    missing = {
+        "decision": "not_searched",
+        "p": math.nan,
+        "statistic": math.nan,
+        "n": 0,
+        "given": (),
+        "rows": "",
+        "test": "",
+    }
+    chosen = [rows.get(pair, missing) for pair in pairs]
     return {
-        "decision": [Decision(int(code)).name.lower() for code in log.decision[place, slots]],
-        "p": _numbers(log.p[place, slots]),
-        "statistic": _numbers(log.statistic[place, slots]),
-        "n": log.n[place, slots].tolist(),
-        "given": [[int(z) for z in chosen if z >= 0] for chosen in log.given[place, slots]],
-        "rows": [rows[view + 1] for view in log.view[place, slots]],
-        "test": [log.labels[label] if ran else "" for label, ran in zip(log.label[place, slots], tested, strict=True)],
-        "strength": [_number(result.strength(result.names[i], result.names[j], value)) for i, j in pairs],
+        "decision": [row["decision"] for row in chosen],
+        "p": [_number(row["p"]) for row in chosen],
+        "statistic": [_number(row["statistic"]) for row in chosen],
+        "n": [int(row["n"]) for row in chosen],
+        "given": [[shown.position(name) for name in row["given"]] for row in chosen],
+        "rows": [printable(row["rows"]) if row["rows"] else "" for row in chosen],
+        "test": [row["test"] for row in chosen],
+        "strength": [_number(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],
     }
 
 
@@ -174,10 +191,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _numbers(values: NDArray[np.float64]) -> list[float | None]:
-    return [_number(value) for value in values.tolist()]
 
 
 def _number(value: float) -> float | None:

@@ -1,4 +1,4 @@
-"""A result whose names and context values are safe to show: printable, on one line, no two alike."""
+"""A result whose names and context values are safe to show: printable, on one line, no two names alike."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
     'so\\\\nil'
     """
     names = shown_once(result.names)
-    values = shown_once([str(value) for value in result.contexts])
+    values = tuple(printable(value) if isinstance(value, str) else value for value in result.contexts)
+    values = values if len(set(values)) == len(values) else result.contexts
     graphs = {shown: Graph(names, graph.marks) for shown, graph in zip(values, result.graphs.values(), strict=True)}
-    context = None if result.context is None else names[result.position(result.context)]
+    context = dict(zip(result.names, names, strict=True)).get(result.context or "", result.context)
     settings = replace(result.settings, knowledge=Knowledge())
     return replace(result, names=names, context=context, contexts=values, graphs=graphs, settings=settings)
 
 
 def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:
     """The story of a pair of a presentable result, context by context: each is one line."""
-    return shown.explain(shown.names[i], shown.names[j]).split("\n")
+    lines = shown.explain(shown.names[i], shown.names[j]).split("\n")
+    return [printable(line) for line in lines]
 
 
 def shown_once(names: Sequence[str]) -> tuple[str, ...]:

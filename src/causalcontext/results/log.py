@@ -70,8 +70,8 @@ class TrialLog:
         numbers, facts, given = ledger.records
         tested = facts[:, :, VIEW] >= 0
         numbers = np.where(tested[:, :, None], numbers, np.nan)
-        holds_context = (given == plan.context).any(axis=2) & (plan.context != NO_CONTEXT)
-        label = holds_context.astype(np.int8)
+        combined = (given == plan.context).any(axis=2) & (plan.context != NO_CONTEXT)  # padding is -1 too
+        label = combined.astype(np.int8)
         label[:, _at_context(plan, ledger)] = 2
         return cls(
             decision=np.broadcast_to(_decisions(plan, ledger), shape),

@@ -29,7 +29,7 @@
   const markText = (code, i, j) => code === 2 ? `${data.names[j]} --> ${data.names[i]}` : `${data.names[i]} ${MARKS[code]} ${data.names[j]}`;
   const having = (pair) => data.graphs.map((graph, place) => graph[pair] ? place : -1).filter((place) => place >= 0);
   const colour = (place) => `var(--c${data.contexts.length <= 6 ? place : 0})`;
-  const titleOf = (place) => data.context === null ? "all rows" : `${data.contextName} = ${data.contexts[place]}`;
+  const titleOf = (place) => data.context === null ? "all rows" : `${data.context} = ${data.contexts[place]}`;
 
   // What to draw: for every pair its mark, colours, strength, label.
   function strokes() {
@@ -120,7 +120,7 @@
     return shape("g", { class: "edge absent" }, line);
   }
   function drawNode(box, place) {
-    const [x, y, width, height] = box.map((value) => value * EM), context = place === data.context;
+    const [x, y, width, height] = box.map((value) => value * EM), context = data.contextVariables.includes(place);
     const chosen = state.pair ? state.pair.includes(place) : state.first === place;
     const group = shape("g", { class: `node${context ? " context" : ""}${chosen ? " picked" : ""}`, tabindex: 0, role: "button", "aria-pressed": String(chosen), "aria-label": `${data.names[place]}${context ? ", the context" : ""}`, "data-key": `n${place}`, "data-node": place });
     group.append(shape("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: context ? 0 : 10 }));
