@@ -20,7 +20,7 @@ def paint_all(folder: Path) -> None:
         cc.discover(table, "soil", alpha=0.01, method=name) for name in ("pc-ac", "pc-m", "pc-p")
     )
     adaptive.plot(path=folder / "contexts.svg")
-    adaptive.plot("union", path=folder / "union.svg")
+    adaptive.plot("union", path=folder / "union.svg")  # docs/soil-moisture.svg of the README is a copy
     adaptive.plot("difference", path=folder / "difference.svg")
     masked.plot("union", path=folder / "masked.svg")
     pooled.plot("union", path=folder / "pooled.svg")

@@ -59,6 +59,7 @@ def test_discover_writes_a_report() -> None:
     cc.examples.soil_moisture(300, seed=3).to_csv("soil.csv", index=False)
     answer = run("discover", "soil.csv", "--context", "soil", "--report", "out.html")
     assert answer.exit_code == 0
+    assert answer.stderr == "the report is in out.html: open it in a browser\n"
     assert Path("out.html").read_text().startswith("<!DOCTYPE html>")
 
 

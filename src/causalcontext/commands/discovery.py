@@ -57,6 +57,8 @@ def discover_file(
         result.report(report)
     _show_columns(table, result)
     show_page(summary(result))
+    if report is not None:
+        say(f"the report is in {report}: open it in a browser")
 
 
 def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
