@@ -84,20 +84,20 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
 
 def _causal_order(graph: Graph) -> list[int]:
     """The variables, causes first; where directed edges go in circles, those with the most effects first."""
-    forward = graph.marks == Mark.FORWARD
-    left = set(range(len(graph.names)))
+    forward, adjacent = graph.marks == Mark.FORWARD, graph.adjacency
+    causes, effects = forward.sum(axis=0), forward.sum(axis=1)
+    left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
     order: list[int] = []
-    near = np.zeros(len(graph.names), dtype=bool)
-    while left:
-        inside = sorted(left)
-        causes = {node: int(forward[inside, node].sum()) for node in inside}
-        free = [node for node in inside if causes[node] == 0]
-        pool = free or inside
-        ranks = [(bool(near[node]), int(forward[node, inside].sum()) - causes[node], -node) for node in pool]
-        chosen = -max(ranks)[2]
-        near |= graph.adjacency[chosen]
+    while left.any():
+        free = left & (causes == 0)
+        pool = np.flatnonzero(free if free.any() else left)
+        best = np.lexsort((pool, causes[pool] - effects[pool], ~near[pool]))[0]
+        chosen = int(pool[best])
         order.append(chosen)
-        left.remove(chosen)
+        left[chosen] = False
+        near |= adjacent[chosen]
+        causes = causes - forward[chosen]
+        effects = effects - forward[:, chosen]
     return order
 
 
