@@ -9,8 +9,9 @@ import causalcontext as cc
 import hostile
 from causalcontext.drawing.layers import crossings, layer_numbers, oriented_arcs
 from causalcontext.drawing.layout import layout
+from causalcontext.drawing.legend import legend
 from causalcontext.drawing.names import printable, shown_names
-from causalcontext.drawing.strokes import context_panel, difference_panel, legend, union_panel
+from causalcontext.drawing.strokes import context_panel, difference_panel, graph_panel, union_panel
 from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.simulate.linear import random_model
 
@@ -195,10 +196,15 @@ def test_without_a_context_and_without_edges():
 
 
 def test_marks_are_read_from_the_first_to_the_second():
-    assert context_panel_mark("<--") is Mark.BACKWARD
+    assert graph_panel(Graph.from_edges("AB", [("A", "B", "<--")])).strokes[0].mark is Mark.BACKWARD
 
 
-def context_panel_mark(text):
-    from causalcontext.drawing.strokes import graph_panel
-
-    return graph_panel(Graph.from_edges("AB", [("A", "B", text)])).strokes[0].mark
+@pytest.mark.parametrize("contexts", [3, 9])
+def test_every_colour_is_in_the_legend(contexts):
+    model = random_model(8, contexts=contexts, density=0.4, seed=5)
+    result = cc.discover(model.sample(200 * contexts, seed=1), context=model.context_name)
+    pictures = [([context_panel(result, value) for value in result.contexts], None), ([union_panel(result)], None),
+                ([difference_panel(result, 0, 2)], (0, 2))]  # fmt: skip
+    for panels, compared in pictures:
+        explained = {colour for sample in legend(result, panels, compared) for colour in sample.stroke.colours}
+        assert {colour for panel in panels for stroke in panel.strokes for colour in stroke.colours} <= explained

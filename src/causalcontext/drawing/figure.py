@@ -12,8 +12,9 @@ import numpy as np
 
 from causalcontext.data.files import write_whole
 from causalcontext.drawing.layout import Layout
+from causalcontext.drawing.legend import Sample
 from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_stroke, prepare, writable
-from causalcontext.drawing.strokes import Panel, Sample
+from causalcontext.drawing.strokes import Panel
 from causalcontext.errors import OptionError
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from causalcontext.drawing.layout import Layout
+from causalcontext.drawing.legend import Sample
 from causalcontext.drawing.names import text_width
 from causalcontext.drawing.palette import BOX_FILL, CONTEXT_FILL, INK
-from causalcontext.drawing.strokes import Sample, Stroke
+from causalcontext.drawing.strokes import Stroke
 from causalcontext.graphs.graph import Mark
 
 if TYPE_CHECKING:

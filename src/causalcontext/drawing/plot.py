@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from causalcontext.drawing.figure import Picture, figure_of, paint_axes, paint_figure, save_picture
 from causalcontext.drawing.layout import layout
+from causalcontext.drawing.legend import graph_legend, legend
 from causalcontext.drawing.pictures import KINDS, check_picture_path
 from causalcontext.drawing.strokes import (
     Panel,
@@ -15,7 +16,6 @@ from causalcontext.drawing.strokes import (
     context_variables,
     difference_panel,
     graph_panel,
-    legend,
     union_panel,
 )
 from causalcontext.errors import OptionError, check_choice
@@ -55,7 +55,7 @@ def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | N
 def graph_picture(graph: Graph) -> Picture:
     """What is to be painted of a graph."""
     panel = graph_panel(graph)
-    return Picture((panel,), legend(None, [panel]), layout(graph), ())
+    return Picture((panel,), graph_legend([panel]), layout(graph), ())
 
 
 def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None

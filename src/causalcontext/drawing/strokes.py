@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 
@@ -61,14 +61,6 @@ class Panel:
     strokes: tuple[Stroke, ...]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """An entry of the legend: a stroke as it may look, and what that means."""
-
-    stroke: Stroke
-    words: str
-
-
 def graph_panel(graph: Graph, title: str = "") -> Panel:
     """A graph by itself."""
     return Panel(title, tuple(Stroke(pair, Mark(int(graph.marks[pair]))) for pair in _edges(graph)))
@@ -104,38 +96,18 @@ def union_panel(result: ContextGraphs) -> Panel:
 
 def difference_panel(result: ContextGraphs, first: Any, second: Any) -> Panel:
     """Two contexts compared: what they share is pale, what one of them lacks has the colour of the other."""
-    places = context_place(result, first), context_place(result, second)
-    colours = tuple(context_colour(range(2) if not has_own_colours(result.contexts) else result.contexts, place)
-                    for place in (places if has_own_colours(result.contexts) else (0, 1)))  # fmt: skip
-    strokes = []
-    for pair in _pairs(result):
-        marks = [Mark(int(result.graphs[value].marks[pair])) for value in (first, second)]
-        having = [value for value, mark in zip((first, second), marks, strict=True) if mark]
-        if not having:
-            continue
-        same = marks[0] is marks[1]
-        shade = (SOFT,) if same else tuple(c for c, mark in zip(colours, marks, strict=True) if mark)
-        label = f"{_ARROWS[marks[0]]} | {_ARROWS[marks[1]]}" if len(having) == 2 and not same else ""
-        strokes.append(Stroke(pair, next(mark for mark in marks if mark), shade,
-                              _strength(result, pair, having), _uncertain(result, pair, having), label))  # fmt: skip
+    colours = two_colours(result, first, second)
+    pairs = _edges(union_graph([result.graphs[first], result.graphs[second]]))
+    strokes = [_compared(result, pair, (first, second), colours) for pair in pairs]
     return Panel(f"{shown(first)} against {shown(second)}", tuple(strokes))
 
 
-def legend(result: ContextGraphs | None, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
-           ) -> tuple[Sample, ...]:  # fmt: skip
-    """What every mark, colour and width of these panels means; nothing that does not occur."""
-    strokes = [stroke for panel in panels for stroke in panel.strokes]
-    samples = [Sample(Stroke((0, 1), mark, strength=0.4), words) for mark, words in _MARK_WORDS.items()
-               if any(_like(stroke.mark) is mark for stroke in strokes)]  # fmt: skip
-    if result is not None:
-        samples += _colour_samples(result, strokes, compared)
-    if any(stroke.strength is not None for stroke in strokes):
-        samples.append(Sample(Stroke((0, 1), Mark.UNDIRECTED, strength=0.05), "weak"))
-        samples.append(Sample(Stroke((0, 1), Mark.UNDIRECTED, strength=1.0), "strong (|partial correlation|)"))
-    if any(stroke.uncertain for stroke in strokes):
-        samples.append(Sample(Stroke((0, 1), Mark.UNDIRECTED, strength=0.3, uncertain=True),
-                              f"uncertain: kept narrowly (p > alpha/{NEAR:g}) or untestable"))  # fmt: skip
-    return tuple(samples)
+def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, str]:
+    """The colours of two contexts; if there are too many for a colour each, the first two colours."""
+    places = context_place(result, first), context_place(result, second)
+    if not has_own_colours(result.contexts):
+        return context_colour(range(2), 0), context_colour(range(2), 1)
+    return context_colour(result.contexts, places[0]), context_colour(result.contexts, places[1])
 
 
 def context_variables(result: ContextGraphs) -> tuple[int, ...]:
@@ -146,7 +118,7 @@ def context_variables(result: ContextGraphs) -> tuple[int, ...]:
 def context_place(result: ContextGraphs, value: Any) -> int:
     """The place of a context value, or an error that suggests one."""
     for place, known in enumerate(result.contexts):
-        if known == value and type(known) is type(value):
+        if known == value and isinstance(known, bool) == isinstance(value, bool):
             return place
     expected = ", ".join(repr(known) for known in result.contexts[:8])
     raise OptionError(
@@ -159,58 +131,19 @@ def shown(value: Any) -> str:
     return shortened(printable(str(value)), 40)
 
 
-_MARK_WORDS = {
-    Mark.FORWARD: "cause → effect",
-    Mark.UNDIRECTED: "adjacent, direction not determined (o-o)",
-    Mark.CONFLICT: "conflicting directions (x-x)",
-    Mark.BOTH: "one way here, the other way there (<=>)",
-    Mark.CONFOUNDED: "hidden common cause (<->)",
-}
 _ARROWS = {Mark.FORWARD: "→", Mark.BACKWARD: "←", Mark.UNDIRECTED: "o-o", Mark.CONFLICT: "x-x", Mark.BOTH: "⇔",
            Mark.CONFOUNDED: "↔"}  # fmt: skip
 
 
-def _like(mark: Mark) -> Mark:
-    return Mark.FORWARD if mark is Mark.BACKWARD else mark
-
-
-def _colour_samples(result: ContextGraphs, strokes: Sequence[Stroke], compared: tuple[Any, Any] | None
-                    ) -> list[Sample]:  # fmt: skip
-    used = {stroke.colours for stroke in strokes}
-    if compared is not None:
-        pair = difference_panel(result, *compared)
-        colours = {stroke.colours for stroke in pair.strokes} & used
-        names = dict(zip(_two_colours(result, compared), compared, strict=True))
-        lines: list[tuple[tuple[str, ...], str]] = [((SOFT,), "the same in both")]
-        lines += [((colour,), f"only {shown(value)}") for colour, value in names.items()]
-        lines.append((tuple(names), f"other mark: {shown(compared[0])} | {shown(compared[1])}"))
-        return [_coloured(shade, words) for shade, words in lines if shade in colours]
-    if result.context is None:
-        return []
-    samples = [_coloured((INK,), "in all contexts")] if (INK,) in used else []
-    if not has_own_colours(result.contexts):
-        few, many = share_colour(1, 10), share_colour(9, 10)
-        return [*samples, _coloured((few,), "in few contexts"), _coloured((many,), "in most contexts")]
-    seen = {colour for colours in used for colour in colours}
-    name = shown(result.context)
-    return samples + [_coloured((colour,), f"not in all: {name} = {shown(value)}")
-                      for place, value in enumerate(result.contexts)
-                      if (colour := context_colour(result.contexts, place)) in seen]  # fmt: skip
-
-
-def _two_colours(result: ContextGraphs, compared: tuple[Any, Any]) -> tuple[str, str]:
-    if not has_own_colours(result.contexts):
-        return context_colour(range(2), 0), context_colour(range(2), 1)
-    first, second = (context_colour(result.contexts, context_place(result, value)) for value in compared)
-    return first, second
-
-
-def _coloured(colours: tuple[str, ...], words: str) -> Sample:
-    return Sample(Stroke((0, 1), Mark.FORWARD, colours, strength=0.4), words)
-
-
-def _pairs(result: ContextGraphs) -> list[tuple[int, int]]:
-    return list(combinations(range(len(result.names)), 2))
+def _compared(result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str]) -> Stroke:
+    """An edge that at least one of two contexts has."""
+    marks = [Mark(int(result.graphs[value].marks[pair])) for value in two]
+    having = [value for value, mark in zip(two, marks, strict=True) if mark]
+    same = marks[0] is marks[1]
+    shades = (SOFT,) if same else tuple(colour for colour, mark in zip(colours, marks, strict=True) if mark)
+    label = f"{_ARROWS[marks[0]]} | {_ARROWS[marks[1]]}" if len(having) == 2 and not same else ""
+    mark = marks[0] or marks[1]
+    return Stroke(pair, mark, shades, _strength(result, pair, having), _uncertain(result, pair, having), label)
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
