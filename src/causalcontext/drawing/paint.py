@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.legend import Sample
 from causalcontext.drawing.names import text_width
-from causalcontext.drawing.palette import BOX_FILL, CONTEXT_FILL, INK
+from causalcontext.drawing.palette import BOX_FILL, CONTEXT_FILL, INK, text_colour
 from causalcontext.drawing.strokes import Stroke
 from causalcontext.graphs.graph import Mark
 
@@ -172,9 +172,8 @@ def _paint_end(axes: Axes, mark: Mark, tip: Floats, base: Floats, arrow: bool, c
 
 def _paint_label(axes: Axes, words: str, where: Floats, stroke: Stroke, points: float) -> None:
     patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
-    colour = stroke.colours[0] if len(stroke.colours) == 1 else INK
     axes.text(where[0], where[1], writable(words), ha="center", va="center", zorder=2.8, parse_math=False,
-              fontsize=0.78 * points, color=colour, bbox=patch)  # fmt: skip
+              fontsize=0.78 * points, color=text_colour(stroke.colours), bbox=patch)  # fmt: skip
 
 
 def _label_place(route: Floats, words: str) -> Floats:

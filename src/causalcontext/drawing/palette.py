@@ -23,6 +23,11 @@ def context_colour(contexts: Sequence[Any], place: int) -> str:
     return _COLOURS[place] if has_own_colours(contexts) else _COLOURS[0]
 
 
+def text_colour(colours: Sequence[str]) -> str:
+    """A colour for words about such a line: its own if that is dark enough to read."""
+    return colours[0] if len(colours) == 1 and colours[0] in _COLOURS[:4] else INK
+
+
 def share_colour(count: int, total: int) -> str:
     """From light (in few contexts) to dark (in nearly all), for more contexts than there are colours."""
     return _FEW_TO_MANY[min(int(len(_FEW_TO_MANY) * count / total), len(_FEW_TO_MANY) - 1)]

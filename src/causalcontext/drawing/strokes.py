@@ -20,7 +20,10 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 
 LONGEST_LABEL = 12
+MOST_NAMED = 2
+"""Contexts that a label names; more are counted."""
 MOST_LABELS = 40
+"""Labels in a picture; beyond, colours alone must do."""
 NEAR = 5.0
 """An edge whose largest p-value is above alpha / NEAR was kept narrowly."""
 
@@ -166,8 +169,9 @@ def _colours(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
 def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
     if len(having) == len(result.contexts):
         return ""
-    text = ", ".join(shortened(printable(str(value)), LONGEST_LABEL) for value in having)
-    return text if len(text) <= 2 * LONGEST_LABEL else f"{len(having)} of {len(result.contexts)}"
+    if len(having) > MOST_NAMED:
+        return f"{len(having)} of {len(result.contexts)}"
+    return ", ".join(shortened(printable(str(value)), LONGEST_LABEL) for value in having)
 
 
 def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> float | None:
