@@ -6,10 +6,6 @@ from pathlib import Path
 import pytest
 
 
-def pytest_addoption(parser):
-    parser.addoption("--browser", action="store_true", help="run the tests that need Chromium, chromedriver, selenium")
-
-
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--browser"):
         return
