@@ -217,6 +217,7 @@ ACCEPTED = {
 
 COMMAND = {
     "a kind without a column": ["--kind", "categorical"],
-    "a report": ["--report", "out.html"],
+    "a report in a missing folder": ["--report", "missing/out.html"],
+    "one file for result and report": ["--json", "out.html", "--report", "out.html"],
     "the table as file to write": ["--json", "data.csv"],
 }

@@ -15,7 +15,8 @@ LAYERS = [
     {"search"},
     {"results"},
     {"score"},
-    {"discover", "report", "diagnostics", "several", "stability"},
+    {"discover", "several", "drawing"},
+    {"report", "estimator", "causal_learn", "diagnostics", "stability"},
     {"study"},
     {"commands", "cli", "cli_study", "__init__", "__main__"},
 ]

@@ -18,6 +18,8 @@ from causalcontext.errors import (
     NotYetError,
     OptionError,
 )
+from causalcontext.estimator import PCAC
+from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.knowledge import Knowledge
@@ -27,6 +29,7 @@ from causalcontext.simulate import examples
 from causalcontext.version import __version__
 
 __all__ = [
+    "PCAC",
     "CausalContextError",
     "ContextGraphs",
     "DataError",
@@ -42,6 +45,7 @@ __all__ = [
     "bins",
     "discover",
     "examples",
+    "export",
     "load",
     "read_file",
     "threshold",

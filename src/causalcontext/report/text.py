@@ -13,7 +13,7 @@ MOST_EDGES = 60
 
 def summary(result: ContextGraphs) -> str:
     """The page."""
-    return "\n\n".join([_heading(result), *_graphs(result), _union(result), *_notes(result)])
+    return "\n\n".join([_heading(result), *_graphs(result), _union(result), *notes(result)])
 
 
 def _heading(result: ContextGraphs) -> str:
@@ -59,19 +59,20 @@ def _union(result: ContextGraphs) -> str:
     return f"{title}: {_counted(result.labeled_union)}\n{_listed(lines)}"
 
 
-def _notes(result: ContextGraphs) -> list[str]:
-    notes = [*(f"WARNING: {sentence}" for sentence in result.warnings), *(f"note: {note}" for note in result.notes)]
+def notes(result: ContextGraphs) -> list[str]:
+    """Sentences that a reader of the graphs should know."""
+    found = [*(f"WARNING: {sentence}" for sentence in result.warnings), *(f"note: {note}" for note in result.notes)]
     cut = int((result.log.cut > 0).any(axis=0).sum())
     if cut:
         smallest = int(result.log.cut[result.log.cut > 0].min())
-        notes.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
+        found.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
                      "tried: there are too many")  # fmt: skip
     untestable = int((result.log.decision == Decision.UNTESTABLE).sum())
     if not untestable or not result.complete:
-        return notes
+        return found
     pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"
     note = f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"
-    return [*notes, note]
+    return [*found, note]
 
 
 def _counted(edges: Sized) -> str:

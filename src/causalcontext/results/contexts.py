@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +23,10 @@ from causalcontext.results.log import TrialLog
 from causalcontext.search.family import Doubt, Origin
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from causalcontext.diagnostics.findings import Diagnosis
+    from causalcontext.report.payload import Section
     from causalcontext.stability import Stability
 
 
@@ -225,6 +228,52 @@ class ContextGraphs:
 
         save(self, path)
 
+    def strength(self, x: str, y: str, value: Any) -> float:
+        """The strength of the pair in one context, as in `edges()`; NaN without a test."""
+        place, slot = self.contexts.index(value), self.log.slot(self.position(x), self.position(y))
+        return self._strength(place, slot) if self.evidence is None else float(self.evidence.strength[place, slot])
+
+    def plot(
+        self,
+        kind: str = "contexts",
+        *,
+        contexts: Sequence[Any] | None = None,
+        axes: Axes | Sequence[Axes] | None = None,
+        path: str | Path | None = None,
+        dpi: float = 150,
+    ) -> tuple[Axes, ...]:
+        """A picture in one layout that all contexts share: causes left of effects, the context in a dark box.
+
+        Parameters
+        ----------
+        kind : {"contexts", "union", "difference"}
+            One panel per context, the labeled union, or two contexts compared.
+        contexts : sequence of context values, optional
+            Which panels to draw, or which two to compare; by default all of them, and the first two.
+        axes : matplotlib axes, optional
+            Where to draw, one for each panel; by default a new figure with a legend.
+        path : str or Path, optional
+            A `.png`, `.svg` or `.pdf` file to write.
+        dpi : float
+            Dots per inch of a PNG file.
+
+        Returns
+        -------
+        tuple of matplotlib Axes, one for each panel
+        """
+        from causalcontext.drawing.plot import plot
+
+        return plot(self, kind, contexts=contexts, axes=axes, path=path, dpi=dpi)
+
+    def report(self, path: str | Path, *, title: str | None = None, sections: Sequence[Section] = ()) -> None:
+        """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network.
+
+        `sections` are more cards for the page: `report.payload.Section(title, lines, table)`.
+        """
+        from causalcontext.report.html import write_report
+
+        write_report(self, path, title=title, sections=sections)
+
     def position(self, name: str) -> int:
         """The place of a variable among `names`."""
         if name not in self.names:
@@ -248,6 +297,11 @@ class ContextGraphs:
         from causalcontext.report.text import summary
 
         return summary(self)
+
+    def _repr_html_(self) -> str:
+        from causalcontext.report.notebook import result_html
+
+        return result_html(self)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{value!r}: {len(graph.edges)} edges" for value, graph in self.graphs.items())
