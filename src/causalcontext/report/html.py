@@ -43,7 +43,7 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
             "TITLE": html.escape(printable(title or _title(result))),
             "STYLE": _part("report.css"),
             "TEXT": html.escape(str(result.labeled_union)),
-            "DATA": safe_json(payload(result, (*_diagnosis(result), *sections))),
+            "DATA": safe_json(payload(result, (*_scores(result), *_diagnosis(result), *sections))),
             "SCRIPT": script,
         },
     )
@@ -63,6 +63,11 @@ def _diagnosis(result: ContextGraphs) -> tuple[Section, ...]:
         return ()
     findings = result.diagnose().to_frame().drop(columns="evidence")
     return (Section("Diagnosis", (), findings),) if len(findings) else ()
+
+
+def _scores(result: ContextGraphs) -> tuple[Section, ...]:
+    """For a score-based result, what speaks for and against every link."""
+    return () if result.evidence is None else (Section("Scores", (), result.scores()),)
 
 
 def _title(result: ContextGraphs) -> str:

@@ -63,8 +63,12 @@ def summary(result: ContextGraphs) -> str:
     context = (
         "" if result.context is None else f", context {printable(result.context)} with {len(result.contexts)} values"
     )
-    return (f"{result.settings.method} on {sum(result.data.rows):,} rows and {len(result.names)} variables{context}; "
-            f"test {result.settings.test}, alpha {result.settings.alpha:g}")  # fmt: skip
+    how = f"test {result.settings.test}, alpha {result.settings.alpha:g}"
+    if result.evidence is not None:
+        how = f"{result.evidence.search} search, transform {result.evidence.transform}"
+    return (
+        f"{result.settings.method} on {sum(result.data.rows):,} rows and {len(result.names)} variables{context}; {how}"
+    )
 
 
 def _drawn(found: Layout) -> dict[str, Any]:
@@ -183,7 +187,10 @@ def _section(section: Section) -> dict[str, Any]:
         "title": printable(section.title),
         "lines": [printable(line) for line in section.lines],
         "header": [printable(str(name)) for name in table.columns],
-        "rows": [[printable(_cell(value)) for value in row] for row in table.itertuples(index=False)],
+        "rows": [
+            [printable(text) if (text := _cell(value)) else "" for value in row]
+            for row in table.itertuples(index=False)
+        ],
     }
 
 
