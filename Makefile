@@ -3,21 +3,43 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check test-slow clean
+.PHONY: demo test check test-slow test-browser docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/causalcontext demo --json out/soil-moisture.json
 
-test: demo check
+test: demo check $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.ready
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs/conf.py docs/pictures.py
 	$(BIN)/mypy
 
 test-slow: $(VENV)/.ready
 	$(BIN)/python -m pytest -m slow
+
+# Opens reports in headless Chromium; sets up selenium, and Debian's chromium and chromium-driver where it may.
+test-browser: $(VENV)/.browser-ready
+	$(BIN)/python -m pytest tests/browser --browser
+
+docs: $(VENV)/.docs-ready
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs out/docs
+	@echo "open out/docs/index.html"
+
+# The tools that results go to, and what runs the tutorials.
+$(VENV)/.test-ready: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[doors,tutorials]"
+	touch $@
+
+$(VENV)/.browser-ready: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	@bash tests/browser/install.sh
+	touch $@
+
+$(VENV)/.docs-ready: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'

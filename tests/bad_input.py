@@ -181,7 +181,8 @@ PYTHON = {
         _from_python(pd.DataFrame(np.zeros((9, 2)), columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))),
     ),
     "a context that mixes types": (cc.DataError, _from_python(good_table(R=[1, "1"] * (ROWS // 2)), "R")),
-    "several context columns": (cc.NotYetError, _from_python(good_table(), ["R", "Z"])),
+    "several context columns, one of them measured": (cc.DataError, _from_python(good_table(), ["R", "Z"])),
+    "the same context column twice": (cc.OptionError, _from_python(good_table(), ["R", "R"])),
     "a column of lists": (cc.DataError, _from_python(good_table(Z=[[1]] * ROWS), "R")),
     "a column that mixes numbers and text": (
         cc.DataError,
@@ -216,6 +217,7 @@ ACCEPTED = {
 
 COMMAND = {
     "a kind without a column": ["--kind", "categorical"],
-    "a report": ["--report", "out.html"],
+    "a report in a missing folder": ["--report", "missing/out.html"],
+    "one file for result and report": ["--json", "out.html", "--report", "out.html"],
     "the table as file to write": ["--json", "data.csv"],
 }

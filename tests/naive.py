@@ -416,3 +416,125 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
     return adjusted
+
+
+def legacy_correlation(data: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float]:
+    """Partial correlation of normal scores of ranks, n - 2 - |Z|, and the two-sided p-value."""
+    scores = np.column_stack([stats.norm.ppf((stats.rankdata(column) - 0.5) / len(column)) for column in data.T])
+    found = partial_correlation(scores, x, y, given)
+    assert found is not None
+    return found[0], found[2], found[3]
+
+
+def legacy_regression(
+    data: Floats, context: NDArray[np.integer[Any]], y: int, given: Sequence[int]
+) -> tuple[float, int, float]:
+    """The drop in deviance when all one-hot columns of the context join y ~ 1 + Z, with one df for every level."""
+    one_hot = (context[:, None] == np.unique(context)).astype(float)
+    return _deviance_drop(data[:, y], data[:, list(given)], one_hot)
+
+
+def legacy_given_context(
+    data: Floats, context: NDArray[np.integer[Any]], x: int, y: int, given: Sequence[int]
+) -> tuple[float, int, float]:
+    """The drop in deviance when x joins y ~ 1 + Z + one-hot context."""
+    one_hot = (context[:, None] == np.unique(context)).astype(float)
+    return _deviance_drop(data[:, y], np.column_stack([data[:, list(given)], one_hot]), data[:, [x]])
+
+
+def _deviance_drop(target: Floats, before: Floats, extra: Floats) -> tuple[float, int, float]:
+    def residual_sum(columns: Floats) -> float:
+        design = np.column_stack([np.ones(len(target)), columns])
+        return float(((target - design @ np.linalg.lstsq(design, target, rcond=None)[0]) ** 2).sum())
+
+    drop = len(target) * math.log(residual_sum(before) / residual_sum(np.column_stack([before, extra])))
+    return drop, extra.shape[1], float(stats.chi2.sf(drop, extra.shape[1]))
+
+
+def adjacency_rates(found: set[Pair], true: set[Pair], nodes: Sequence[Node], told: set[Pair]) -> dict[str, float]:
+    """Rates of adjacencies; `fpr` as published: over ordered pairs, the diagonal and the told pairs included."""
+    pairs = {frozenset(pair) for pair in itertools.combinations(nodes, 2)}
+    found, true = found - told, true - told
+    absent_ordered = len(nodes) ** 2 - 2 * len(true)
+    untold_absent = pairs - told - true
+    return {
+        "tpr": len(found & true) / len(true) if true else math.nan,
+        "fpr": 2 * len(found - true) / absent_ordered,
+        "fpr_untold": 2 * len(found - true) / (absent_ordered - 2 * len(told)),
+        "fpr_pairs": len(found - true) / len(untold_absent) if untold_absent else math.nan,
+        "adj_prec": len(found & true) / len(found) if found else math.nan,
+        "f1": 2 * len(found & true) / (len(found) + len(true)) if found or true else math.nan,
+    }
+
+
+def mark_rates(arrows: set[Arrow], adjacent: set[Pair], true: set[Arrow], told: set[Pair]) -> dict[str, float]:
+    """Right arrows among found adjacencies, and among true links."""
+    right = {arrow for arrow in arrows & true if frozenset(arrow) not in told}
+    found = adjacent - told
+    links = {arrow for arrow in true if frozenset(arrow) not in told}
+    return {
+        "edge_prec": len(right) / len(found) if found else math.nan,
+        "edge_rec": len(right) / len(links) if links else math.nan,
+    }
+
+
+def label_rates(found: Sequence[set[Pair]], true: Sequence[set[Pair]], context: Node) -> dict[str, float]:
+    """Of the pairs without the context that change between contexts, those that have just the right contexts."""
+
+    def changing(graphs: Sequence[set[Pair]]) -> dict[Pair, list[bool]]:
+        labels = {pair: [pair in graph for graph in graphs] for graph in graphs for pair in graph}
+        return {pair: label for pair, label in labels.items() if not all(label) and context not in pair}
+
+    here, there = changing(found), changing(true)
+    right = [pair for pair in here if here[pair] == there.get(pair)]
+    return {
+        "label_prec": len(right) / len(here) if here else math.nan,
+        "label_rec": len(right) / len(there) if there else math.nan,
+    }
+
+
+def bootstrap_error(values: Sequence[float], weights: Floats) -> float:
+    """The standard deviation of resampled means, resample after resample."""
+    means = []
+    for counts in weights:
+        drawn = [v for v, count in zip(values, counts, strict=True) for _ in range(int(count)) if not math.isnan(v)]
+        if drawn:
+            means.append(sum(drawn) / len(drawn))
+    return float(np.std(means, ddof=1))
+
+
+def regression_slope(data: Floats, x: int, y: int, given: Sequence[int]) -> tuple[float, float]:
+    """The coefficient of x in least squares of y on an intercept, x and Z, and its standard error."""
+    design = np.column_stack([np.ones(len(data)), data[:, x], *(data[:, z] for z in given)])
+    coefficients = np.linalg.lstsq(design, data[:, y], rcond=None)[0]
+    residuals = data[:, y] - design @ coefficients
+    variance = residuals @ residuals / (len(data) - design.shape[1])
+    covariance = variance * np.linalg.inv(design.T @ design)
+    return float(coefficients[1]), float(math.sqrt(covariance[1, 1]))
+
+
+def heterogeneity(slopes: Sequence[tuple[float, float]]) -> float:
+    """Cochran's Q of (slope, standard error) pairs."""
+    weights = [1 / error**2 for _, error in slopes]
+    centre = sum(w * b for w, (b, _) in zip(weights, slopes, strict=True)) / sum(weights)
+    return sum(w * (b - centre) ** 2 for w, (b, _) in zip(weights, slopes, strict=True))
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values, in the order given: the least false-discovery rate at which each is a discovery."""
+    m = len(p_values)
+    ranked = sorted(p_values)
+    return [min(min(1.0, ranked[k] * m / (k + 1)) for k in range(ranked.index(p), m)) for p in p_values]
+
+
+def wilks(data: Floats, first: NDArray[Any], second: NDArray[Any], given: Sequence[int]) -> tuple[float, int, float]:
+    """Bartlett's statistic of Wilks' lambda between the indicators of two categorical columns, its df and p-value."""
+    indicators = [
+        np.column_stack([column == v for v in np.unique(column)[1:]]).astype(float) for column in (first, second)
+    ]
+    left, right = (np.column_stack([fit(column, data[:, list(given)])[0] for column in part.T]) for part in indicators)
+    both = np.column_stack([left, right])
+    volume = np.linalg.det(both.T @ both) / np.linalg.det(left.T @ left) / np.linalg.det(right.T @ right)
+    df = left.shape[1] * right.shape[1]
+    statistic = -(len(data) - 1 - len(given) - (both.shape[1] + 1) / 2) * math.log(volume)
+    return statistic, df, float(stats.chi2.sf(statistic, df))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from causalcontext.knowledge import Knowledge
 from causalcontext.rules import Rule, adaptive
+from causalcontext.search.across import always_physical
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.plan import Plan
@@ -19,10 +20,13 @@ def search_oracle(
     levels: tuple[int, ...] = (0, 1),
     knowledge: Knowledge | None = None,
     collider_rule: str = "majority",
+    masked_scope: str = "adaptive",
+    across: bool = False,
 ) -> Found:
     """The graphs that a search finds when every independence question is answered exactly."""
     links = (knowledge or Knowledge()).links(model.names)
-    plan = Plan(len(model.names), model.context, rule, levels, links, 0.5, len(model.names))
+    plan = Plan(len(model.names), model.context, rule, levels, links, 0.5, len(model.names), masked_scope,
+                (lambda ledger: always_physical) if across else None)  # fmt: skip
     search = BatchedSearch(OracleTest(model).prepare(None), model.context)
     return algorithm_1(search, plan, collider_rule, 1, lambda size, done, total: None)
 

@@ -11,11 +11,14 @@ PACKAGE = Path(causalcontext.__file__).parent
 LAYERS = [
     {"errors", "rules", "verdicts", "version", "progress", "kernels"},
     {"data", "graphs"},
-    {"knowledge", "independence", "simulate"},
+    {"knowledge", "independence", "simulate", "support"},
     {"search"},
     {"results"},
-    {"discover", "report"},
-    {"commands", "cli", "__init__", "__main__"},
+    {"score"},
+    {"discover", "several", "drawing"},
+    {"report", "estimator", "causal_learn", "diagnostics", "stability"},
+    {"study"},
+    {"commands", "cli", "cli_study", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(PACKAGE.rglob("*.py"))

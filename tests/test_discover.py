@@ -276,3 +276,11 @@ def test_bad_options_get_one_sentence(table, options, words):
         cc.discover(table, context="soil", **options)
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, cc.CausalContextError)
+
+
+def test_plain_pc_names_its_test_and_measures_correlations():
+    table = cc.examples.soil_moisture(500, seed=1).drop(columns="soil")
+    result = cc.discover(table)
+    assert set(result.tests()["test"]) == {"partial-correlation"}
+    strength = result.edges()["strength"]
+    assert ((strength.abs() <= 1.0) & strength.notna()).all()

@@ -7,6 +7,7 @@
 """
 
 from causalcontext.data.files import read_file
+from causalcontext.data.indicators import bins, threshold
 from causalcontext.discover import discover
 from causalcontext.errors import (
     CausalContextError,
@@ -17,6 +18,8 @@ from causalcontext.errors import (
     NotYetError,
     OptionError,
 )
+from causalcontext.estimator import PCAC
+from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.knowledge import Knowledge
@@ -26,6 +29,7 @@ from causalcontext.simulate import examples
 from causalcontext.version import __version__
 
 __all__ = [
+    "PCAC",
     "CausalContextError",
     "ContextGraphs",
     "DataError",
@@ -38,8 +42,11 @@ __all__ = [
     "NotYetError",
     "OptionError",
     "__version__",
+    "bins",
     "discover",
     "examples",
+    "export",
     "load",
     "read_file",
+    "threshold",
 ]

@@ -1,4 +1,4 @@
-"""The command line: `causalcontext discover`, `causalcontext check` and `causalcontext demo`.
+"""The command line: `causalcontext discover`, `check`, `explain`, `plot`, `report`, `export` and `demo`.
 
 Options are read here; `commands/` does the work. Whatever the library refuses ends with one sentence on stderr
 and exit code 2, Ctrl-C with exit code 130.
@@ -13,18 +13,20 @@ from typing import Annotated
 
 import typer
 
+from causalcontext.cli_study import study_app
 from causalcontext.commands.checking import check_file
 from causalcontext.commands.demo import show_demo
 from causalcontext.commands.discovery import discover_file, parsed_kinds
+from causalcontext.commands.showing import explain_file, export_file, plot_file, report_file
 from causalcontext.commands.terminal import one_sentence
 from causalcontext.version import __version__
 
 app = typer.Typer(
     help="Causal graphs from data whose mechanisms change with a context.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(study_app, name="study")
 
 Table = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
 Context = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")]
@@ -33,17 +35,24 @@ KindList = Annotated[
     typer.Option("--kind", metavar="COLUMN=KIND", help="Overrides the dtype: R=categorical. Repeatable."),
 ]
 Missing = Annotated[str, typer.Option(metavar="MODE", help="Missing values: raise, or listwise (drop rows).")]
+ResultFile = Annotated[Path, typer.Argument(metavar="RESULT", help="A file that discover --json has written.")]
 Output = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
-Report = Annotated[Path | None, typer.Option(metavar="FILE", help="An HTML report: not yet in this version.")]
+Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an interactive HTML report here.")]
 Progress = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
-Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p or pc-b.")]
+Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p, pc-b, score-ac or auto.")]
 IndependenceTest = Annotated[str, typer.Option(metavar="NAME", help="auto, partial-correlation or fisher-z.")]
 Alpha = Annotated[float, typer.Option(metavar="NUMBER", help="Larger p-values mean independence.")]
 KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What is known about links, as TOML.")]
 MaxGiven = Annotated[int | None, typer.Option(metavar="N", help="The largest conditioning set.")]
 ColliderRule = Annotated[str, typer.Option(metavar="NAME", help="majority, conservative or first.")]
 Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for all cores.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="For tests that draw random numbers.")]
+Diagnose = Annotated[bool, typer.Option("--diagnose", help="Also print what to know before believing the result.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="For random starts, and tests that draw random numbers.")]
+
+OrderSearch = Annotated[str, typer.Option(metavar="NAME", help="score-ac: order, or exact for small tables.")]
+Transform = Annotated[str, typer.Option(metavar="NAME", help="score-ac: auto, none or ranks.")]
+Starts = Annotated[int | None, typer.Option(metavar="N", help="score-ac: random starts.")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="score-ac: the best model found by then.")]
 
 
 @app.command()
@@ -60,16 +69,22 @@ def discover(
     missing: Missing = "raise",
     jobs: Jobs = 1,
     seed: Seed = 0,
+    search: OrderSearch = "order",
+    transform: Transform = "auto",
+    starts: Starts = None,
+    time_limit: TimeLimit = None,
     json: Output = None,
     report: Report = None,
+    diagnose: Diagnose = False,
     progress: Progress = True,
 ) -> None:
     """One causal graph per value of the context; without --context, plain PC on all rows."""
     with one_sentence():
         discover_file(
-            data, context, knowledge, json, report,
+            data, context, knowledge, json, report, diagnose,
             method=method, test=test, alpha=alpha, max_given=max_given, collider_rule=collider_rule,
-            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed,
+            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed, search=search,
+            transform=transform, starts=starts, time_limit=time_limit,
             progress=progress and sys.stderr.isatty(),
         )  # fmt: skip
 
@@ -95,6 +110,58 @@ def demo(json: Output = None) -> None:
     """The main job on an example that ships with the library: soil that is dry or wet."""
     with one_sentence():
         show_demo(json)
+
+
+@app.command()
+def explain(
+    result: ResultFile,
+    x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
+    y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the marks, stories and tests as JSON.")] = False,
+) -> None:
+    """Why two variables are linked or not, context by context."""
+    with one_sentence():
+        explain_file(result, x, y, json)
+
+
+@app.command()
+def plot(
+    result: ResultFile,
+    output: Annotated[Path, typer.Argument(metavar="PICTURE", help="A .png, .svg or .pdf file to write.")],
+    kind: Annotated[str, typer.Option(metavar="NAME", help="contexts, union or difference.")] = "contexts",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="VALUE", help="Contexts to show, or two to compare. Repeatable."),
+    ] = None,
+) -> None:
+    """A picture of a saved result: its contexts side by side, the labeled union, or two contexts compared."""
+    with one_sentence():
+        plot_file(result, output, kind, only or ())
+
+
+@app.command()
+def report(
+    result: ResultFile,
+    output: Annotated[
+        Path | None, typer.Argument(metavar="PAGE", help="The .html file to write; by default beside the result.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="A title for the page.")] = None,
+) -> None:
+    """An interactive report on a saved result, in one HTML file that needs no network."""
+    with one_sentence():
+        report_file(result, output, title)
+
+
+@app.command()
+def export(
+    result: ResultFile,
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="dagitty, dot, gml, graphml or tetrad.")] = "dot",
+    only: Annotated[str | None, typer.Option(metavar="VALUE", help="The graph of this context, not the union.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="A file to write, not stdout.")] = None,
+) -> None:
+    """A graph of a saved result in the format of another tool."""
+    with one_sentence():
+        export_file(result, to, only, output)
 
 
 @app.callback(invoke_without_command=True)

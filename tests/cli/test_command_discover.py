@@ -169,7 +169,10 @@ def test_the_version() -> None:
     assert run_process("--version").stdout == f"causalcontext {cc.__version__}\n"
 
 
-def test_help_names_what_is_not_there_yet() -> None:
-    answer = CliRunner().invoke(app, ["discover", "--help"], terminal_width=200)
-    assert answer.exit_code == 0
-    assert "not yet" in answer.stdout
+def test_a_diagnosis_follows_if_asked_for() -> None:
+    plain = run("soil.csv", "--context", "soil")
+    asked = run("soil.csv", "--context", "soil", "--diagnose")
+    assert asked.exit_code == 0
+    assert asked.stdout.startswith(plain.stdout.rstrip("\n"))
+    assert "diagnosis\n" in asked.stdout
+    assert "missing edge: " in asked.stdout

@@ -11,7 +11,9 @@ import naive
 from causalcontext.data.stock import take_stock
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import find_test
+from causalcontext.kernels.levels import CUT
 from causalcontext.knowledge import Knowledge
+from causalcontext.results.log import TrialLog
 from causalcontext.rules import adaptive, masked, pooled
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
@@ -219,3 +221,31 @@ def test_many_contexts_search_in_groups():
     assert kernel.marks.shape == (70, 4, 4)
     twins = naive.pc_stable_contexts(case.answer(), range(4), 0, case.levels, "adaptive")
     assert [twin.edges for twin in twins.values()] == edge_sets(kernel)
+
+
+def test_too_many_sets_are_cut_short_and_noted():
+    """A context that changes 24 variables has more than a hundred thousand sets of six neighbours; the search ends."""
+    rng = np.random.default_rng(8)
+    context = rng.permutation(np.repeat([0, 1], 300))
+    values = rng.standard_normal((600, 26)) * np.where(np.arange(26) < 24, 1.0 + 2.0 * context[:, None], 1.0)
+    table = pd.DataFrame(values, columns=[f"X{j}" for j in range(26)])
+    table.insert(0, "R", context)
+    found, plan = search(Case(table, 0), "adaptive")
+    log = TrialLog.from_ledger(plan, found.ledger, 2, ("a", "b", "c"))
+    assert (found.marks[:, 0, 1:25] != 0).all()
+    cut = log.cut > 0
+    assert set(log.cut[cut].tolist()) == {6}
+    assert cut.sum() == 2 * 24
+    assert (found.ledger.first[np.nonzero(cut)[1]] == 0).all()  # links at the context alone have so many sets
+
+
+def test_batches_are_cut_short_too(monkeypatch):
+    from causalcontext.search import batches
+
+    case = make_case(21, columns=7)
+    monkeypatch.setattr(batches, "MOST_SETS", 3)
+    found, _ = search(case, "adaptive", batched=True)
+    cut = found.ledger.records.facts[:, :, CUT]
+    assert cut.max() >= 1
+    kept = (found.marks != 0)[:, found.ledger.first, found.ledger.second]
+    assert kept[(cut > 0) & ~found.ledger.separated()].all()

@@ -15,15 +15,16 @@ from causalcontext.commands.terminal import INTERRUPTED, say, shortened, show_pa
 from causalcontext.data.files import check_writable, read_file
 from causalcontext.data.kinds import Column
 from causalcontext.discover import check_options, discover
-from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
+from causalcontext.errors import FileError, InterruptedSearch, OptionError
 from causalcontext.knowledge import Knowledge
 from causalcontext.report.text import summary
 from causalcontext.results.contexts import ContextGraphs
 
 
 def discover_file(
-    path: Path, context: str | None, knowledge: Path | None, output: Path | None, report: Path | None, **options: Any
-) -> None:
+    path: Path, context: str | None, knowledge: Path | None, output: Path | None, report: Path | None, findings: bool,
+    **options: Any,
+) -> None:  # fmt: skip
     """The result is in `output`, if that was asked for, and a summary is on the terminal.
 
     Outputs are checked before the search. After Ctrl-C the file holds what was decided so far.
@@ -38,7 +39,9 @@ def discover_file(
     output : Path or None
         The JSON file to write.
     report : Path or None
-        An HTML file, which this version does not write.
+        The HTML file to write.
+    findings : bool
+        Whether a diagnosis follows the summary.
     options
         Arguments of `discover`.
     """
@@ -49,12 +52,18 @@ def discover_file(
     try:
         result = discover(table, context, knowledge=known, **options)
     except InterruptedSearch as stop:
-        _keep(stop.result, output)
+        _keep(stop.result, output, report)
         raise typer.Exit(INTERRUPTED) from stop
     if output is not None:
         result.save(output)
+    if report is not None:
+        result.report(report)
     _show_columns(table, result)
     show_page(summary(result))
+    if findings:
+        show_page(f"diagnosis\n{result.diagnose()}")
+    if report is not None:
+        say(f"the report is in {report}: open it in a browser")
 
 
 def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
@@ -76,19 +85,27 @@ def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
 
 def _check_outputs(output: Path | None, report: Path | None, inputs: Sequence[Path | None]) -> None:
     """Return if the files that are asked for can be written, and none of them is an input."""
-    if report is not None:
-        raise NotYetError("not yet: HTML reports come with a later version; --json saves the whole result")
-    if output is None:
-        return
-    check_writable(output)
-    if not output.exists():
-        return
-    if any(file is not None and os.path.exists(file) and os.path.samefile(file, output) for file in inputs):
-        raise FileError(f"cannot write {output}: it is an input of the same command")
+    for file in (output, report):
+        if file is None:
+            continue
+        check_writable(file)
+        if any(other is not None and _same(other, file) for other in inputs):
+            raise FileError(f"cannot write {file}: it is an input of the same command")
+    if output is not None and report is not None and output.resolve() == report.resolve():
+        raise FileError(f"cannot write {report}: it is asked for twice, as --json and as --report")
 
 
-def _keep(result: ContextGraphs, output: Path | None) -> None:
+def _same(first: Path, second: Path) -> bool:
+    return os.path.exists(first) and os.path.exists(second) and os.path.samefile(first, second)
+
+
+def _keep(result: ContextGraphs, output: Path | None, report: Path | None) -> None:
     """What an interrupted search decided is saved where a file was asked for, and one sentence says so."""
+    if report is not None:
+        result.report(report)
+    if output is None and report is not None:
+        say(f"interrupted: what was decided so far is in {report}, which says so")
+        return
     if output is None:
         say("interrupted: nothing is saved; --json FILE keeps what was decided so far")
         return

@@ -57,14 +57,14 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise FileError(f"cannot write {file}: permission denied")
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
+def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
     """The file holds `text`, all of it; or it is as it was before, and an error says why.
 
-    The text goes to a new file in the same folder, which then takes the place of the old one.
+    It goes to a new file in the same folder, which then takes the place of the old one.
     """
     check_writable(path)
     file = Path(path).resolve()
-    content = text.encode("utf-8", "backslashreplace")
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
         if file.exists() and not stat.S_ISREG(file.stat().st_mode):
             file.write_bytes(content)  # a device or a pipe: replacing it would destroy it

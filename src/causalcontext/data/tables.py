@@ -69,8 +69,8 @@ def read_table(
     )
 
 
-def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
-    """The columns of any kind of table, named by text, no name twice."""
+def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
+    """Any kind of table as a frame in memory, no name twice."""
     if isinstance(table, np.ndarray):
         table = _frame_of_array(table, names)
     elif names is not None:
@@ -78,7 +78,12 @@ def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
     elif isinstance(table, Mapping):
         table = _frame_of_mapping(table)
     _check_unique(_native_names(table))
-    frame = _eager(table)
+    return _eager(table)
+
+
+def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
+    """The columns of any kind of table, named by text, no name twice."""
+    frame = eager_frame(table, names)
     column_names = [str(name) for name in frame.columns]
     _check_unique(column_names)
     named = zip(column_names, frame.iter_columns(), strict=True)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, did_you_mean
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import networkx as nx
+    from matplotlib.axes import Axes
 
 
 class Mark(IntEnum):
@@ -134,6 +140,42 @@ class Graph:
         if name not in self._index:
             raise DataError(f"the graph has no variable {name!r}{did_you_mean(name, self.names)}")
         return self._index[name]
+
+    def to_networkx(self) -> nx.DiGraph:
+        """The graph for networkx: `A --> B` is one arc, every other edge two; `mark` is an attribute of arcs."""
+        from causalcontext.graphs.export.networkx_graph import to_networkx
+
+        return to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph) -> Graph:
+        """The graph of a networkx graph: an arc is directed, two arcs or an undirected edge are `o-o`."""
+        from causalcontext.graphs.export.networkx_graph import from_networkx
+
+        return from_networkx(graph)
+
+    def to_dag(self) -> Graph:
+        """The graph itself if every edge is directed and there is no cycle; else an error that says what to do."""
+        from causalcontext.graphs.dags import to_dag
+
+        return to_dag(self)
+
+    def to_dags(self, limit: int = 1000) -> tuple[Graph, ...]:
+        """Every directed acyclic graph that this one leaves open: same edges, no new collider."""
+        from causalcontext.graphs.dags import to_dags
+
+        return to_dags(self, limit)
+
+    def plot(self, *, axes: Axes | None = None, path: str | Path | None = None) -> tuple[Axes, ...]:
+        """A picture, causes left of effects; `path` is a `.png`, `.svg` or `.pdf` file to write."""
+        from causalcontext.drawing.plot import plot_graph
+
+        return plot_graph(self, axes=axes, path=path)
+
+    def _repr_svg_(self) -> str | None:
+        from causalcontext.report.notebook import graph_svg
+
+        return graph_svg(self)
 
     def _edge(self, i: int, j: int) -> Edge:
         mark = Mark(int(self._marks[i, j]))

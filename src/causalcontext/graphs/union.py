@@ -80,6 +80,11 @@ class LabeledUnion:
     def __repr__(self) -> str:
         return f"LabeledUnion({len(self.edges)} edges, contexts {self.all_contexts!r})"
 
+    def _repr_html_(self) -> str:
+        from causalcontext.report.notebook import union_html
+
+        return union_html(self)
+
     def _line(self, edge: LabeledEdge) -> str:
         everywhere = edge.contexts == self.all_contexts
         label = "" if everywhere else f"  [{', '.join(str(value) for value in edge.contexts)}]"

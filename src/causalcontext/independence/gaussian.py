@@ -113,7 +113,7 @@ class PreparedGaussian:
 
     def _all_views(self) -> Floats:
         """Covariances of all rows and of every context, in units of the pooled standard deviations."""
-        pooled = _pooled_scatter(self.rows, self.mean, self.scatter)
+        pooled = pooled_scatter(self.rows, self.mean, self.scatter)
         stacked = np.concatenate([pooled[None], self.scatter])
         counts = np.maximum(np.concatenate([[self.rows.sum()], self.rows]), 1)
         return np.ascontiguousarray(stacked / counts[:, None, None] / self._scale[:, None] / self._scale)
@@ -123,7 +123,7 @@ class PreparedGaussian:
         if usable.all():
             change = self._covariance[0]
         else:
-            change = _pooled_scatter(self.rows[usable], self.mean[usable], self.scatter[usable])
+            change = pooled_scatter(self.rows[usable], self.mean[usable], self.scatter[usable])
             change = change / max(int(self.rows[usable].sum()), 1) / self._scale[:, None] / self._scale
         rows = np.concatenate([[self.rows.sum()], self.rows])
         counts = np.concatenate([[self.rows[usable].sum()], np.where(usable, self.rows, 0)])
@@ -142,7 +142,7 @@ def prepare_gaussian(data: Dataset, stock: Stock, kind: int) -> PreparedGaussian
     return PreparedGaussian(stock.n, mean, scatter, -1 if data.context is None else data.context, kind)
 
 
-def _pooled_scatter(rows: Ints, mean: Floats, scatter: Floats) -> Floats:
+def pooled_scatter(rows: Ints, mean: Floats, scatter: Floats) -> Floats:
     """Centred cross products over all contexts: inside them, plus between them."""
     centre = rows @ mean / max(int(rows.sum()), 1)
     away = mean - centre
@@ -152,7 +152,7 @@ def _pooled_scatter(rows: Ints, mean: Floats, scatter: Floats) -> Floats:
 
 def _pooled_scale(rows: Ints, mean: Floats, scatter: Floats) -> Floats:
     """Pooled standard deviations; 1 where there is none."""
-    variance = np.diagonal(_pooled_scatter(rows, mean, scatter)) / max(int(rows.sum()), 1)
+    variance = np.diagonal(pooled_scatter(rows, mean, scatter)) / max(int(rows.sum()), 1)
     return np.where(variance > 0.0, np.sqrt(np.maximum(variance, 0.0)), 1.0)
 
 

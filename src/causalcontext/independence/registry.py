@@ -6,10 +6,12 @@ from causalcontext.errors import OptionError, check_choice
 from causalcontext.independence.fisher_z import FisherZ
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.protocol import IndependenceTest
+from causalcontext.independence.regression_legacy import RegressionLegacy
 
 TESTS: dict[str, IndependenceTest] = {
     "partial-correlation": PartialCorrelation(),
     "fisher-z": FisherZ(),
+    "regression-legacy": RegressionLegacy(),
 }
 DEFAULT = "partial-correlation"
 

@@ -31,9 +31,12 @@ Ints = NDArray[np.int64]
 
 # columns of Ledger.numbers and Ledger.facts
 P, STATISTIC, DF = 0, 1, 2
-ROWS, VIEW, SIZE, REASON, UNTESTED, SEPARATED = 0, 1, 2, 3, 4, 5
+ROWS, VIEW, SIZE, REASON, UNTESTED, SEPARATED, CUT = 0, 1, 2, 3, 4, 5, 6
+FACTS = 7
 GIVEN_CONTEXT = -1
 """The view of a set that holds the context in a search over all rows: every context, combined."""
+MOST_SETS = 100_000
+"""Sets of one size that are tried among the neighbours of one variable. Larger neighbourhoods are cut short there."""
 
 
 class Records(NamedTuple):
@@ -108,14 +111,17 @@ def _scan_sides(data: Statistics, alpha: float, mode: int, view: int, context: i
                 with_context: bool, active: int, candidates: Candidates, records: Records, slot: int,
                 work: Workspace, tests: Ints) -> int:  # fmt: skip
     """Scan the sets from both neighbourhoods; the graphs that found no separating set."""
+    scanned = 0
+    size = level - 1 if with_context else level
     for side in range(2):
         node, other = (x, y) if side == 0 else (y, x)
         open_here = active & candidates.context[node] if with_context else active
-        skipped = (active & candidates.context[other] if with_context else active) if side == 1 else 0
+        open_here = _small_enough(candidates.system, node, x, y, size, level, open_here, records.facts, slot)
         if open_here == 0:
             continue
-        found = _scan(data, alpha, mode, view, context, x, y, node, other, level, with_context, open_here, skipped,
+        found = _scan(data, alpha, mode, view, context, x, y, node, other, level, with_context, open_here, scanned,
                       candidates.system, records, slot, work, tests)  # fmt: skip
+        scanned = open_here
         active &= ~found
     return active
 
@@ -129,7 +135,7 @@ def _scan(data: Statistics, alpha: float, mode: int, view: int, context: int, x:
     `skipped` are the graphs for which the sets inside the other variable's neighbourhood were tested before.
     """
     size = level - 1 if with_context else level
-    pool = _pool(system, node, x, y, active)
+    pool = _pool(system, node, x, y, active) if size > 0 else work.given[:0]
     if pool.size < size:
         return 0
     _first_set(work, pool, size)
@@ -161,6 +167,32 @@ def _pool(system: Ints, node: int, x: int, y: int, active: int) -> Ints:
             pool[count] = z
             count += 1
     return pool[:count]
+
+
+@njit(cache=True, nogil=True)
+def combinations(candidates: int, size: int) -> float:
+    """The number of sets of `size` among so many candidates."""
+    count = 1.0
+    for k in range(size):
+        count *= (candidates - k) / (k + 1.0)
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _small_enough(system: Ints, node: int, x: int, y: int, size: int, level: int, active: int,
+                  facts: NDArray[np.int32], slot: int) -> int:  # fmt: skip
+    """The graphs in which the sets of this size are few enough; the others note the level at which they were cut."""
+    if size <= 1 or combinations(_pool(system, node, x, y, active).size, size) <= MOST_SETS:
+        return active
+    kept = 0
+    for bit in range(facts.shape[0] + 1):
+        if not active & (1 << bit):
+            continue
+        if combinations(_pool(system, node, x, y, 1 << bit).size, size) <= MOST_SETS:
+            kept |= 1 << bit
+        elif facts[bit % facts.shape[0], slot, CUT] == 0:
+            facts[bit % facts.shape[0], slot, CUT] = level
+    return kept
 
 
 @njit(cache=True, nogil=True)

@@ -13,15 +13,12 @@ MOST_EDGES = 60
 
 def summary(result: ContextGraphs) -> str:
     """The page."""
-    return "\n\n".join([_heading(result), *_graphs(result), _union(result), *_notes(result)])
+    return "\n\n".join([_heading(result), *_graphs(result), _union(result), *notes(result)])
 
 
 def _heading(result: ContextGraphs) -> str:
     settings = result.settings
-    lines = [
-        f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables "
-        f"(test: {settings.test}, alpha: {settings.alpha:g})"
-    ]
+    lines = [f"{settings.method} on {sum(result.data.rows):,} rows, {len(result.names)} variables ({_how(result)})"]
     if result.context is not None:
         rows = ", ".join(f"{value}: {n:,}" for value, n in zip(result.contexts, result.data.rows, strict=True))
         lines.append(f"context {result.context}, rows by value: {rows}")
@@ -36,6 +33,15 @@ def _heading(result: ContextGraphs) -> str:
     if not result.complete:
         lines.append("INCOMPLETE: the search was interrupted; untested edges are still there and nothing is oriented")
     return "\n".join(lines)
+
+
+def _how(result: ContextGraphs) -> str:
+    """What decided: a test, or a score."""
+    evidence = result.evidence
+    if evidence is None:
+        return f"test: {result.settings.test}, alpha: {result.settings.alpha:g}"
+    reached = f", reached by {evidence.agreeing} of {evidence.starts} starts" if evidence.search == "order" else ""
+    return f"search: {evidence.search}, transform: {evidence.transform}, score: {evidence.score:.1f}{reached}"
 
 
 def _graphs(result: ContextGraphs) -> list[str]:
@@ -53,12 +59,20 @@ def _union(result: ContextGraphs) -> str:
     return f"{title}: {_counted(result.labeled_union)}\n{_listed(lines)}"
 
 
-def _notes(result: ContextGraphs) -> list[str]:
+def notes(result: ContextGraphs) -> list[str]:
+    """Sentences that a reader of the graphs should know."""
+    found = [*(f"WARNING: {sentence}" for sentence in result.warnings), *(f"note: {note}" for note in result.notes)]
+    cut = int((result.log.cut > 0).any(axis=0).sum())
+    if cut:
+        smallest = int(result.log.cut[result.log.cut > 0].min())
+        found.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
+                     "tried: there are too many")  # fmt: skip
     untestable = int((result.log.decision == Decision.UNTESTABLE).sum())
     if not untestable or not result.complete:
-        return []
+        return found
     pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"
-    return [f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"]
+    note = f"untestable: {pairs} (counted per context) could not be tested and kept the edge; see tests(), explain()"
+    return [*found, note]
 
 
 def _counted(edges: Sized) -> str:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.data.dataset import Dataset
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
+from causalcontext.results.evidence import ScoreEvidence, score_edges
 from causalcontext.results.log import TrialLog
+from causalcontext.search.family import Doubt, Origin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from causalcontext.diagnostics.findings import Diagnosis
+    from causalcontext.report.payload import Section
+    from causalcontext.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,11 @@ class Settings:
     seed: int
     knowledge: Knowledge
     version: str
+    masked_scope: str = "adaptive"
+    orientation: str = "within"
+    indicator: str | None = None
+    contexts: tuple[str, ...] = ()
+    score: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,6 +97,18 @@ class ContextGraphs:
         How many tests the skeleton took on all rows, and on the rows of one context.
     complete : bool
         False if the search was interrupted: edges that were not yet tested are still there, and nothing is oriented.
+    origins : mapping from (context, cause, effect), by position, to Origin
+        The rule behind every arrow; `explain` puts it into words.
+    doubts : tuple of Doubt
+        Arrows that a rule asked for against what was settled, and edges on which the assumptions fail.
+    warnings : tuple of str
+        What must not be overlooked; `diagnose()` has more.
+    rows : Dataset or None
+        The table, as long as the result lives; it is not saved.
+    evidence : ScoreEvidence or None
+        For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
+    notes : tuple of str
+        What a user should know: doubts about the model, and why a method was chosen.
     """
 
     names: tuple[str, ...]
@@ -93,7 +120,13 @@ class ContextGraphs:
     log: TrialLog
     tests_run: Mapping[str, int]
     complete: bool = True
+    origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict, repr=False)
+    doubts: tuple[Doubt, ...] = ()
+    warnings: tuple[str, ...] = ()
+    evidence: ScoreEvidence | None = None
+    notes: tuple[str, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
+    rows: Dataset | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -113,7 +146,12 @@ class ContextGraphs:
 
         `strength` is the partial correlation in the weakest test that the edge survived in any of its contexts; for
         links at the context, its counterpart sqrt(1 - exp(-LR / n)). An edge that was not tested has NaN.
+
+        Score-based results have no p-values; two more columns hold the smallest `score` difference that the edge makes
+        in any of its contexts, and the `model` of its effect.
         """
+        if self.evidence is not None:
+            return score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
         rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
         columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n"]
         return pd.DataFrame(rows, columns=columns)
@@ -124,13 +162,60 @@ class ContextGraphs:
         `decision` is "present", "absent", "untestable" (no trial of the pair could be run; the edge stays),
         "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
         """
-        return self.log.frame(self.names, self.contexts, self.context)
+        frame = self.log.frame(self.names, self.contexts, self.context)
+        if self.settings.contexts:
+            from causalcontext.results.several import with_fixed_values
+
+            return with_fixed_values(self, frame)
+        return frame
+
+    def scores(self) -> pd.DataFrame:
+        """For a score-based result, the evidence on every pair in each context; without rows for other methods.
+
+        `score` is the log score with the link minus that without it, in the model of the `effect`, whose mechanism is
+        `shared by` these contexts and was fitted on `n` rows.
+        """
+        if self.evidence is None:
+            return ScoreEvidence.no_frame()
+        return self.evidence.frame(self.names, self.contexts)
 
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words."""
         from causalcontext.results.explain import explain
 
         return explain(self, x, y)
+
+    def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
+        """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
+
+        A change is claimed where an edge is found in one context and not in the other, and its slopes differ after
+        false-discovery control (`q` <= alpha). `label` says whether the edge is "absent" where it was not found, or
+        "undetermined". Edges that turn around are listed with the kind "direction".
+        """
+        from causalcontext.results.changes import changes
+
+        return changes(self, first, second, alpha)
+
+    def labels(self, negligible: float = 0.15) -> pd.DataFrame:
+        """Whether each edge is present, absent or undetermined in each context, with the evidence."""
+        from causalcontext.results.changes import labels
+
+        return labels(self, negligible)
+
+    def diagnose(self) -> Diagnosis:
+        """Findings about whether the result can be believed, with severity, evidence and advice."""
+        from causalcontext.diagnostics.diagnose import diagnose
+
+        return diagnose(self)
+
+    def stability(
+        self, samples: int = 200, *, n_jobs: int = 1, seed: int = 0,
+        progress: bool | Callable[[int, int], None] = False,
+    ) -> Stability:  # fmt: skip
+        """How often each mark and label is found over bootstrap samples, drawn separately in every context."""
+        from causalcontext.stability import stability
+
+        return stability(self, samples, n_jobs=n_jobs, seed=seed, progress=progress)
 
     def knowledge_violations(self) -> list[str]:
         """What in the graphs contradicts the knowledge, one sentence each; empty after every search."""
@@ -143,6 +228,52 @@ class ContextGraphs:
 
         save(self, path)
 
+    def strength(self, x: str, y: str, value: Any) -> float:
+        """The strength of the pair in one context, as in `edges()`; NaN without a test."""
+        place, slot = self.contexts.index(value), self.log.slot(self.position(x), self.position(y))
+        return self._strength(place, slot) if self.evidence is None else float(self.evidence.strength[place, slot])
+
+    def plot(
+        self,
+        kind: str = "contexts",
+        *,
+        contexts: Sequence[Any] | None = None,
+        axes: Axes | Sequence[Axes] | None = None,
+        path: str | Path | None = None,
+        dpi: float = 150,
+    ) -> tuple[Axes, ...]:
+        """A picture in one layout that all contexts share: causes left of effects, the context in a dark box.
+
+        Parameters
+        ----------
+        kind : {"contexts", "union", "difference"}
+            One panel per context, the labeled union, or two contexts compared.
+        contexts : sequence of context values, optional
+            Which panels to draw, or which two to compare; by default all of them, and the first two.
+        axes : matplotlib axes, optional
+            Where to draw, one for each panel; by default a new figure with a legend.
+        path : str or Path, optional
+            A `.png`, `.svg` or `.pdf` file to write.
+        dpi : float
+            Dots per inch of a PNG file.
+
+        Returns
+        -------
+        tuple of matplotlib Axes, one for each panel
+        """
+        from causalcontext.drawing.plot import plot
+
+        return plot(self, kind, contexts=contexts, axes=axes, path=path, dpi=dpi)
+
+    def report(self, path: str | Path, *, title: str | None = None, sections: Sequence[Section] = ()) -> None:
+        """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network.
+
+        `sections` are more cards for the page: `report.payload.Section(title, lines, table)`.
+        """
+        from causalcontext.report.html import write_report
+
+        write_report(self, path, title=title, sections=sections)
+
     def position(self, name: str) -> int:
         """The place of a variable among `names`."""
         if name not in self.names:
@@ -152,7 +283,8 @@ class ContextGraphs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
             return NotImplemented
-        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log")
+        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log", "origins", "doubts",
+                "warnings", "evidence", "notes")  # fmt: skip
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)
@@ -165,6 +297,11 @@ class ContextGraphs:
         from causalcontext.report.text import summary
 
         return summary(self)
+
+    def _repr_html_(self) -> str:
+        from causalcontext.report.notebook import result_html
+
+        return result_html(self)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{value!r}: {len(graph.edges)} edges" for value, graph in self.graphs.items())

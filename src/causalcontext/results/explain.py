@@ -8,16 +8,27 @@ import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.log import Decision
+from causalcontext.results.origins import origin_words
+from causalcontext.results.several import fixed_values
 from causalcontext.rules import Trial
 from causalcontext.verdicts import REASON_TEXT, Reason
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
-    """The story of a pair: one sentence per context."""
+    """The story of a pair: one line per context."""
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
-    return "\n".join(_sentence(result, x, y, place, value) for place, value in enumerate(result.contexts))
+    if result.evidence is not None:
+        return explain_scores(result, result.evidence, x, y)
+    return "\n".join(_story(result, x, y, place, value) for place, value in enumerate(result.contexts))
+
+
+def _story(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:
+    """Why the edge is there or not, and why it points as it does."""
+    why_so = origin_words(result, place, x, y)
+    return f"{_sentence(result, x, y, place, value)} {why_so}".rstrip()
 
 
 def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:
@@ -30,6 +41,9 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
         return f"{head}: the link is required by your knowledge; it was not tested."
     if decision is Decision.FORBIDDEN:
         return f"{head}: your knowledge rules the link out; it was not tested."
+    if decision is Decision.NOT_SEARCHED and result.settings.indicator is not None:
+        why = f"{result.context} is a function of {result.settings.indicator}; its links follow from missing edges"
+        return f"{head}: {why}."
     if decision is Decision.NOT_SEARCHED:
         why = f"looks at one context at a time, where {result.context} is constant, so it cannot test links at it"
         return f"{head}: {result.settings.method} {why}."
@@ -38,7 +52,7 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
             return f"{head}: the search was interrupted before this pair was tested."
         why = REASON_TEXT[Reason(int(result.log.reason[place, slot]))]
         return f"{head}, but untestable: no test of {x} and {y} could be run ({why}), so the edge stays."
-    rows = _rows(result, int(result.log.view[place, slot]), int(result.log.n[place, slot]))
+    rows = _rows(result, fixed_values(result, place, slot), int(result.log.n[place, slot]))
     where, p = f"{_given(result, place, slot)} {rows}", _p(float(result.log.p[place, slot]))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, p = {p}"
@@ -48,19 +62,20 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
 
 
 def _given(result: ContextGraphs, place: int, slot: int) -> str:
-    names = [result.names[z] for z in result.log.given[place, slot] if z >= 0]
+    fixed = fixed_values(result, place, slot)
+    names = [result.names[z] for z in result.log.given[place, slot] if z >= 0 and result.names[z] not in fixed]
     return f" given {', '.join(names)}" if names else ""
 
 
-def _rows(result: ContextGraphs, view: int, n: int) -> str:
-    if view == 0:
+def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
+    if not fixed:
         return f"on all {n} rows" if result.context is None or n == sum(result.data.rows) else f"on {n} rows"
-    return f"among the {n} rows with {result.context} = {result.contexts[view - 1]}"
+    return f"among the {n} rows with {', '.join(f'{name} = {value}' for name, value in fixed.items())}"
 
 
 def _other_view(result: ContextGraphs, x: str, y: str, place: int, slot: int) -> str:
     """The same question on the other rows, where it can be asked: all of them, or those of the context."""
-    if result.prepared is None or result.context is None or result.context in (x, y):
+    if result.prepared is None or result.context is None or result.context in (x, y) or result.settings.contexts:
         return ""
     column = result.names.index(result.context)
     asked = result.log.trial(place, slot, (result.position(x), result.position(y)), column)
@@ -76,8 +91,10 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int, slot: int) ->
 
 
 def _untested(result: ContextGraphs, place: int, slot: int) -> str:
-    count = int(result.log.untested[place, slot])
-    return f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
+    """What was not tried: trials that could not be run, and sets that are too many."""
+    count, cut = int(result.log.untested[place, slot]), int(result.log.cut[place, slot])
+    failed = f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
+    return failed + (f" (not all sets of {cut} and more neighbours were tried: there are too many)" if cut else "")
 
 
 def _p(p: float) -> str:

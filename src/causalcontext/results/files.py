@@ -18,13 +18,15 @@ from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import TrialLog
+from causalcontext.search.family import Doubt, Origin
 
 FORMAT = "causalcontext-result"
 FORMAT_VERSION = 1
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 _INTEGER_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
-                    "label": np.int8, "given": np.int16}  # fmt: skip
+                    "cut": np.int64, "label": np.int8, "given": np.int16}  # fmt: skip
 _FLOAT_COLUMNS = ("p", "statistic", "df")
 
 
@@ -72,7 +74,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "context": {
             "name": result.context,
             "levels": list(result.contexts),
-            "level_types": [type(value).__name__ for value in result.contexts],
+            "level_types": [_type_names(value) for value in result.contexts],
         },
         "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
         "union": _edges(result.union),
@@ -81,6 +83,11 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "data": asdict(result.data),
         "tests_run": dict(result.tests_run),
         "log": _log_to_dict(result.log),
+        "origins": [[*place, *origin] for place, origin in result.origins.items()],
+        "doubts": [list(doubt) for doubt in result.doubts],
+        "warnings": list(result.warnings),
+        "evidence": None if result.evidence is None else result.evidence.to_dict(),
+        "notes": list(result.notes),
         "moments": _moments_to_dict(result.prepared),
     }
 
@@ -89,10 +96,10 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     """The result of `to_dict`."""
     names = tuple(content["names"])
     context = content["context"]
-    types = [_LEVEL_TYPES[name] for name in context["level_types"]]
-    contexts = tuple(kind(value) for kind, value in zip(types, context["levels"], strict=True))
+    contexts = tuple(_typed(*pair) for pair in zip(context["levels"], context["level_types"], strict=True))
     edges = {value: content["graphs"][str(value)] for value in contexts}
     settings = content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])}
+    settings["contexts"] = tuple(settings.get("contexts", ()))
     return ContextGraphs(
         names=names,
         context=context["name"],
@@ -103,6 +110,11 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         log=_log_from_dict(content["log"], len(contexts), len(names)),
         tests_run=content["tests_run"],
         complete=content["complete"],
+        origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content.get("origins", ())},
+        doubts=tuple(Doubt(*doubt) for doubt in content.get("doubts", ())),
+        warnings=tuple(content.get("warnings", ())),
+        evidence=None if content.get("evidence") is None else ScoreEvidence.from_dict(content["evidence"]),
+        notes=tuple(content.get("notes", ())),
         prepared=_moments_from_dict(content["moments"]),
     )
 
@@ -111,6 +123,18 @@ def _summary(data: dict[str, Any]) -> DataSummary:
     emptied = tuple((value, rows) for value, rows in data["emptied"])
     return DataSummary(tuple(data["rows"]), tuple(data["lost"]), data["without_context"], emptied, tuple(data["kinds"]),
                        data["fingerprint"])  # fmt: skip
+
+
+def _type_names(value: Any) -> str | list[str]:
+    """The type of a context value, for a combination of values the type of each."""
+    return [type(part).__name__ for part in value] if isinstance(value, tuple) else type(value).__name__
+
+
+def _typed(value: Any, kind: str | list[str]) -> Any:
+    """A context value with its own type again."""
+    if isinstance(kind, list):
+        return tuple(_LEVEL_TYPES[name](part) for part, name in zip(value, kind, strict=True))
+    return _LEVEL_TYPES[kind](value)
 
 
 def _edges(graph: Graph) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels import DF, REASON, ROWS, STATISTIC, UNTESTED, VIEW, P
+from causalcontext.kernels.levels import CUT, DF, REASON, ROWS, STATISTIC, UNTESTED, VIEW, P
 from causalcontext.rules import Trial
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.plan import NO_CONTEXT, Plan
@@ -47,6 +47,8 @@ class TrialLog:
         Why a pair could not be tested.
     untested : array of int
         How many trials of the pair could not be run.
+    cut : array of int
+        The size from which on not all sets were tried, since there are too many; 0 where all were.
     label : array of int
         Which of `labels`, the names of tests, was used.
     """
@@ -60,6 +62,7 @@ class TrialLog:
     given: NDArray[np.int16]
     reason: NDArray[np.int8]
     untested: NDArray[np.int64]
+    cut: NDArray[np.int64]
     label: NDArray[np.int8]
     labels: tuple[str, ...]
 
@@ -70,7 +73,8 @@ class TrialLog:
         numbers, facts, given = ledger.records
         tested = facts[:, :, VIEW] >= 0
         numbers = np.where(tested[:, :, None], numbers, np.nan)
-        label = np.zeros(ledger.first.size, dtype=np.int8) + (given == plan.context).any(axis=2).astype(np.int8)
+        combined = (given == plan.context).any(axis=2) & (plan.context != NO_CONTEXT)  # padding is -1 too
+        label = combined.astype(np.int8)
         label[:, _at_context(plan, ledger)] = 2
         return cls(
             decision=np.broadcast_to(_decisions(plan, ledger), shape),
@@ -82,9 +86,20 @@ class TrialLog:
             given=np.broadcast_to(given, (*shape, given.shape[2])),
             reason=np.broadcast_to(facts[:, :, REASON].astype(np.int8), shape),
             untested=np.broadcast_to(facts[:, :, UNTESTED], shape),
+            cut=np.broadcast_to(np.where(ledger.separated(), 0, facts[:, :, CUT]), shape),
             label=np.broadcast_to(label if len(labels) > 1 else np.int8(0), shape),
             labels=labels,
         )
+
+    @classmethod
+    def empty(cls, contexts: int, variables: int) -> TrialLog:
+        """The log of a method without tests."""
+        shape = (contexts, variables * (variables - 1) // 2)
+        none, zero = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+        decision = np.full(shape, Decision.NOT_SEARCHED, dtype=np.int8)
+        given = np.full((*shape, 0), -1, dtype=np.int16)
+        return cls(decision, none, none, none, zero, np.full(shape, -1), given, zero.astype(np.int8), zero,
+                   zero, zero.astype(np.int8), ())  # fmt: skip
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
@@ -127,6 +142,14 @@ class TrialLog:
                 "untested": self.untested[row, pair].astype(np.int64),
             }
         )
+
+    def not_searched(self, variable: int) -> TrialLog:
+        """This log, with all pairs of one variable marked as not searched."""
+        variables = int((1 + (1 + 8 * self.p.shape[1]) ** 0.5) // 2)
+        first, second = np.triu_indices(variables, 1)
+        decision = self.decision.copy()
+        decision[:, (first == variable) | (second == variable)] = Decision.NOT_SEARCHED
+        return replace(self, decision=decision)
 
     def combined(self, other: TrialLog, take_other: NDArray[np.bool_]) -> TrialLog:
         """This log, with the entries of another one where `take_other` is true; shape (contexts, pairs)."""

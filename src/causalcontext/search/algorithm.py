@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
+from causalcontext.search.across import across_rules, broken_assumptions
 from causalcontext.search.colliders import judge_triples
+from causalcontext.search.cycles import separate_inside
+from causalcontext.search.family import Doubt, Origin
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import Advance, LevelSearch, run_level, sweeps
-from causalcontext.search.orient import orient
+from causalcontext.search.orient import Oriented, orient_all
 from causalcontext.search.plan import Bools, Plan
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The marks of every graph, shape (graphs, N, N), and the ledger of deciding tests."""
+    """The marks of every graph, shape (graphs, N, N), the ledger of deciding tests, and where the arrows come from."""
 
     marks: NDArray[np.int8]
     ledger: Ledger
     complete: bool
+    origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
 
 
 def algorithm_1(search: LevelSearch, plan: Plan, collider_rule: str, n_jobs: int, advance: Advance) -> Found:
@@ -38,20 +43,23 @@ def algorithm_1(search: LevelSearch, plan: Plan, collider_rule: str, n_jobs: int
             if not work:
                 break
             run_level(search, plan, ledger, size, work, n_jobs, advance)  # 8: test, on the rows of plan.rule
-            remove_separated(graphs, ledger)  # 9, 10: all at the end of a level, as PC-stable does
-        triples = judge_triples(search, plan, ledger, graphs, collider_rule)  # 15: orient as PC does
-        marks = [orient(graph, plan.links, judged) for graph, judged in zip(graphs, triples, strict=True)]
-        return Found(np.stack(marks), ledger, complete=True)
+            ledger.remove_separated(graphs)  # 9, 10: all at the end of a level, as PC-stable does
+        oriented = orient_skeletons(search, plan, ledger, graphs, collider_rule)  # 15: orient as PC does
+        if separate_inside(search, plan, ledger, graphs, oriented.marks, n_jobs, advance):  # beyond the paper
+            oriented = orient_skeletons(search, plan, ledger, graphs, collider_rule)
+        return Found(oriented.marks, ledger, True, oriented.origins, oriented.doubts)
     except KeyboardInterrupt:
-        remove_separated(graphs, ledger)
+        ledger.remove_separated(graphs)
         return Found(unoriented(graphs), ledger, complete=False)
 
 
-def remove_separated(graphs: Bools, ledger: Ledger) -> None:
-    """Take the edges out of which the ledger holds a separating set."""
-    g, pair = np.nonzero(ledger.separated())
-    graphs[g, ledger.first[pair], ledger.second[pair]] = False
-    graphs[g, ledger.second[pair], ledger.first[pair]] = False
+def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, collider_rule: str) -> Oriented:
+    """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
+    triples = judge_triples(search, plan, ledger, graphs, collider_rule)
+    if plan.across is None or not plan.searches_context:
+        return orient_all(graphs, plan.links, triples)
+    rules = across_rules(plan.across(ledger))
+    return orient_all(graphs, plan.links, triples, plan.context, rules, broken_assumptions)
 
 
 def unoriented(graphs: Bools) -> NDArray[np.int8]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, islice
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.levels import (
+    CUT,
     DF,
     GIVEN_CONTEXT,
+    MOST_SETS,
     REASON,
     ROWS,
     SEPARATED,
@@ -55,6 +58,7 @@ class BatchedSearch:
             for bit in range(records.facts.shape[0] + 1)
             if int(bits) >> bit & 1
         ]
+        self._note_cuts(level, first, second, slot, active, candidates, records)
         size = 1
         while open_searches:
             blocks = [list(islice(trials, size)) for trials, _, _ in open_searches]
@@ -62,7 +66,7 @@ class BatchedSearch:
             open_searches = [
                 search
                 for search, block in zip(open_searches, blocks, strict=True)
-                if not self._settle(block, alpha, records, search[1], search[2]) and len(block) == size
+                if not self._settle(block, alpha, records, search[1], search[2], candidates) and len(block) == size
             ]
             size = min(2 * size, LARGEST_BLOCK)
         fresh = list(self._answers)[before:]
@@ -102,11 +106,31 @@ class BatchedSearch:
         for node in (x, y):
             if with_context and not int(candidates.context[node]) >> bit & 1:
                 continue
-            pool = [int(z) for z in np.flatnonzero(candidates.system[node] >> bit & 1) if z not in (x, y)]
+            pool = self._pool(node, x, y, bit, candidates)
+            if comb(len(pool), size) > MOST_SETS:
+                continue
             for chosen in combinations(pool, size):
                 if before is None or not before.issuperset(chosen):
                     yield self._trial(x, y, chosen, bit, with_context, candidates)
             before = set(pool)
+
+    def _pool(self, node: int, x: int, y: int, bit: int, candidates: Candidates) -> list[int]:
+        """The system variables that may serve `node` in a graph."""
+        return [int(z) for z in np.flatnonzero(candidates.system[node] >> bit & 1) if z not in (x, y)]
+
+    def _note_cuts(self, level: int, first: Ints, second: Ints, slot: Ints, active: Ints, candidates: Candidates,
+                   records: Records) -> None:  # fmt: skip
+        """Write down the level from which on a pair has too many sets to try them all."""
+        widest = int((candidates.system != 0).sum(axis=1).max(initial=0))
+        if comb(widest, level) <= MOST_SETS and comb(widest, max(level - 1, 0)) <= MOST_SETS:
+            return
+        graphs = records.facts.shape[0]
+        for x, y, place, bits in zip(first.tolist(), second.tolist(), slot.tolist(), active.tolist(), strict=True):
+            for bit in (bit for bit in range(graphs + 1) if bits >> bit & 1):
+                sizes = [len(self._pool(node, x, y, bit, candidates)) for node in (x, y)]
+                facts = records.facts[bit % graphs, place]
+                if facts[CUT] == 0 and any(comb(size, level) > MOST_SETS for size in sizes):
+                    facts[CUT] = level
 
     def _trial(self, x: int, y: int, given: tuple[int, ...], bit: int, with_context: bool,
                candidates: Candidates) -> Trial:  # fmt: skip
@@ -127,7 +151,12 @@ class BatchedSearch:
         for trial, p, statistic, df, n, reason in zip(fresh, *columns, strict=True):
             self._answers[trial] = (float(p), float(statistic), float(df), int(n), int(reason))
 
-    def _settle(self, block: list[Trial], alpha: float, records: Records, graph: int, slot: int) -> bool:
+    def _written(self, trial: Trial, view: int) -> tuple[int, tuple[int, ...]]:
+        """The view and the conditions of a trial as they are written down; `view` is that of the graph itself."""
+        return (trial.where[0][1] + 1 if trial.where else 0), trial.given
+
+    def _settle(self, block: list[Trial], alpha: float, records: Records, graph: int, slot: int,
+                candidates: Candidates) -> bool:  # fmt: skip
         """Write a block of answers down; True as soon as one of them separates the pair."""
         numbers, facts = records.numbers[graph, slot], records.facts[graph, slot]
         for trial in block:
@@ -139,10 +168,10 @@ class BatchedSearch:
                 continue
             if p > numbers[P]:
                 numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
-                view = trial.where[0][1] + 1 if trial.where else 0
-                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON] = n, view, len(trial.given), 0
+                view, given = self._written(trial, int(candidates.plain_view[graph]))
+                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON] = n, view, len(given), 0
                 records.given[graph, slot] = -1
-                records.given[graph, slot, : len(trial.given)] = trial.given
+                records.given[graph, slot, : len(given)] = given
             if p > alpha:
                 facts[SEPARATED] = 1
                 return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels import SEPARATED, SIZE, VIEW, P, Records
+from causalcontext.kernels.levels import FACTS, SEPARATED, SIZE, VIEW, P, Records
 
 Ints = NDArray[np.int64]
 
@@ -40,7 +40,7 @@ class Ledger:
         first, second = np.triu_indices(variables, 1)
         numbers = np.full((graphs, first.size, 3), np.nan)
         numbers[:, :, P] = -1.0
-        facts = np.zeros((graphs, first.size, 6), dtype=np.int32)
+        facts = np.zeros((graphs, first.size, FACTS), dtype=np.int32)
         facts[:, :, VIEW] = -1
         given = np.full((graphs, first.size, 1), -1, dtype=np.int16)
         return cls(variables, graphs, first, second, Records(numbers, facts, given), np.zeros(2, dtype=np.int64))
@@ -81,3 +81,9 @@ class Ledger:
         """Copy the records of these pairs from the first graph to all others."""
         for array in self.records:
             array[1:, pairs] = array[0, pairs]
+
+    def remove_separated(self, graphs: NDArray[np.bool_]) -> None:
+        """Take the edges out of the graphs, shape (graphs, N, N), for which there is a separating set."""
+        g, pair = np.nonzero(self.separated())
+        graphs[g, self.first[pair], self.second[pair]] = False
+        graphs[g, self.second[pair], self.first[pair]] = False

@@ -50,13 +50,17 @@ class Sweep:
     tests_per_pair: int
 
 
-def sweeps(plan: Plan, ledger: Ledger, adjacency: Bools, level: int) -> list[Sweep]:
-    """The work of one level; empty when no pair has enough candidates left."""
+def sweeps(plan: Plan, ledger: Ledger, adjacency: Bools, level: int, only: Bools | None = None) -> list[Sweep]:
+    """The work of one level; empty when no pair has enough candidates left.
+
+    With `only`, shape (graphs, N, N), no more than these edges are looked at.
+    """
     if level > plan.max_given:
         return []
     found = []
     for begin in range(0, len(plan.levels), MOST_GRAPHS):
-        sweep = _sweep(plan, ledger, adjacency, level, slice(begin, min(begin + MOST_GRAPHS, len(plan.levels))))
+        graphs = slice(begin, min(begin + MOST_GRAPHS, len(plan.levels)))
+        sweep = _sweep(plan, ledger, adjacency, level, graphs, adjacency if only is None else only)
         if sweep.slots.size:
             found.append(sweep)
     return found
@@ -98,9 +102,9 @@ def candidate_bits(plan: Plan, adjacency: Bools, graphs: slice = slice(None)) ->
     return Candidates(system, context, plan.views[graphs], plan.context_views[graphs])
 
 
-def _sweep(plan: Plan, ledger: Ledger, adjacency: Bools, level: int, graphs: slice) -> Sweep:
+def _sweep(plan: Plan, ledger: Ledger, adjacency: Bools, level: int, graphs: slice, only: Bools) -> Sweep:
     candidates = candidate_bits(plan, adjacency, graphs)
-    active = _pack(adjacency[graphs] & ~plan.links.required)[ledger.first, ledger.second]
+    active = _pack(adjacency[graphs] & only[graphs] & ~plan.links.required)[ledger.first, ledger.second]
     if plan.context != NO_CONTEXT:
         at_context = _context_slots(plan, ledger)
         shared = 1 << len(plan.levels[graphs])

@@ -1,118 +1,150 @@
-"""Arrowheads of one graph: knowledge, colliders, then Meek's four rules until nothing changes.
+"""Arrowheads of graphs: knowledge, colliders, then rules until nothing changes.
 
-All proposals of a round are collected before any is applied, so the order of the columns cannot matter. Two proposals
-that contradict each other mark the edge as a conflict; it is never overwritten and supports no further rule.
+`orient` treats one graph by itself with Meek's four rules. `orient_all` treats the graphs of all contexts together;
+with the rules of `search.across` they learn from each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Mark
 from causalcontext.knowledge import Links
-from causalcontext.search.colliders import Triple, Triples
+from causalcontext.search.colliders import Triples
+from causalcontext.search.family import Doubt, Family, Origin, PartlyOriented, Proposal
+from causalcontext.search.plan import NO_CONTEXT
 
-Arrow = tuple[int, int]
+Rule = Callable[[Family], Iterator[Proposal]]
+Witness = tuple[int, int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Oriented:
+    """Marks of all graphs, shape (graphs, N, N); the origin of every arrow (graph, cause, effect); what is in doubt."""
+
+    marks: NDArray[np.int8]
+    origins: dict[tuple[int, int, int], Origin]
+    doubts: tuple[Doubt, ...] = ()
 
 
 def orient(adjacency: NDArray[np.bool_], links: Links, triples: Triples) -> NDArray[np.int8]:
     """The marks of one graph, shape (N, N)."""
-    state = _State(adjacency, triples.ambiguous)
-    state.apply(_known_arrows(adjacency, links))
-    state.apply(_collider_arrows(triples.colliders, links))
-    while state.apply(arrow for rule in MEEK_RULES for arrow in rule(state)):
+    marks: NDArray[np.int8] = orient_all(adjacency[None], links, [triples]).marks[0]
+    return marks
+
+
+def orient_all(
+    adjacency: NDArray[np.bool_],
+    links: Links,
+    triples: Sequence[Triples],
+    context: int = NO_CONTEXT,
+    stronger_rules: Sequence[Sequence[Rule]] = (),
+    checks: Callable[[Family], Iterable[Doubt]] = lambda family: (),
+) -> Oriented:
+    """The marks of all graphs and their origins.
+
+    Parameters
+    ----------
+    adjacency : array of bool, shape (graphs, N, N)
+    links : Links
+        Knowledge, which comes first.
+    triples : sequence of Triples
+        The colliders of every graph.
+    context : int
+        The variable whose links all graphs share, or `NO_CONTEXT` to treat every graph by itself.
+    stronger_rules : sequence of groups of rules
+        Tried before Meek's rules, the first group first; after every change it is the first group's turn again.
+    checks : function
+        What the finished graphs leave in doubt.
+    """
+    family = Family(adjacency, triples, context)
+    family.apply(_known_arrows(adjacency, links))
+    family.apply(_collider_arrows(triples, links))
+    groups = [*stronger_rules, MEEK_RULES]
+    while any(family.apply(proposal for rule in group for proposal in rule(family)) for group in groups):
         pass
-    return state.marks()
+    return Oriented(family.marks(), family.origins, tuple(sorted(family.doubts.union(checks(family)))))
 
 
-def _known_arrows(adjacency: NDArray[np.bool_], links: Links) -> Iterator[Arrow]:
+def close_under_meek(adjacency: NDArray[np.bool_], arrows: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """The marks that follow from some arrows alone, shape (N, N); the rest stays undirected."""
+    family = Family(adjacency[None], [Triples(frozenset(), frozenset())], NO_CONTEXT)
+    settled = zip(*np.nonzero(arrows), strict=True)
+    family.apply(Proposal(0, int(cause), int(effect), Origin("score", 0, ())) for cause, effect in settled)
+    while family.apply(proposal for rule in MEEK_RULES for proposal in rule(family)):
+        pass
+    marks: NDArray[np.int8] = family.marks()[0]
+    return marks
+
+
+def _known_arrows(adjacency: NDArray[np.bool_], links: Links) -> Iterator[Proposal]:
     """Adjacent pairs that knowledge allows in one direction only."""
-    for cause, effect in zip(*np.nonzero(adjacency & links.may & ~links.may.T), strict=True):
-        yield int(cause), int(effect)
+    for g, cause, effect in zip(*np.nonzero(adjacency & links.may & ~links.may.T), strict=True):
+        yield Proposal(int(g), int(cause), int(effect), Origin("knowledge", int(g), ()))
 
 
-def _collider_arrows(colliders: Iterable[Triple], links: Links) -> Iterator[Arrow]:
+def _collider_arrows(triples: Sequence[Triples], links: Links) -> Iterator[Proposal]:
     """Arrowheads of colliders; one that knowledge rules out is a test error, and orients nothing."""
-    for x, w, y in colliders:
-        if links.may[x, w] and links.may[y, w]:
-            yield x, w
-            yield y, w
+    for g, judged in enumerate(triples):
+        for x, w, y in sorted(judged.colliders):
+            if links.may[x, w] and links.may[y, w]:
+                yield Proposal(g, x, w, Origin("collider", g, (y,)))
+                yield Proposal(g, y, w, Origin("collider", g, (x,)))
 
 
-class _State:
-    """A graph that is being oriented: neighbours by kind of edge."""
+def _in_every_graph(name: str, rule: Callable[[PartlyOriented], Iterator[Witness]]) -> Rule:
+    """A rule about one graph, asked of each."""
 
-    def __init__(self, adjacency: NDArray[np.bool_], ambiguous: frozenset[Triple]) -> None:
-        around = [set(np.flatnonzero(row).tolist()) for row in adjacency]
-        self.ambiguous = ambiguous
-        self.adjacent = around
-        self.undirected = [set(row) for row in around]
-        self.parents: list[set[int]] = [set() for _ in around]
-        self.children: list[set[int]] = [set() for _ in around]
+    def proposals(family: Family) -> Iterator[Proposal]:
+        for g, graph in enumerate(family.graphs):
+            for a, b, via in rule(graph):
+                yield Proposal(g, a, b, Origin(name, g, via))
 
-    def open_edges(self) -> Iterator[Arrow]:
-        """Both readings of every undirected edge."""
-        for a, around in enumerate(self.undirected):
-            for b in around:
-                yield a, b
-
-    def clear(self, x: int, w: int, y: int) -> bool:
-        """Whether (x, w, y) is unshielded with a verdict."""
-        return y not in self.adjacent[x] and (min(x, y), w, max(x, y)) not in self.ambiguous
-
-    def apply(self, proposals: Iterable[Arrow]) -> bool:
-        """Orient undirected edges as proposed, opposite proposals as conflicts; whether anything changed."""
-        arrows = {(a, b) for a, b in proposals if b in self.undirected[a]}
-        for a, b in arrows:
-            self.undirected[a].discard(b)
-            self.undirected[b].discard(a)
-            if (b, a) not in arrows:
-                self.children[a].add(b)
-                self.parents[b].add(a)
-        return bool(arrows)
-
-    def marks(self) -> NDArray[np.int8]:
-        """The marks of all pairs; what is adjacent but neither directed nor undirected is a conflict."""
-        codes = np.zeros((len(self.adjacent),) * 2, dtype=np.int8)
-        for a, around in enumerate(self.adjacent):
-            codes[a, list(around)] = Mark.CONFLICT
-            codes[a, list(self.undirected[a])] = Mark.UNDIRECTED
-            codes[a, list(self.children[a])] = Mark.FORWARD
-            codes[a, list(self.parents[a])] = Mark.BACKWARD
-        return codes
+    return proposals
 
 
-def _away_from_collider(graph: _State) -> Iterator[Arrow]:
+def _away_from_collider(graph: PartlyOriented) -> Iterator[Witness]:
     """R1: c --> a - b with c, b not adjacent: a --> b, else a would be a collider."""
     for a, b in graph.open_edges():
-        if any(graph.clear(c, a, b) for c in graph.parents[a]):
-            yield a, b
+        witness = [c for c in graph.parents[a] if graph.clear(c, a, b)]
+        if witness:
+            yield a, b, (min(witness),)
 
 
-def _away_from_cycle(graph: _State) -> Iterator[Arrow]:
+def _away_from_cycle(graph: PartlyOriented) -> Iterator[Witness]:
     """R2: a --> c --> b and a - b: a --> b, else there would be a cycle."""
     for a, b in graph.open_edges():
-        if graph.children[a] & graph.parents[b]:
-            yield a, b
+        witness = graph.children[a] & graph.parents[b]
+        if witness:
+            yield a, b, (min(witness),)
 
 
-def _double_triangle(graph: _State) -> Iterator[Arrow]:
+def _double_triangle(graph: PartlyOriented) -> Iterator[Witness]:
     """R3: a - c --> b <-- d - a with c, d not adjacent, and a - b: a --> b."""
     for a, b in graph.open_edges():
         sides = sorted(graph.undirected[a] & graph.parents[b])
-        if any(graph.clear(c, a, d) for i, c in enumerate(sides) for d in sides[i + 1 :]):
-            yield a, b
+        witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
+        if witness:
+            yield a, b, witness
 
 
-def _long_triangle(graph: _State) -> Iterator[Arrow]:
+def _long_triangle(graph: PartlyOriented) -> Iterator[Witness]:
     """R4: a - c --> d --> b with c, b not adjacent, a adjacent to d, and a - b: a --> b. Needed with knowledge."""
     for a, b in graph.open_edges():
         middle = graph.parents[b] & graph.adjacent[a]
-        if any(graph.clear(c, a, b) and graph.children[c] & middle for c in graph.undirected[a] - {b}):
-            yield a, b
+        for c in sorted(graph.undirected[a] - {b}):
+            through = graph.children[c] & middle
+            if through and graph.clear(c, a, b):
+                yield a, b, (c, min(through))
+                break
 
 
-MEEK_RULES = (_away_from_collider, _away_from_cycle, _double_triangle, _long_triangle)
+MEEK_RULES: tuple[Rule, ...] = (
+    _in_every_graph("R1", _away_from_collider),
+    _in_every_graph("R2", _away_from_cycle),
+    _in_every_graph("R3", _double_triangle),
+    _in_every_graph("R4", _long_triangle),
+)

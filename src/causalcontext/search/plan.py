@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 from causalcontext.kernels.levels import GIVEN_CONTEXT
 from causalcontext.knowledge import Links
 from causalcontext.rules import Query, Rule, masked
+from causalcontext.search.ledger import Ledger
 
 Bools = NDArray[np.bool_]
 NO_CONTEXT = -1
+Physical = Callable[[int, int, int, int], bool]
+"""`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,11 @@ class Plan:
         Two variables are called independent if the p-value is larger.
     max_given : int
         The largest conditioning set.
+    masked_scope : {"adaptive", "cycle", "always"}
+        For which of the edges that are left all sets are asked once more, inside the context.
+    across : function, optional
+        `across(ledger)`: whether an edge that is missing in one graph may orient others. Without one, every graph is
+        oriented by itself.
     """
 
     variables: int
@@ -44,6 +53,8 @@ class Plan:
     links: Links
     alpha: float
     max_given: int
+    masked_scope: str = "adaptive"
+    across: Callable[[Ledger], Physical] | None = None
 
     @property
     def searches_context(self) -> bool:

@@ -1,22 +1,49 @@
-"""Systems whose truth is known: linear models, the paper's examples, exact discrete models and their oracle.
+"""Systems whose truth is known: random and hand-written models, the paper's examples, exact discrete models.
 
 Nothing here knows the search, so truth cannot lean on what is to be judged by it.
 """
 
 from causalcontext.simulate.discrete import DiscreteModel, OracleTest, random_discrete_model
 from causalcontext.simulate.enumerate import every_model, random_models
-from causalcontext.simulate.examples import example_i, example_ii, soil_moisture
+from causalcontext.simulate.equations import EquationSCM
+from causalcontext.simulate.examples import MODELS, example_i, example_ii, named_model, soil_moisture
+from causalcontext.simulate.legacy import LegacySCM, random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
+from causalcontext.simulate.predicates import (
+    Finding,
+    r_faithfulness,
+    short_union_cycles,
+    shortest_cycle,
+    single_graph_sufficiency,
+    strong_context_acyclicity,
+    weak_context_acyclicity,
+    weak_context_sufficiency,
+)
+from causalcontext.simulate.truth import Truth
 
 __all__ = [
+    "MODELS",
     "ContextSCM",
     "DiscreteModel",
+    "EquationSCM",
+    "Finding",
+    "LegacySCM",
     "OracleTest",
+    "Truth",
     "every_model",
     "example_i",
     "example_ii",
+    "named_model",
+    "r_faithfulness",
     "random_discrete_model",
+    "random_legacy_model",
     "random_model",
     "random_models",
+    "short_union_cycles",
+    "shortest_cycle",
+    "single_graph_sufficiency",
     "soil_moisture",
+    "strong_context_acyclicity",
+    "weak_context_acyclicity",
+    "weak_context_sufficiency",
 ]

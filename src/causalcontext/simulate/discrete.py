@@ -18,7 +18,7 @@ from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.rules import Trial
 from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
-from causalcontext.simulate.truth import directed_graph, union_graph
+from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
 from causalcontext.verdicts import Outcomes, Reason
 
 FloatArray = NDArray[np.float64]
@@ -73,6 +73,10 @@ class DiscreteModel:
     def context_graph(self, level: int) -> Graph:
         """The true graph of one context, links at the context variable included."""
         return directed_graph(self.names, self.adjacency[level])
+
+    def truth(self) -> Truth:
+        """The four kinds of true graph; those of a context agree, since no mechanism is flat anywhere."""
+        return same_truth(self.names, self.context, self.adjacency)
 
     def union_graph(self) -> Graph:
         """The links of any context; `<=>` where a link is reversed between contexts."""

@@ -1,36 +1,41 @@
 """What can happen to a graph between contexts: a new parent, one parent less, a link reversed.
 
 Every edit takes the coefficients of a graph (`current[i, j]`: the effect of `i` on `j`), the pairs that it
-may touch, the node at which it happens and a generator. It returns new coefficients, or None if the node has
-no link for it.
+may touch, the node at which it happens, the values that a new link may have and a generator. It returns new
+coefficients, or None if the node has no link for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-Edit = Callable[[FloatArray, BoolArray, int, np.random.Generator], FloatArray | None]
+Law = Sequence[float]
+Edit = Callable[[FloatArray, BoolArray, int, Law, np.random.Generator], FloatArray | None]
 
 COEFFICIENTS = (-1.8, -1.5, -1.2, 1.2, 1.5, 1.8)
 
 
-def add_parent(current: FloatArray, free: BoolArray, node: int, generator: np.random.Generator) -> FloatArray | None:
+def add_parent(
+    current: FloatArray, free: BoolArray, node: int, law: Law, generator: np.random.Generator
+) -> FloatArray | None:
     """`node` has a new parent, among the nodes it had no link with."""
     unlinked = (current[:, node] == 0) & (current[node, :] == 0)
     parent = _pick(free[:, node] & unlinked, generator)
     if parent is None:
         return None
     edited = current.copy()
-    edited[parent, node] = generator.choice(COEFFICIENTS)
+    edited[parent, node] = generator.choice(law)
     return edited
 
 
-def remove_parent(current: FloatArray, free: BoolArray, node: int, generator: np.random.Generator) -> FloatArray | None:
+def remove_parent(
+    current: FloatArray, free: BoolArray, node: int, law: Law, generator: np.random.Generator
+) -> FloatArray | None:
     """`node` has lost one of its parents."""
     parent = _pick(free[:, node] & (current[:, node] != 0), generator)
     if parent is None:
@@ -40,7 +45,9 @@ def remove_parent(current: FloatArray, free: BoolArray, node: int, generator: np
     return edited
 
 
-def flip_parent(current: FloatArray, free: BoolArray, node: int, generator: np.random.Generator) -> FloatArray | None:
+def flip_parent(
+    current: FloatArray, free: BoolArray, node: int, law: Law, generator: np.random.Generator
+) -> FloatArray | None:
     """One of the parents of `node` has become its child, with the same coefficient."""
     parent = _pick(free[:, node] & (current[:, node] != 0), generator)
     if parent is None:

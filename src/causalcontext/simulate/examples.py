@@ -1,122 +1,194 @@
-"""Small systems with known graphs: the paper's Examples (i) and (ii), and soil moisture (Fig. 1)."""
+"""Small systems with known graphs, by equations: the examples of the paper, and soil moisture (Fig. 1).
+
+Every `..._model()` is an `EquationSCM`: `sample(n, seed)` draws a table, `truth()` finds its four kinds of graph.
+`MODELS` lists them by name.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
 
 import numpy as np
 import pandas as pd
 
-from causalcontext.graphs.graph import Graph
+from causalcontext.errors import check_choice
+from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.truth import Truth
 
-Links = tuple[tuple[str, str], ...]
+
+def example_i_model() -> EquationSCM:
+    """Example (i): the mechanism T -> Y is switched off where R = 0.
+
+    R is caused by X and T, so that looking only at the rows of one context makes X and T dependent.
+    """
+    return EquationSCM("R", {
+        "X": lambda noise: noise,
+        "T": lambda noise: noise,
+        "R": lambda X, T, noise: X + T + 0.3 * noise > 0,
+        "Y": lambda R, T, noise: 1.5 * R * T + noise,
+    })  # fmt: skip
+
+
+def example_ii_model() -> EquationSCM:
+    """Example (ii): Y flattens below T = 0.8, and such values of T come with R = 0.
+
+    Y does not depend on R; the support problem makes T -> Y vanish from the rows R = 0 all the same.
+    """
+    return EquationSCM("R", {
+        "X": lambda noise: noise,
+        "T": lambda noise: noise,
+        "R": lambda X, T, noise: 0.3 * X + T + 0.1 * noise > 0,
+        "Y": lambda T, noise: 2.0 * np.maximum(T, 0.8) + 0.5 * noise,
+    })  # fmt: skip
+
+
+def example_ii_shifted_model() -> EquationSCM:
+    """Example (ii) with a shift of Y by R: weakly context-sufficient, yet not single-graph-sufficient."""
+    equations = dict(example_ii_model().equations)
+    equations["Y"] = lambda R, T, noise: 2.0 * np.maximum(T, 0.8) + R + 0.5 * noise
+    return EquationSCM("R", equations)
+
+
+def daylight_model() -> EquationSCM:
+    """App. "Strictness": solar power is 0 at night, so that nothing depends on it there; not weakly sufficient."""
+    return EquationSCM("day", {
+        "day": lambda noise: noise > 0,
+        "sunlight": lambda day, noise: day * (3.0 + noise),
+        "growth": lambda sunlight, noise: sunlight + noise,
+    })  # fmt: skip
+
+
+def soil_moisture_model() -> EquationSCM:
+    """Daily anomalies over land whose mechanisms depend on whether the soil is dry or wet.
+
+    Rain and radiation decide, up to noise, whether the soil moisture exceeds a threshold: the context is an
+    effect of the system. Wet soil has water to spare, so that only radiation drives evapotranspiration, and
+    rain runs off. Dry soil takes up the rain: nothing runs off, and evapotranspiration waits for water.
+    Radiation warms the air, and warmth and evapotranspiration moisten it, in the same way everywhere.
+    """
+    return EquationSCM("soil", {
+        "precipitation": lambda noise: noise,
+        "radiation": lambda noise: noise,
+        "soil": lambda precipitation, radiation, noise: precipitation - radiation + 0.5 * noise > 0.0,
+        "evapotranspiration": lambda radiation, precipitation, soil, noise: (
+            0.8 * radiation + np.where(soil, 0.0, 0.9 * precipitation) + 0.7 * noise
+        ),
+        "temperature": lambda radiation, noise: 0.9 * radiation + 0.7 * noise,
+        "humidity": lambda evapotranspiration, temperature, noise: (
+            0.8 * evapotranspiration + 0.8 * temperature + 0.7 * noise
+        ),
+        "runoff": lambda precipitation, soil, noise: np.where(soil, 0.9 * precipitation, 0.0) + 0.7 * noise,
+    }, labels={0: "dry", 1: "wet"})  # fmt: skip
+
+
+def soil_feedback_model() -> EquationSCM:
+    """Fig. 1 as drawn, unrolled by a day: rain and latent heat set soil moisture; dry soil acts on tomorrow's heat."""
+    return EquationSCM("soil", {
+        "latent_heat": lambda noise: noise,
+        "precipitation": lambda noise: noise,
+        "soil": lambda latent_heat, precipitation, noise: precipitation - latent_heat + 0.5 * noise > 0.0,
+        "latent_heat_next_day": lambda latent_heat, soil, noise: np.where(soil, 0.0, latent_heat) + 0.7 * noise,
+    }, labels={0: "dry", 1: "wet"})  # fmt: skip
+
+
+def orientation_collider_model() -> EquationSCM:
+    """App. "Orientation rules", first example: X -> Z <- Y in context 0, X -> Y in context 1."""
+    return EquationSCM("R", {
+        "R": lambda noise: noise > 0,
+        "X": lambda noise: noise,
+        "Y": lambda R, X, noise: np.where(R, 1.5 * X, 0.0) + noise,
+        "Z": lambda R, X, Y, noise: np.where(R, 0.0, 1.2 * X + 1.2 * Y) + noise,
+    })  # fmt: skip
+
+
+def orientation_flip_model() -> EquationSCM:
+    """App. "Orientation rules", second example: X -> Y; Y -> Z in context A, Z -> Y in context B."""
+    return EquationSCM("R", {
+        "R": lambda noise: noise > 0,
+        "X": lambda noise: noise,
+        "Y": lambda R, X, Z, noise: X + np.where(R, 1.5 * Z, 0.0) + noise,
+        "Z": lambda R, Y, noise: np.where(R, 0.0, 1.5 * Y) + noise,
+    }, labels={0: "A", 1: "B"})  # fmt: skip
+
+
+MODELS: Mapping[str, Callable[[], EquationSCM]] = {
+    "daylight": daylight_model,
+    "example-i": example_i_model,
+    "example-ii": example_ii_model,
+    "example-ii-shifted": example_ii_shifted_model,
+    "orientation-collider": orientation_collider_model,
+    "orientation-flip": orientation_flip_model,
+    "soil-feedback": soil_feedback_model,
+    "soil-moisture": soil_moisture_model,
+}
+"""The named models."""
+
+
+def named_model(name: str) -> EquationSCM:
+    """The model of that name.
+
+    Examples
+    --------
+    >>> named_model("orientation-flip").truth().union.mark("Y", "Z")
+    '<=>'
+    """
+    check_choice("the name of a model", name, MODELS)
+    return MODELS[name]()
 
 
 def example_i(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
-    """A table of the paper's Example (i): the mechanism T -> Y is switched off where R = 0.
-
-    R is caused by X and T, so that looking only at the rows of one context makes X and T dependent.
+    """A table of the paper's Example (i).
 
     Examples
     --------
     >>> example_i(3, seed=0).columns.tolist()
     ['X', 'T', 'R', 'Y']
     """
-    x, t, noise_r, noise_y = np.random.default_rng(seed).standard_normal((4, n))
-    r = (x + t + 0.3 * noise_r > 0).astype(np.int64)
-    return pd.DataFrame({"X": x, "T": t, "R": r, "Y": 1.5 * r * t + noise_y})
+    return example_i_model().sample(n, seed)
 
 
+@cache
 def example_i_truth() -> Truth:
     """The graphs of Example (i): physical and descriptive ones agree."""
-    names = ("X", "T", "R", "Y")
-    everywhere: Links = (("X", "R"), ("T", "R"), ("R", "Y"))
-    graphs = {0: _graph(names, everywhere), 1: _graph(names, (*everywhere, ("T", "Y")))}
-    return Truth(physical=graphs, descriptive=graphs, union=graphs[1])
+    return example_i_model().truth()
 
 
 def example_ii(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
-    """A table of the paper's Example (ii): Y flattens below T = 0.8, and such values of T come with R = 0.
-
-    Y does not depend on R; the support problem makes T -> Y vanish from the rows R = 0 all the same.
+    """A table of the paper's Example (ii).
 
     Examples
     --------
     >>> example_ii(3, seed=0).columns.tolist()
     ['X', 'T', 'R', 'Y']
     """
-    x, t, noise_r, noise_y = np.random.default_rng(seed).standard_normal((4, n))
-    r = (0.3 * x + t + 0.1 * noise_r > 0).astype(np.int64)
-    return pd.DataFrame({"X": x, "T": t, "R": r, "Y": 2.0 * np.maximum(t, 0.8) + 0.5 * noise_y})
+    return example_ii_model().sample(n, seed)
 
 
+@cache
 def example_ii_truth() -> Truth:
     """The graphs of Example (ii): T -> Y is physical in both contexts, descriptive for R = 1 only."""
-    names = ("X", "T", "R", "Y")
-    upstream: Links = (("X", "R"), ("T", "R"))
-    full, flat = _graph(names, (*upstream, ("T", "Y"))), _graph(names, upstream)
-    return Truth(physical={0: full, 1: full}, descriptive={0: flat, 1: full}, union=full)
-
-
-SOIL_NAMES = ("precipitation", "radiation", "soil", "evapotranspiration", "temperature", "humidity", "runoff")
-SOIL_LINKS: Links = (
-    ("precipitation", "soil"),
-    ("radiation", "soil"),
-    ("soil", "evapotranspiration"),
-    ("soil", "runoff"),
-    ("radiation", "evapotranspiration"),
-    ("radiation", "temperature"),
-    ("evapotranspiration", "humidity"),
-    ("temperature", "humidity"),
-)
+    return example_ii_model().truth()
 
 
 def soil_moisture(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     """A table of daily anomalies over land whose mechanisms depend on whether the soil is `"dry"` or `"wet"`.
 
-    Rain and radiation decide, up to noise, whether the soil moisture exceeds a threshold: the context is an
-    effect of the system. Wet soil has water to spare, so that only radiation drives evapotranspiration, and
-    rain runs off. Dry soil takes up the rain: nothing runs off, and evapotranspiration waits for water.
-    Radiation warms the air, and warmth and evapotranspiration moisten it, in the same way everywhere.
-
     Returns
     -------
     DataFrame
-        Six continuous columns in standard units and the column `soil`; the true graphs are
-        `soil_moisture_truth()`.
+        Six continuous columns in standard units and the column `soil`; the equations are those of
+        `soil_moisture_model()`, the true graphs `soil_moisture_truth()`.
 
     Examples
     --------
     >>> sorted(soil_moisture(50, seed=0)["soil"].unique().tolist())
     ['dry', 'wet']
     """
-    generator = np.random.default_rng(seed)
-    noise = {name: generator.standard_normal(n) for name in SOIL_NAMES}
-    precipitation, radiation = noise["precipitation"], noise["radiation"]
-    wet = precipitation - radiation + 0.5 * noise["soil"] > 0.0
-    temperature = 0.9 * radiation + 0.7 * noise["temperature"]
-    taken_up = np.where(wet, 0.0, 0.9 * precipitation)
-    evapotranspiration = 0.8 * radiation + taken_up + 0.7 * noise["evapotranspiration"]
-    return pd.DataFrame({
-        "precipitation": precipitation,
-        "radiation": radiation,
-        "soil": np.where(wet, "wet", "dry"),
-        "evapotranspiration": evapotranspiration,
-        "temperature": temperature,
-        "humidity": 0.8 * evapotranspiration + 0.8 * temperature + 0.7 * noise["humidity"],
-        "runoff": np.where(wet, 0.9 * precipitation, 0.0) + 0.7 * noise["runoff"],
-    })  # fmt: skip
+    return soil_moisture_model().sample(n, seed)
 
 
+@cache
 def soil_moisture_truth() -> Truth:
     """The graphs of `soil_moisture`: rain feeds evapotranspiration on dry soil, runoff on wet soil."""
-    dry_only, wet_only = ("precipitation", "evapotranspiration"), ("precipitation", "runoff")
-    graphs = {
-        "dry": _graph(SOIL_NAMES, (*SOIL_LINKS, dry_only)),
-        "wet": _graph(SOIL_NAMES, (*SOIL_LINKS, wet_only)),
-    }
-    union = _graph(SOIL_NAMES, (*SOIL_LINKS, dry_only, wet_only))
-    return Truth(physical=graphs, descriptive=graphs, union=union)
-
-
-def _graph(names: tuple[str, ...], links: Links) -> Graph:
-    return Graph.from_edges(names, [(cause, effect, "-->") for cause, effect in links])
+    return soil_moisture_model().truth()

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.simulate.assumptions import ancestors, is_strongly_acyclic
+from causalcontext.simulate.edits import COEFFICIENTS
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.random_graphs import Design, Rejection, random_family
-from causalcontext.simulate.truth import directed_graph, union_graph
+from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -107,6 +108,10 @@ class ContextSCM:
         """The true graph of one context, links at the context variable included."""
         return directed_graph(self.names, self.adjacency[level])
 
+    def truth(self) -> Truth:
+        """The four kinds of true graph; those of a context agree, since no mechanism is flat anywhere."""
+        return same_truth(self.names, self.context, self.adjacency)
+
     def union_graph(self) -> Graph:
         """The links of any context; `<=>` where a link is reversed between contexts."""
         return union_graph(self.names, self.adjacency)
@@ -161,6 +166,9 @@ def random_model(
     *,
     seed: int | np.random.Generator,
     noise: NoiseLaw = normal,
+    cycle_length: int | None = None,
+    exogenous: bool = False,
+    coefficients: Sequence[float] = COEFFICIENTS,
 ) -> ContextSCM:
     """A random linear model that meets weak context-sufficiency and strong context-acyclicity.
 
@@ -185,6 +193,12 @@ def random_model(
     seed : int or numpy Generator
     noise : function
         The law of all noise terms.
+    cycle_length : int, optional
+        With enforced cycles, the length of the shortest one; 2 is a link that is reversed between contexts.
+    exogenous : bool
+        The context variable has no causes.
+    coefficients : sequence of float
+        What the linear effects are drawn from.
 
     Notes
     -----
@@ -201,7 +215,8 @@ def random_model(
     """
     if not balance > 0 or context_noise < 0:
         raise OptionError(f"balance is {balance} and context_noise {context_noise}; expected > 0 and >= 0")
-    design = Design(nodes, density, contexts, changes, tuple(edits), cycles)
+    design = Design(nodes, density, contexts, changes, tuple(edits), cycles, cycle_length, exogenous,
+                    tuple(coefficients))  # fmt: skip
     family = random_family(design, np.random.default_rng(seed))
     names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
     return ContextSCM(

@@ -34,3 +34,13 @@ def exponential(generator: np.random.Generator, shape: tuple[int, ...]) -> NDArr
 def student_t5(generator: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Student draws with five degrees of freedom: heavy tails."""
     return np.asarray(generator.standard_t(5, shape) * np.sqrt(3.0 / 5.0))
+
+
+NOISE_LAWS: dict[str, NoiseLaw] = {
+    "normal": normal,
+    "uniform": uniform,
+    "laplace": laplace,
+    "exponential": exponential,
+    "student-t5": student_t5,
+}
+"""The laws by name."""

@@ -7,7 +7,7 @@ link.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError, check_choice
-from causalcontext.simulate.assumptions import ancestors, is_acyclic
+from causalcontext.simulate.assumptions import ancestors, is_acyclic, shortest_union_cycle
 from causalcontext.simulate.edits import COEFFICIENTS, EDITS
 
 FloatArray = NDArray[np.float64]
@@ -36,6 +36,7 @@ class Rejection(StrEnum):
     UNION_CYCLE = "the union graph would have a cycle"
     SAME_GRAPH = "two contexts would have the same graph"
     NO_UNION_CYCLE = "the union graph has no cycle"
+    CYCLE_LENGTH = "the shortest cycle of the union graph has another length"
     GIVEN_UP = "proposals ran out: a new base graph was drawn"
 
 
@@ -49,6 +50,10 @@ class Design:
     changes: int
     edits: tuple[str, ...]
     cycles: str
+    cycle_length: int | None = None
+    exogenous: bool = False
+    coefficients: tuple[float, ...] = COEFFICIENTS
+    added_coefficients: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         for edit in self.edits:
@@ -62,6 +67,16 @@ class Design:
         needed = {"exclude": ("add", "remove"), "enforce": ("add", "flip"), "any": tuple(EDITS)}[self.cycles]
         if not any(edit in needed for edit in self.edits):
             raise OptionError(f"cycles={self.cycles!r} needs one of {needed} in edits, found {self.edits}")
+        if self.cycle_length is not None and (self.cycles != "enforce" or not 2 <= self.cycle_length < self.nodes):
+            raise OptionError(f"cycle_length is {self.cycle_length}; it needs cycles='enforce' and a length from 2 to "
+                              "one less than the number of nodes")  # fmt: skip
+        if not self.coefficients or 0.0 in (*self.coefficients, *self.added_coefficients):
+            raise OptionError("coefficients must be some numbers other than 0: a link has an effect")
+
+    @property
+    def new_links(self) -> tuple[float, ...]:
+        """The values that an added link may have."""
+        return self.added_coefficients or self.coefficients
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +108,16 @@ def random_family(design: Design, generator: np.random.Generator) -> Family:
     """A family of context graphs, pairwise different, that meets the paper's assumptions and the design."""
     tally: Counter[Rejection] = Counter()
     for _ in range(BASE_GRAPHS):
-        order, base = random_base(design.nodes, design.density, generator)
+        order, base = random_base(design.nodes, design.density, generator, design.coefficients)
         context = int(generator.integers(design.nodes))
         base[context, :] = 0.0
+        if design.exogenous:
+            base[:, context] = 0.0
         coefficients = _edited_contexts(base, context, design, generator, tally)
         if coefficients is None:
             tally[Rejection.GIVEN_UP] += 1
-        elif design.cycles == "enforce" and is_acyclic((coefficients != 0).any(axis=0)):
-            tally[Rejection.NO_UNION_CYCLE] += 1
+        elif (reason := _wrong_cycles(design, np.asarray(coefficients != 0))) is not None:
+            tally[reason] += 1
         else:
             return Family(context, order, base, coefficients, dict(tally))
     counts = "; ".join(f"{reason}: {count}" for reason, count in tally.most_common())
@@ -110,19 +127,31 @@ def random_family(design: Design, generator: np.random.Generator) -> Family:
     )
 
 
+def _wrong_cycles(design: Design, stack: BoolArray) -> Rejection | None:
+    """What is wrong with the cycles of a finished union, None if nothing is."""
+    if design.cycles != "enforce":
+        return None
+    length = int(shortest_union_cycle(stack))
+    if length == 0:
+        return Rejection.NO_UNION_CYCLE
+    return Rejection.CYCLE_LENGTH if design.cycle_length not in (None, length) else None
+
+
 def link_count(nodes: int, density: float) -> int:
     """The number of links of a base graph: the share `density` of all pairs, rounded down."""
     return int(np.floor(density * (nodes * (nodes - 1) // 2) + 1e-9))
 
 
-def random_base(nodes: int, density: float, generator: np.random.Generator) -> tuple[tuple[int, ...], FloatArray]:
+def random_base(
+    nodes: int, density: float, generator: np.random.Generator, law: Sequence[float] = COEFFICIENTS
+) -> tuple[tuple[int, ...], FloatArray]:
     """A random causal order, and `link_count` links along it with random coefficients."""
     order = generator.permutation(nodes)
     earlier, later = np.triu_indices(nodes, k=1)
     chosen = generator.choice(earlier.size, size=link_count(nodes, density), replace=False)
     coefficients = np.zeros((nodes, nodes))
     links = (order[earlier[chosen]], order[later[chosen]])
-    coefficients[links] = generator.choice(COEFFICIENTS, size=chosen.size)
+    coefficients[links] = generator.choice(law, size=chosen.size)
     return tuple(order.tolist()), coefficients
 
 
@@ -137,6 +166,7 @@ class _Frame:
     base: FloatArray
     context: int
     edits: tuple[str, ...]
+    new_links: tuple[float, ...]
     upstream: BoolArray
     together: BoolArray
 
@@ -164,7 +194,7 @@ def _frame(base: FloatArray, context: int, design: Design, accepted: list[FloatA
     """The frame of the next context; only excluded union cycles tie it to the graphs before it."""
     upstream = ancestors(base != 0, context)
     so_far = np.any([other != 0 for other in (base, *accepted)], axis=0)
-    return _Frame(base, context, design.edits, upstream, so_far & (design.cycles == "exclude"))
+    return _Frame(base, context, design.edits, design.new_links, upstream, so_far & (design.cycles == "exclude"))
 
 
 def _edit_repeatedly(
@@ -196,7 +226,7 @@ def _propose(frame: _Frame, current: FloatArray, generator: np.random.Generator)
     node = int(generator.integers(len(current) - 1))
     node += node >= frame.context
     edit = frame.edits[generator.integers(len(frame.edits))]
-    return EDITS[edit](current, _free_pairs(frame, current), node, generator)
+    return EDITS[edit](current, _free_pairs(frame, current), node, frame.new_links, generator)
 
 
 def _free_pairs(frame: _Frame, current: FloatArray) -> BoolArray:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.union import LabeledUnion
 from causalcontext.simulate.assumptions import union_of
 
 
@@ -19,17 +20,39 @@ class Truth:
 
     Attributes
     ----------
-    physical : mapping of context value to Graph
-        What the mechanisms allow in a context, on all values that the system can take.
-    descriptive : mapping of context value to Graph
-        What the mechanisms do on the values seen together with that context; what Algorithm 1 finds.
+    context : str
+        The context variable; links at it are the same in all graphs.
     union : Graph
         The links of any context.
+    descriptive : mapping of context value to Graph
+        What the mechanisms do on the values seen together with that context; what Algorithm 1 finds.
+    physical : mapping of context value to Graph
+        What the mechanisms allow in a context, on all values that the system takes.
+    counterfactual : mapping of context value to Graph
+        What would be seen had the context been set to that value under the same noises.
     """
 
-    physical: Mapping[Any, Graph]
-    descriptive: Mapping[Any, Graph]
+    context: str
     union: Graph
+    descriptive: Mapping[Any, Graph]
+    physical: Mapping[Any, Graph]
+    counterfactual: Mapping[Any, Graph]
+
+    @property
+    def contexts(self) -> tuple[Any, ...]:
+        """The values of the context."""
+        return tuple(self.descriptive)
+
+    @property
+    def labeled_union(self) -> LabeledUnion:
+        """The links of the descriptive graphs, each with the contexts that have it."""
+        return LabeledUnion(self.descriptive)
+
+
+def same_truth(names: Sequence[str], context: int, stack: NDArray[np.bool_]) -> Truth:
+    """The truth of a model that is never constant where it could vary, so that the three context graphs agree."""
+    graphs = {level: directed_graph(names, links) for level, links in enumerate(stack)}
+    return Truth(names[context], union_graph(names, stack), graphs, graphs, graphs)
 
 
 def directed_graph(names: Sequence[str], adjacency: NDArray[np.bool_]) -> Graph:

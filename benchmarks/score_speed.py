@@ -1,0 +1,126 @@
+"""How long score-ac takes, from table to result: 8 nodes, growth with the number of variables, and BOSS beside it.
+
+Settings are the defaults (10, 4 or 1 random starts; undirected marks, evidence and residual checks included) unless
+said otherwise; kernels are compiled and cached before the first time that counts. Tables have 1,000 rows, two
+contexts, and beyond 8 nodes an average degree of 3.5 with effects of .5 to .9. Each time is a median over calls, by
+the clock and in processor seconds: on a machine that is busy with other work the second is the one to compare. BOSS
+is causal-learn's (`pip install causal-learn` beside causalcontext), on the same pooled columns, one start each, no
+context.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import causalcontext as cc
+from causalcontext.simulate import random_model
+from measuring import machine, markdown_table
+from score_accuracy import Setting, drawn_model
+
+ROWS = 1000
+TARGETS = {8: "60 ms", 100: "3 s", 500: "60 s"}
+
+
+def main() -> None:
+    """Print the tables that were asked for."""
+    options = _options()
+    print(f"{machine('causal-learn')}\n")
+    sizes = [size for size in options.sizes if size <= options.largest]
+    times = {size: _growth(size, options.repeats, options.jobs) for size in sizes}
+    header = ["nodes", "clock", "processor", "target"]
+    rows = [[size, _spoken(clock), _spoken(own), TARGETS.get(size, "")] for size, (clock, own) in times.items()]
+    print(markdown_table(header, rows), end="\n\n")
+    if options.figure is not None:
+        _draw(times, options.figure)
+    if find_spec("causallearn") is None:
+        print("causal-learn is not installed: no comparison with BOSS")
+        return
+    _race(options.boss)
+
+
+def _growth(size: int, repeats: int, jobs: int) -> tuple[float, float]:
+    tables = [sample(size, seed) for seed in range(70_000, 70_000 + (repeats if size < 200 else 1))]
+    calls = [partial(cc.discover, table, "R", method="score-ac", n_jobs=jobs) for table in tables]
+    if size < 200:
+        calls[0]()
+    return tuple(np.median([seconds(call) for call in calls], axis=0))
+
+
+def sample(size: int, seed: int) -> pd.DataFrame:
+    """A table of so many nodes, the context included."""
+    generator = np.random.default_rng([seed, size])
+    if size == 8:
+        return random_model(seed=seed).sample(ROWS, generator)
+    design = {"nodes": size, "density": 3.5 / (size - 1), "changes": max(1, size // 20)}
+    return drawn_model(Setting("", ROWS, design, moderate=True), seed).sample(ROWS, generator)
+
+
+def seconds(call: Callable[[], object]) -> tuple[float, float]:
+    """The duration of one call by the clock and in processor time."""
+    clock, own = time.perf_counter(), time.process_time()
+    call()
+    return time.perf_counter() - clock, time.process_time() - own
+
+
+def _race(sizes: list[int]) -> None:
+    boss = import_module("causallearn.search.PermutationBased.BOSS").boss
+    rows = []
+    for size in sizes:
+        table = sample(size, 71_000).drop(columns="R")
+        options = {"method": "score-ac", "starts": 1, "transform": "none"}
+        cc.discover(table, **options)
+        ours = np.median(
+            [seconds(lambda table=table, options=options: cc.discover(table, **options)) for _ in range(5)], 0
+        )
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            theirs = seconds(partial(boss, table.to_numpy(), "local_score_BIC_from_cov", verbose=False))
+        ratios = [f"{their / our:.0f}x" for their, our in zip(theirs, ours, strict=True)]
+        rows.append([size - 1, _spoken(ours[0]), _spoken(theirs[0]), *ratios])
+    print("one start each, the same columns without the context (target at 50 nodes: 30x)\n")
+    print(markdown_table(["columns", "score-ac", "BOSS", "ratio by the clock", "in processor time"], rows))
+
+
+def _draw(times: dict[int, tuple[float, float]], path: Path) -> None:
+    """A figure of time against nodes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(5, 3.5), layout="constrained")
+    axes.loglog(list(times), [clock for clock, _ in times.values()], "o-", label="clock")
+    axes.loglog(list(times), [own for _, own in times.values()], "s--", label="processor")
+    axes.set_xlabel("nodes, the context included")
+    axes.set_ylabel("seconds, table to result")
+    axes.legend(frameon=False)
+    figure.savefig(path)
+
+
+def _spoken(duration: float) -> str:
+    return f"{1000 * duration:.3g} ms" if duration < 1 else f"{duration:.3g} s"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[8, 20, 50, 100, 200, 500])
+    parser.add_argument("--largest", type=int, default=500)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--boss", type=int, nargs="+", default=[21, 51])
+    parser.add_argument("--jobs", type=int, default=2, help="threads of score-ac in the growth table")
+    parser.add_argument("--figure", type=Path, default=None, help="file for a figure of time against nodes")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Contexts made out of a column: a threshold, or bins.
+
+Such a context is a function of its column, so a search must be told: given the column it carries no information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
+from causalcontext.errors import DataError, OptionError
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """A context that is a step function of one column; made by `threshold` and `bins`.
+
+    Attributes
+    ----------
+    column : str
+    name : str
+        What the context is called among the results.
+    cuts : tuple of float
+        Where the steps are, ascending; a value on a cut belongs to the step below.
+    quantiles : int
+        Instead of cuts: that many steps of about equal size.
+    """
+
+    column: str
+    name: str
+    cuts: tuple[float, ...] = ()
+    quantiles: int = 0
+
+    def applied(self, data: Dataset) -> Dataset:
+        """The table with the context as its last column."""
+        place = data.position(self.column)
+        if self.name in data.names:
+            raise DataError(f"the table has a column {self.name!r} already; pass name=... for the new context")
+        values = np.asarray(data.columns[place], dtype=np.float64)
+        cuts = self.cuts or _quantile_cuts(values, self.quantiles, self.column)
+        codes = np.where(np.isfinite(values), np.searchsorted(cuts, values, side="left"), -1).astype(np.int32)
+        levels = _level_names(cuts)
+        found = np.unique(codes[codes >= 0])
+        if found.size < 2:
+            raise DataError(f"context {self.name!r} has 1 level; at least 2 are needed: all values of {self.column!r} "
+                            "lie on one side of the cuts")  # fmt: skip
+        return replace(
+            data,
+            names=(*data.names, self.name),
+            kinds=(*data.kinds, Kind.CATEGORICAL),
+            columns=(*data.columns, codes),
+            dtypes=(*data.dtypes, "int32"),
+            context=len(data.names),
+            levels=levels,
+            codes=codes,
+        )
+
+
+def threshold(column: str, value: float, *, name: str | None = None) -> Indicator:
+    """The context "is this column larger than a value?", to be passed as `context`.
+
+    Examples
+    --------
+    >>> threshold("soil_moisture", 0.3).name
+    'soil_moisture > 0.3'
+    """
+    _check_column(column)
+    if not isinstance(value, int | float | np.floating | np.integer) or not np.isfinite(value):
+        raise OptionError(f"the threshold of {column!r} is {value!r}, expected a number")
+    return Indicator(column, name or f"{column} > {value:g}", (float(value),))
+
+
+def bins(
+    column: str, edges: Sequence[float] | None = None, *, quantiles: int | None = None, name: str | None = None
+) -> Indicator:
+    """The context "in which range does this column lie?", to be passed as `context`.
+
+    Parameters
+    ----------
+    column : str
+    edges : sequence of float, optional
+        The inner edges of the bins.
+    quantiles : int, optional
+        Instead of edges: the number of bins of equal size.
+    name : str, optional
+        What the context is called; "<column> bin" by default.
+
+    Examples
+    --------
+    >>> bins("X", quantiles=4).name
+    'X bin'
+    """
+    _check_column(column)
+    if (edges is None) == (quantiles is None):
+        raise OptionError(f"bins({column!r}) needs either edges=[...] or quantiles=...")
+    if quantiles is not None:
+        if not isinstance(quantiles, int | np.integer) or isinstance(quantiles, bool) or quantiles < 2:
+            raise OptionError(f"quantiles is {quantiles!r}, expected a whole number from 2")
+        return Indicator(column, name or f"{column} bin", quantiles=int(quantiles))
+    cuts = _numbers(column, edges or ())
+    return Indicator(column, name or f"{column} bin", cuts)
+
+
+def _numbers(column: str, edges: Sequence[Any]) -> tuple[float, ...]:
+    try:
+        cuts = tuple(float(edge) for edge in edges)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"the edges of {column!r} are {edges!r}, expected numbers") from error
+    if not cuts or not np.isfinite(cuts).all() or any(a >= b for a, b in pairwise(cuts)):
+        raise OptionError(f"the edges of {column!r} are {edges!r}, expected ascending numbers")
+    return cuts
+
+
+def _check_column(column: object) -> None:
+    if not isinstance(column, str):
+        raise OptionError(f"the column of a context is {column!r}, expected its name")
+
+
+def _quantile_cuts(values: NDArray[np.float64], quantiles: int, column: str) -> tuple[float, ...]:
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        raise DataError(f"column {column!r} has no value to make bins of")
+    cuts = np.unique(np.quantile(finite, np.arange(1, quantiles) / quantiles))
+    if cuts[0] >= finite.max():
+        raise DataError(f"column {column!r} has one value only; no bins can be made of it")
+    return tuple(cuts[cuts < finite.max()].tolist())
+
+
+def _level_names(cuts: Sequence[float]) -> tuple[str, ...]:
+    """`<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
+    middle = [f"({low:.6g}, {high:.6g}]" for low, high in pairwise(cuts)]
+    return (f"<= {cuts[0]:.6g}", *middle, f"> {cuts[-1]:.6g}")

@@ -1,0 +1,1 @@
+"""Can a result be believed? Small checks, each with its findings: severity, evidence, advice."""

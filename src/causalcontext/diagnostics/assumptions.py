@@ -1,0 +1,71 @@
+"""Signs that an assumption fails: rules that contradict each other, directed cycles, large union cycles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.graphs.graph import Mark
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.search.cycles import possible_cycles
+
+SUSPECT = {
+    "A1": "strong context-acyclicity", "A2": "strong context-acyclicity", "A3": "strong context-acyclicity",
+    "V1": "weak context-sufficiency", "V2": "weak context-sufficiency", "V4": "weak context-sufficiency",
+    "T1": "weak context-sufficiency", "T1'": "weak context-sufficiency", "F": "weak context-sufficiency",
+}  # fmt: skip
+MOST_NAMED = 3
+
+
+def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
+    """Contradictions by rule, and edges without an agreed direction."""
+    counts = Counter(doubt.rule for doubt in result.doubts)
+    for rule, count in sorted(counts.items()):
+        edges = [f"{result.names[d.cause]} - {result.names[d.effect]}" for d in result.doubts if d.rule == rule]
+        listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED])
+        suspect = SUSPECT.get(rule, "a test")
+        message = f"rule {rule} fails {count} times (such as {listed}): a test erred, or {suspect} does not hold"
+        evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
+        yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
+    conflicts = [str(edge) for edge in result.union.edges if edge.mark == "x-x"]
+    if conflicts:
+        message = f"{len(conflicts)} edges have contradicting directions: {', '.join(conflicts[:MOST_NAMED])}"
+        yield Finding("assumptions", Severity.CAUTION, message, "", {"edges": tuple(conflicts)})
+
+
+def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
+    """Directed cycles inside a context, or in the union at the context and its ancestors."""
+    import networkx
+
+    for value, graph in result.graphs.items():
+        arrows = networkx.DiGraph(
+            list(zip(*(i.tolist() for i in np.nonzero(graph.marks == Mark.FORWARD)), strict=True))
+        )
+        if not networkx.is_directed_acyclic_graph(arrows):
+            names = " --> ".join(result.names[a] for a, _ in networkx.find_cycle(arrows))
+            message = f"the arrows of {value} form a cycle: {names}"
+            yield Finding("assumptions", Severity.WARNING, message, "some of these directions are wrong")
+    union = np.any([graph.marks == Mark.FORWARD for graph in result.graphs.values()], axis=0)
+    arrows = networkx.DiGraph(list(zip(*(i.tolist() for i in np.nonzero(union)), strict=True)))
+    context = result.position(str(result.context))
+    if context in arrows and networkx.ancestors(arrows, context) & networkx.descendants(arrows, context):
+        message = f"arrows of different contexts lead from {result.context} back to it"
+        yield Finding("assumptions", Severity.WARNING, message, "strong context-acyclicity is in doubt")
+
+
+def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
+    """Blocks of the union skeleton in which a large union cycle could hide missing edges."""
+    if result.settings.method != "pc-ac" or result.settings.masked_scope != "adaptive":
+        return
+    context = result.position(str(result.context))
+    graphs = np.stack([graph.adjacency for graph in result.graphs.values()])
+    at_context = graphs[0, context]
+    suspects = possible_cycles(graphs, context) & ~(at_context[:, None] & at_context[None, :])
+    if suspects.any():
+        pairs = [f"{result.names[x]} - {result.names[y]}" for x, y in zip(*np.nonzero(np.triu(suspects)), strict=True)]
+        message = f"{len(pairs)} edges lie where a union cycle of three or more variables could keep a false edge"
+        advice = 'if feedback through the contexts is plausible, compare with masked_scope="cycle"'
+        yield Finding("large cycles", Severity.NOTE, message, advice, {"edges": tuple(pairs)})

@@ -1,0 +1,40 @@
+"""All checks in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles
+from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
+from causalcontext.diagnostics.overlap import determinism, overlap
+from causalcontext.diagnostics.power import near_misses, rows_and_power, untestable_pairs
+from causalcontext.diagnostics.selection import selection_bias
+from causalcontext.diagnostics.vanishing import vanishing_edges
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.several import one_context_only
+
+CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
+    rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, large_cycles, near_misses,
+)  # fmt: skip
+CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
+    vanishing_edges, determinism, overlap,
+)  # fmt: skip
+
+
+def diagnose(result: ContextGraphs) -> Diagnosis:
+    """The findings of every check, the most severe first, otherwise in the order of the checks."""
+    one_context_only(result, "diagnose")
+    found = [finding for check in CHECKS for finding in check(result)] if result.context is not None else []
+    found += _of_rows(result)
+    return Diagnosis(tuple(sorted(found, key=lambda finding: -finding.severity)))
+
+
+def _of_rows(result: ContextGraphs) -> list[Finding]:
+    if result.context is None:
+        return [Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare")]
+    if result.rows is None:
+        missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"
+        return [Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")]
+    rows = result.rows
+    return [finding for check in CHECKS_OF_ROWS for finding in check(result, rows)]

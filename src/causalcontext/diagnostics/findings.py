@@ -1,0 +1,71 @@
+"""What a diagnosis is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import pandas as pd
+
+
+class Severity(IntEnum):
+    """How much a finding matters."""
+
+    NOTE = 0
+    CAUTION = 1
+    WARNING = 2
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know about a result.
+
+    Attributes
+    ----------
+    topic : str
+        Which check found it.
+    severity : Severity
+    message : str
+        What was found, in a sentence.
+    advice : str
+        What to do about it; empty where nothing needs to be done.
+    evidence : mapping
+        The names and numbers behind it.
+    """
+
+    topic: str
+    severity: Severity
+    message: str
+    advice: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        advice = f"\n    {self.advice}" if self.advice else ""
+        return f"{self.severity.name.lower()}, {self.topic}: {self.message}{advice}"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The findings about a result, the most severe first."""
+
+    findings: tuple[Finding, ...]
+
+    def about(self, topic: str) -> tuple[Finding, ...]:
+        """The findings of one check."""
+        return tuple(finding for finding in self.findings if finding.topic == topic)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The findings as a table."""
+        rows = [(f.topic, f.severity.name.lower(), f.message, f.advice, dict(f.evidence)) for f in self.findings]
+        return pd.DataFrame(rows, columns=["topic", "severity", "message", "advice", "evidence"])
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __str__(self) -> str:
+        return "\n".join(str(finding) for finding in self.findings) or "nothing to report"

@@ -1,0 +1,61 @@
+"""Is the context an effect of the system? Then looking at one context alone makes dependences up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.graphs.graph import Mark
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.rules import masked
+from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.batches import BatchedSearch
+from causalcontext.search.levels import LevelSearch
+from causalcontext.search.plan import Plan
+
+
+def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
+    """Edges that masking (PC-M) would add, and whether anything can be a cause of the context."""
+    yield from _possible_causes(result)
+    if result.settings.method != "pc-ac" or result.prepared is None:
+        return
+    inside = _masked_edges(result)
+    for place, value in enumerate(result.contexts):
+        for x, y in zip(*np.nonzero(np.triu(inside[place] & ~result.graphs[value].adjacency)), strict=True):
+            pair = (result.names[x], result.names[y])
+            message = f"within {value} alone {pair[0]} and {pair[1]} look adjacent: selection by {result.context}"
+            evidence = {"x": pair[0], "y": pair[1], "context": value}
+            yield Finding("selection bias", Severity.NOTE, message, "masking would add this edge", evidence)
+
+
+def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
+    if result.settings.method == "pc-m":
+        return
+    context = result.position(str(result.context))
+    marks = result.union.marks[context]
+    causes = [result.names[v] for v in np.flatnonzero((marks != Mark.ABSENT) & (marks != Mark.FORWARD))]
+    if causes:
+        listed = ", ".join(causes)
+        message = f"{listed} may cause {result.context}, so rows of one context are a selected sample"
+    else:
+        message = f"nothing is found that could cause {result.context}: it looks exogenous"
+    yield Finding("selection bias", Severity.NOTE, message, "", {"possible causes": tuple(causes)})
+
+
+def _masked_edges(result: ContextGraphs) -> NDArray[np.bool_]:
+    """The adjacencies of PC-M, shape (contexts, N, N)."""
+    settings, variables = result.settings, len(result.names)
+    context = result.position(str(result.context))
+    limit = variables if settings.max_given is None else settings.max_given
+    plan = Plan(variables, context, masked, tuple(range(len(result.contexts))), settings.knowledge.links(result.names),
+                settings.alpha, limit)  # fmt: skip
+    prepared = result.prepared
+    assert prepared is not None
+    search: LevelSearch = prepared if hasattr(prepared, "search_pairs") else BatchedSearch(prepared, context)  # type: ignore[assignment]
+    found = algorithm_1(search, plan, settings.collider_rule, 1, lambda size, done, total: None)
+    edges: NDArray[np.bool_] = found.marks != 0
+    edges[:, context], edges[:, :, context] = False, False
+    return edges

@@ -1,0 +1,71 @@
+"""Edges that some contexts have and others have not: a change of mechanism, or of what the data can show?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.graphs.graph import Mark
+from causalcontext.results.changes import conditions
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.support import Cause, MatchedSupport, Support
+
+TOPIC = "missing edge"
+WORDS = {
+    Cause.MECHANISM: "persists where both contexts have data, so the mechanism differs (a physical change)",
+    Cause.SUPPORT: "vanishes on the values that both contexts have, so its absence is a matter of support",
+    Cause.SINGULAR: "cannot show where most values of the cause are one and the same",
+    Cause.FEW_ROWS: "would hardly show in so few rows with so little variation of the cause",
+    Cause.UNDECIDED: "cannot be compared: too few rows lie where both contexts have data",
+}
+ADVICE = {
+    Cause.SUPPORT: "read it as descriptive: the link may exist there, on values that were not seen",
+    Cause.SINGULAR: "leave the variable out of this context, or take its other values from elsewhere",
+    Cause.FEW_ROWS: "do not read it as a difference between contexts; see labels() and changes()",
+    Cause.UNDECIDED: "do not read it as a change of mechanism without other evidence",
+}
+RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.MECHANISM)
+"""Which verdict counts where an edge has no direction: the one that trusts the absence least."""
+
+
+def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
+    """One finding for every missing edge of a context, compared with the largest context that has it."""
+    support = Support(rows, result.settings.alpha)
+    marks = np.stack([result.graphs[value].marks for value in result.contexts])
+    union = result.union.marks
+    for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
+        if result.context in (result.names[x], result.names[y]):
+            continue
+        has = np.flatnonzero(marks[:, x, y])
+        present = int(has[np.argmax(np.array(result.data.rows)[has])])
+        for absent in np.flatnonzero(marks[:, x, y] == Mark.ABSENT).tolist():
+            yield _finding(result, support, int(x), int(y), present, absent)
+
+
+def _finding(result: ContextGraphs, support: Support, x: int, y: int, present: int, absent: int) -> Finding:
+    mark = Mark(int(result.graphs[result.contexts[present]].marks[x, y]))
+    if mark is Mark.BACKWARD:
+        x, y, mark = y, x, Mark.FORWARD
+    verdict = _verdict(result, support, x, y, mark is Mark.FORWARD, present, absent)
+    edge = f"{result.names[x]} {mark.text} {result.names[y]}"
+    here, there = result.contexts[present], result.contexts[absent]
+    severity = Severity.NOTE if verdict.cause is Cause.MECHANISM else Severity.CAUTION
+    evidence = {"source": result.names[x], "target": result.names[y], "present": here, "absent": there,
+                "cause": verdict.cause.value, "p": verdict.p, "matched rows": verdict.rows,
+                "variance ratio": verdict.variance_ratio, "power": verdict.power}  # fmt: skip
+    message = f"{edge} is in {here} and not in {there}: it {WORDS[verdict.cause]}"
+    return Finding(TOPIC, severity, message, ADVICE.get(verdict.cause, ""), evidence)
+
+
+def _verdict(
+    result: ContextGraphs, support: Support, x: int, y: int, directed: bool, present: int, absent: int
+) -> MatchedSupport:
+    made_from = result.settings.indicator  # its ranges never overlap between the steps made out of it
+    given = [z for z in conditions(result, x, y, absent) if result.names[z] != made_from]
+    found = [support.verdict(x, y, given, present, absent)]
+    if not directed:
+        found.append(support.verdict(y, x, given, present, absent))
+    return min(found, key=lambda verdict: RANK.index(verdict.cause))

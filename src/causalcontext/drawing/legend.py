@@ -1,0 +1,89 @@
+"""What the marks, colours and widths of a picture mean: one sample stroke each, and nothing that does not occur."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
+from causalcontext.drawing.strokes import NEAR, Panel, Stroke, shown, two_colours
+from causalcontext.graphs.graph import Mark
+from causalcontext.results.contexts import ContextGraphs
+
+_MARK_WORDS = {
+    Mark.FORWARD: "cause → effect",
+    Mark.UNDIRECTED: "adjacent, direction not determined (o-o)",
+    Mark.CONFLICT: "conflicting directions (x-x)",
+    Mark.BOTH: "one way here, the other way there (<=>)",
+    Mark.CONFOUNDED: "hidden common cause (<->)",
+}
+_PAIR = (0, 1)
+Shades = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An entry of the legend: a stroke as it may look, and what that means."""
+
+    stroke: Stroke
+    words: str
+
+
+def graph_legend(panels: Sequence[Panel]) -> tuple[Sample, ...]:
+    """The marks of these panels."""
+    found = {Mark.FORWARD if stroke.mark is Mark.BACKWARD else stroke.mark for stroke in _strokes(panels)}
+    marks = [(mark, words) for mark, words in _MARK_WORDS.items() if mark in found]
+    return tuple(Sample(Stroke(_PAIR, mark, strength=0.4), words) for mark, words in marks)
+
+
+def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
+           ) -> tuple[Sample, ...]:  # fmt: skip
+    """The marks, colours, widths and doubts of these panels; `compared` are the two contexts of a difference."""
+    strokes = _strokes(panels)
+    meanings = _context_colours(result) if compared is None else _compared_colours(result, *compared)
+    used = {stroke.colours for stroke in strokes} | {(colour,) for stroke in strokes for colour in stroke.colours}
+    colours = [Sample(Stroke(_PAIR, Mark.FORWARD, shades, strength=0.4), words) for shades, words in meanings
+               if shades in used]  # fmt: skip
+    return (*graph_legend(panels), *colours, *_widths(strokes), *_doubts(strokes))
+
+
+def _strokes(panels: Sequence[Panel]) -> list[Stroke]:
+    return [stroke for panel in panels for stroke in panel.strokes]
+
+
+def _context_colours(result: ContextGraphs) -> Iterator[tuple[Shades, str]]:
+    """Every colour that panels of contexts and unions may have."""
+    if result.context is None:
+        return
+    yield (INK,), "in all contexts"
+    if has_own_colours(result.contexts):
+        for place, value in enumerate(result.contexts):
+            yield (context_colour(result.contexts, place),), f"not in all: {shown(result.context)} = {shown(value)}"
+        return
+    yield (context_colour(result.contexts, 0),), "not in all contexts"
+    counts = range(1, len(result.contexts))
+    for shade in dict.fromkeys(share_colour(count, len(result.contexts)) for count in counts):
+        same = [count for count in counts if share_colour(count, len(result.contexts)) == shade]
+        span = str(same[0]) if len(same) == 1 else f"{same[0]} to {same[-1]}"
+        yield (shade,), f"in {span} of {len(result.contexts)} contexts"
+
+
+def _compared_colours(result: ContextGraphs, first: Any, second: Any) -> Iterator[tuple[Shades, str]]:
+    colours = two_colours(result, first, second)
+    yield (SOFT,), "the same in both"
+    yield (colours[0],), f"only {shown(first)}"
+    yield (colours[1],), f"only {shown(second)}"
+    yield colours, f"other mark: {shown(first)} | {shown(second)}"
+
+
+def _widths(strokes: Sequence[Stroke]) -> Iterator[Sample]:
+    if any(stroke.strength is not None for stroke in strokes):
+        yield Sample(Stroke(_PAIR, Mark.UNDIRECTED, strength=0.05), "weak")
+        yield Sample(Stroke(_PAIR, Mark.UNDIRECTED, strength=1.0), "strong (|partial correlation|)")
+
+
+def _doubts(strokes: Sequence[Stroke]) -> Iterator[Sample]:
+    if any(stroke.uncertain for stroke in strokes):
+        words = f"uncertain: kept narrowly (p > alpha/{NEAR:g}) or untestable"
+        yield Sample(Stroke(_PAIR, Mark.UNDIRECTED, strength=0.3, uncertain=True), words)

@@ -1,0 +1,69 @@
+"""How a variable's name is shown in a box: on one or two short lines, control characters spelled out.
+
+Names are data. A name of 200 characters, with a newline or an unprintable character, must neither break the picture
+nor vanish from it; two names that are cut to the same text get a number each.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+LINE = 14
+"""Characters of a line; a name takes at most two."""
+_JOINERS = "\u200c\u200d"
+"""Unprintable, but part of how some scripts and emoji are written."""
+_BREAK = re.compile(r"(?<=[\s_\-./])")
+
+
+def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """One or two lines for every name, no two names alike.
+
+    Examples
+    --------
+    >>> shown_names(["X", "sea surface temperature", "a" * 40])
+    (('X',), ('sea surface', 'temperature'), ('aaaaaaaaaaaaa-', 'aaaaaaaaaaaaa…'))
+    """
+    lines = [_lines(printable(name)) for name in names]
+    count = Counter(lines)
+    seen: Counter[tuple[str, ...]] = Counter()
+    shown = []
+    for found in lines:
+        seen[found] += 1
+        shown.append(found if count[found] == 1 else _numbered(found, seen[found]))
+    return tuple(shown)
+
+
+def printable(text: str) -> str:
+    """The text on one line, with unprintable characters spelled out and spaces at its ends made visible."""
+    bare = text.strip(" ")
+    start = len(text) - len(text.lstrip(" ")) if bare else 0
+    spelled = "".join(letter if letter.isprintable() or letter in _JOINERS else repr(letter)[1:-1] for letter in bare)
+    return "␣" * start + spelled + "␣" * (len(text) - start - len(bare)) or "''"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut with an ellipsis if it is longer than `most`."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def text_width(text: str) -> float:
+    """The width of a text in units of its font size, a little too large rather than too small."""
+    return sum(1.05 if unicodedata.east_asian_width(letter) in "WF" else 0.62 for letter in text)
+
+
+def _lines(name: str) -> tuple[str, ...]:
+    if len(name) <= LINE + 4:
+        return (name,)
+    pieces, first = _BREAK.split(name), ""
+    while pieces and len(first + pieces[0]) <= LINE + 1:
+        first += pieces.pop(0)
+    if not first.strip():
+        return name[: LINE - 1] + "-", shortened(name[LINE - 1 :], LINE)
+    return first.rstrip(), shortened("".join(pieces), LINE)
+
+
+def _numbered(lines: tuple[str, ...], number: int) -> tuple[str, ...]:
+    return (*lines[:-1], f"{shortened(lines[-1], LINE - 3)} #{number}")

@@ -1,0 +1,185 @@
+"""The painter for matplotlib: boxes, strokes and legends on axes whose units are the font size; no graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.font_manager import FontProperties, fontManager, get_font
+from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Polygon
+from matplotlib.path import Path
+from numpy.typing import NDArray
+
+from causalcontext.drawing.layout import Layout
+from causalcontext.drawing.legend import Sample
+from causalcontext.drawing.names import text_width
+from causalcontext.drawing.palette import BOX_FILL, CONTEXT_FILL, INK, text_colour
+from causalcontext.drawing.strokes import Stroke
+from causalcontext.graphs.graph import Mark
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+HEAD = 0.95
+_ARROW_AT_START = {Mark.BACKWARD, Mark.BOTH, Mark.CONFOUNDED}
+_ARROW_AT_END = {Mark.FORWARD, Mark.BOTH, Mark.CONFOUNDED}
+SAMPLE = 4.0
+LINE_HEIGHT = 1.9
+FONT = 0.92
+
+
+def prepare(axes: Axes, width: float, height: float) -> float:
+    """Give the axes units of the font size, y down; the number of points in such a unit."""
+    axes.set_axis_off()
+    axes.set_aspect("equal", adjustable="box", anchor="C")
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    inches = figure.get_size_inches()
+    box = axes.get_position()
+    return float(72 * min(box.width * inches[0] / width, box.height * inches[1] / height))
+
+
+def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: float) -> None:
+    """Every variable in its box; the context dark, with square corners."""
+    for place, (lines, centre, size) in enumerate(zip(layout.lines, layout.centre, layout.size, strict=True)):
+        here = place in contexts
+        corner, text = centre - size / 2, [writable(line) for line in lines]
+        fit = min(1.0, float(size[0] - 0.4) / max(text_width(line) for line in text))
+        axes.add_patch(_frame(corner, size, here, CONTEXT_FILL if here else BOX_FILL, INK, points))
+        axes.text(centre[0], centre[1], "\n".join(text), ha="center", va="center", zorder=4, parse_math=False,
+                  fontsize=FONT * fit * points, color=BOX_FILL if here else INK, linespacing=1.1)  # fmt: skip
+
+
+def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> None:
+    """One edge along its route, from the first to the second variable of the pair."""
+    ends = _arrow(stroke.mark, at_end=False), _arrow(stroke.mark, at_end=True)
+    body = _trimmed(route, [_room(stroke.mark, arrow) for arrow in ends])
+    width = points * _line_width(stroke)
+    codes = [Path.MOVETO] + [Path.CURVE4] * (len(body) - 1)
+    count = len(stroke.colours)
+    for number, colour in enumerate(stroke.colours):
+        dashes = _dashes(stroke, number, count, points / width)
+        axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor=colour, linewidth=width, linestyle=dashes,
+                                 capstyle="butt", zorder=2, alpha=0.75 if stroke.uncertain else 1.0))  # fmt: skip
+    if stroke.mark is Mark.BOTH:
+        axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor="white", linewidth=width * 0.35, zorder=2.1))
+    for place, arrow, colour in ((0, ends[0], stroke.colours[0]), (-1, ends[1], stroke.colours[-1])):
+        _paint_end(axes, stroke.mark, route[place], body[place], arrow, colour, points)
+    words = " ".join(part for part in (stroke.label, "?" if stroke.uncertain else "") if part)
+    if words:
+        _paint_label(axes, words, _label_place(route, words), stroke, points)
+
+
+def paint_legend(axes: Axes, samples: Sequence[Sample], left: float, top: float, width: float, points: float) -> None:
+    """The samples in rows, each with its words."""
+    for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
+        start, end = (left + x, top + y), (left + x + SAMPLE, top + y)
+        third = (end[0] - start[0]) / 3
+        route = np.array([start, (start[0] + third, start[1]), (end[0] - third, end[1]), end])
+        paint_stroke(axes, sample.stroke, route, points)
+        axes.text(end[0] + 0.6, end[1], writable(sample.words), ha="left", va="center", parse_math=False,
+                  fontsize=FONT * points, color=INK)  # fmt: skip
+
+
+def legend_places(samples: Sequence[Sample], width: float) -> list[tuple[float, float]]:
+    """Where every sample starts, in rows no wider than `width`."""
+    places, x, y = [], 0.0, LINE_HEIGHT / 2
+    for sample in samples:
+        wide = SAMPLE + 2.4 + 0.84 * text_width(sample.words)
+        if x > 0 and x + wide > width:
+            x, y = 0.0, y + LINE_HEIGHT
+        places.append((x, y))
+        x += wide
+    return places
+
+
+def legend_height(samples: Sequence[Sample], width: float) -> float:
+    """The height that the legend takes."""
+    return max((y for _, y in legend_places(samples, width)), default=-LINE_HEIGHT / 2) + LINE_HEIGHT / 2
+
+
+def writable(text: str) -> str:
+    """The text with characters that no font at hand can draw written as their number, `⟨1F600⟩`."""
+    glyphs = _glyphs()
+    return "".join(letter if letter == "\n" or ord(letter) in glyphs else f"⟨{ord(letter):X}⟩" for letter in text)
+
+
+@lru_cache(maxsize=1)
+def _glyphs() -> frozenset[int]:
+    """The characters of the font that matplotlib uses."""
+    file = fontManager.findfont(FontProperties())
+    return frozenset(get_font(file).get_charmap())
+
+
+def _frame(corner: Floats, size: Floats, square: bool, fill: str, edge: str, points: float) -> FancyBboxPatch:
+    style = "square,pad=0" if square else "round,pad=0,rounding_size=0.7"
+    return FancyBboxPatch((float(corner[0]), float(corner[1])), float(size[0]), float(size[1]), boxstyle=style,
+                          facecolor=fill, edgecolor=edge, linewidth=0.09 * points, zorder=3)  # fmt: skip
+
+
+def _line_width(stroke: Stroke) -> float:
+    """In units of the font size."""
+    return 0.13 if stroke.strength is None else 0.08 + 0.3 * stroke.strength
+
+
+def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple[float, tuple[float, ...]]:
+    """Colours take turns along the line; an uncertain line is dotted. `unit`: the font size in line widths."""
+    if stroke.mark is Mark.CONFLICT and count == 1:
+        return 0.0, (0.5 * unit, 0.3 * unit)
+    if count > 1:
+        return -0.8 * unit * number, (0.8 * unit, 0.8 * unit * (count - 1))
+    return (0.0, (0.18 * unit, 0.3 * unit)) if stroke.uncertain else "solid"
+
+
+def _arrow(mark: Mark, at_end: bool) -> bool:
+    return mark in (_ARROW_AT_END if at_end else _ARROW_AT_START)
+
+
+def _room(mark: Mark, arrow: bool) -> float:
+    """How much of the line its end takes up."""
+    if arrow:
+        return HEAD * 0.8
+    return {Mark.UNDIRECTED: 0.62, Mark.CONFLICT: 0.4}.get(mark, 0.0)
+
+
+def _trimmed(route: Floats, room: Sequence[float]) -> Floats:
+    """The route without the room at its ends, where it runs horizontally."""
+    body = route.copy()
+    body[0, 0] += np.sign(route[1, 0] - route[0, 0]) * room[0]
+    body[-1, 0] += np.sign(route[-2, 0] - route[-1, 0]) * room[1]
+    return body
+
+
+def _paint_end(axes: Axes, mark: Mark, tip: Floats, base: Floats, arrow: bool, colour: str, points: float) -> None:
+    away = float(np.sign(base[0] - tip[0]))
+    if arrow:
+        outline = np.array([[0.0, 0.0], [HEAD, 0.4], [HEAD * 0.8, 0.0], [HEAD, -0.4]]) * [away, 1.0]
+        axes.add_patch(Polygon(tip + outline, closed=True, facecolor=colour, edgecolor="none", zorder=2.5))
+    elif mark is Mark.UNDIRECTED:
+        middle = (float(tip[0] + away * 0.31), float(tip[1]))
+        axes.add_patch(Circle(middle, 0.27, facecolor="white", edgecolor=colour, linewidth=0.1 * points, zorder=2.5))
+    elif mark is Mark.CONFLICT:
+        middle_x, reach = tip[0] + away * 0.4, 0.28
+        for sign in (1, -1):
+            axes.plot([middle_x - reach, middle_x + reach], [tip[1] - sign * reach, tip[1] + sign * reach],
+                      color=colour, linewidth=0.12 * points, zorder=2.5, solid_capstyle="round")  # fmt: skip
+
+
+def _paint_label(axes: Axes, words: str, where: Floats, stroke: Stroke, points: float) -> None:
+    patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
+    axes.text(where[0], where[1], writable(words), ha="center", va="center", zorder=2.8, parse_math=False,
+              fontsize=0.78 * points, color=text_colour(stroke.colours), bbox=patch)  # fmt: skip
+
+
+def _label_place(route: Floats, words: str) -> Floats:
+    """The middle of the middle curve, or above it where the words would hide most of the line."""
+    middle = 3 * ((len(route) - 1) // 3 // 2)
+    a, b, c, d = route[middle : middle + 4]
+    half: Floats = (a + 3 * b + 3 * c + d) / 8
+    hides = 0.78 * text_width(words) > 0.6 * abs(route[-1, 0] - route[0, 0])
+    return half - [0.0, 0.95] if hides else half

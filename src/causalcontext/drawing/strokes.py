@@ -1,0 +1,192 @@
+"""What a picture shows: one panel per context, the labeled union, or two contexts compared; as plain strokes.
+
+Every kind of picture is a list of panels, every panel a list of strokes, and any painter can draw them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from causalcontext.drawing.names import printable, shortened
+from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
+from causalcontext.errors import OptionError, did_you_mean
+from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.union import union_graph
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.log import Decision
+
+LONGEST_LABEL = 12
+MOST_NAMED = 2
+"""Contexts that a label names; more are counted."""
+MOST_LABELS = 40
+"""Labels in a picture; beyond, colours alone must do."""
+NEAR = 5.0
+"""An edge whose largest p-value is above alpha / NEAR was kept narrowly."""
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """One edge as drawn.
+
+    Attributes
+    ----------
+    pair : (int, int)
+        Positions i < j of its ends.
+    mark : Mark
+        Read from i to j.
+    colours : tuple of str
+        Several take turns along the line.
+    strength : float or None
+        From 0 to 1; None where it was not measured.
+    uncertain : bool
+        Kept narrowly, or untestable.
+    label : str
+        Written beside the line.
+    """
+
+    pair: tuple[int, int]
+    mark: Mark
+    colours: tuple[str, ...] = (INK,)
+    strength: float | None = None
+    uncertain: bool = False
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A title and strokes, all of them in the shared layout."""
+
+    title: str
+    strokes: tuple[Stroke, ...]
+
+
+def graph_panel(graph: Graph, title: str = "") -> Panel:
+    """A graph by itself."""
+    return Panel(title, tuple(Stroke(pair, Mark(int(graph.marks[pair]))) for pair in _edges(graph)))
+
+
+def context_panel(result: ContextGraphs, value: Any) -> Panel:
+    """The graph of one context; edges that not all contexts have are in its colour."""
+    place, graph = context_place(result, value), result.graphs[value]
+    everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
+    own = context_colour(result.contexts, place)
+    strokes = [
+        Stroke(pair, Mark(int(graph.marks[pair])), (INK if everywhere[pair] else own,),
+               _strength(result, pair, [value]), _uncertain(result, pair, [value]))
+        for pair in _edges(graph)
+    ]  # fmt: skip
+    title = "all rows" if result.context is None else f"{shown(result.context)} = {shown(value)}"
+    return Panel(f"{title}   ({result.data.rows[place]:,} rows)", tuple(strokes))
+
+
+def union_panel(result: ContextGraphs) -> Panel:
+    """The labeled union: edges that not all contexts have carry the colours and names of those that do."""
+    graph = result.union
+    partial = sum(len(_having(result, pair)) < len(result.contexts) for pair in _edges(graph))
+    strokes = []
+    for pair in _edges(graph):
+        having = _having(result, pair)
+        strokes.append(
+            Stroke(pair, Mark(int(graph.marks[pair])), _colours(result, having), _strength(result, pair, having),
+                   _uncertain(result, pair, having), _label(result, having) if partial <= MOST_LABELS else "")
+        )  # fmt: skip
+    return Panel("graph" if result.context is None else "labeled union", tuple(strokes))
+
+
+def difference_panel(result: ContextGraphs, first: Any, second: Any) -> Panel:
+    """Two contexts compared: what they share is pale, what one of them lacks has the colour of the other."""
+    colours = two_colours(result, first, second)
+    pairs = _edges(union_graph([result.graphs[first], result.graphs[second]]))
+    strokes = [_compared(result, pair, (first, second), colours) for pair in pairs]
+    return Panel(f"{shown(first)} against {shown(second)}", tuple(strokes))
+
+
+def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, str]:
+    """The colours of two contexts; if there are too many for a colour each, the first two colours."""
+    places = context_place(result, first), context_place(result, second)
+    if not has_own_colours(result.contexts):
+        return context_colour(range(2), 0), context_colour(range(2), 1)
+    return context_colour(result.contexts, places[0]), context_colour(result.contexts, places[1])
+
+
+def context_variables(result: ContextGraphs) -> tuple[int, ...]:
+    """The positions of the variables that name the context."""
+    named = result.settings.contexts or (result.context,)
+    return tuple(place for place, name in enumerate(result.names) if name in named)
+
+
+def context_place(result: ContextGraphs, value: Any) -> int:
+    """The place of a context value, or an error that suggests one."""
+    for place, known in enumerate(result.contexts):
+        if known == value and isinstance(known, bool) == isinstance(value, bool):
+            return place
+    expected = ", ".join(repr(known) for known in result.contexts[:8])
+    raise OptionError(
+        f"there is no context {value!r}{did_you_mean(value, result.contexts)} (expected one of {expected})"
+    )
+
+
+def shown(value: Any) -> str:
+    """A context value or name as it is written in titles and legends."""
+    return shortened(printable(str(value)), 40)
+
+
+_ARROWS = {Mark.FORWARD: "→", Mark.BACKWARD: "←", Mark.UNDIRECTED: "o-o", Mark.CONFLICT: "x-x", Mark.BOTH: "⇔",
+           Mark.CONFOUNDED: "↔"}  # fmt: skip
+
+
+def _compared(result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str]) -> Stroke:
+    """An edge that at least one of two contexts has."""
+    marks = [Mark(int(result.graphs[value].marks[pair])) for value in two]
+    having = [value for value, mark in zip(two, marks, strict=True) if mark]
+    same = marks[0] is marks[1]
+    shades = (SOFT,) if same else tuple(colour for colour, mark in zip(colours, marks, strict=True) if mark)
+    label = f"{_ARROWS[marks[0]]} | {_ARROWS[marks[1]]}" if len(having) == 2 and not same else ""
+    mark = marks[0] or marks[1]
+    return Stroke(pair, mark, shades, _strength(result, pair, having), _uncertain(result, pair, having), label)
+
+
+def _edges(graph: Graph) -> list[tuple[int, int]]:
+    first, second = np.nonzero(np.triu(graph.marks))
+    return [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
+
+
+def _having(result: ContextGraphs, pair: tuple[int, int]) -> list[Any]:
+    return [value for value, graph in result.graphs.items() if graph.marks[pair] != Mark.ABSENT]
+
+
+def _colours(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
+    if len(having) == len(result.contexts):
+        return (INK,)
+    if not has_own_colours(result.contexts):
+        return (share_colour(len(having), len(result.contexts)),)
+    return tuple(context_colour(result.contexts, context_place(result, value)) for value in having)
+
+
+def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
+    if len(having) == len(result.contexts):
+        return ""
+    if len(having) > MOST_NAMED:
+        return f"{len(having)} of {len(result.contexts)}"
+    return ", ".join(shortened(printable(str(value)), LONGEST_LABEL) for value in having)
+
+
+def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> float | None:
+    """The smallest measured strength in these contexts, as `edges()` has it."""
+    found = [abs(result.strength(result.names[pair[0]], result.names[pair[1]], value)) for value in having]
+    measured = [value for value in found if np.isfinite(value)]
+    return min(1.0, min(measured)) if measured else None
+
+
+def _uncertain(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> bool:
+    """Whether the edge is in doubt in all of these contexts."""
+    slot, doubts = result.log.slot(*pair), []
+    for value in having:
+        place = context_place(result, value)
+        untestable = result.log.decision[place, slot] == Decision.UNTESTABLE
+        doubts.append(bool(untestable or result.log.p[place, slot] > result.settings.alpha / NEAR))
+    return all(doubts)

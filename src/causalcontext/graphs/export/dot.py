@@ -1,0 +1,54 @@
+"""DOT, the language of graphviz; no graphviz is needed to write it."""
+
+from __future__ import annotations
+
+from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.union import LabeledUnion
+
+_STYLE = {
+    Mark.FORWARD.text: "",
+    Mark.UNDIRECTED.text: "dir=both, arrowhead=odot, arrowtail=odot",
+    Mark.CONFLICT.text: "dir=both, arrowhead=tee, arrowtail=tee, style=dashed",
+    Mark.BOTH.text: 'dir=both, arrowhead=normal, arrowtail=normal, color="black:black"',
+    Mark.CONFOUNDED.text: "dir=both, arrowhead=normal, arrowtail=normal, style=dashed",
+}
+
+
+def to_dot(graph: Graph | LabeledUnion) -> str:
+    """The graph in DOT; edges of a labeled union that not all contexts have are labeled with those that do.
+
+    Examples
+    --------
+    >>> print(to_dot(Graph.from_edges("XY", [("X", "Y", "-->")])))
+    digraph {
+      "X";
+      "Y";
+      "X" -> "Y";
+    }
+    """
+    names = graph.names if isinstance(graph, Graph) else _names(graph)
+    lines = [f"  {quoted(name)};" for name in names]
+    for edge in graph.edges:
+        contexts = () if isinstance(graph, Graph) or edge.contexts == graph.all_contexts else edge.contexts  # type: ignore[union-attr]
+        label = f"label={quoted(', '.join(map(str, contexts)))}" if contexts else ""
+        attributes = ", ".join(part for part in (_STYLE[edge.mark], label) if part)
+        lines.append(f"  {quoted(edge.source)} -> {quoted(edge.target)}{f' [{attributes}]' if attributes else ''};")
+    return "\n".join(["digraph {", *lines, "}"])
+
+
+def quoted(text: str) -> str:
+    """A DOT string. Only the quote has an escape; a backslash is itself, and doubled so that labels show it."""
+    spelled = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{spelled}"'
+
+
+def _names(union: LabeledUnion) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for edge in union.edges for name in (edge.source, edge.target)))
+
+
+def unquoted(text: str) -> str:
+    """The text of a DOT string, as a reader of DOT returns it."""
+    if not text.startswith('"'):
+        return text
+    letters, spelled = iter(text[1:-1]), {"n": "\n", "r": "\r"}
+    return "".join(spelled.get(after := next(letters), after) if letter == "\\" else letter for letter in letters)

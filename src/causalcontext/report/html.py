@@ -1,0 +1,88 @@
+"""`result.report("report.html")`: one self-contained page that answers "why is this edge missing?" with a click.
+
+The page is three files in `page/` and one block of data. It asks nothing of a network, and a content security policy
+forbids it to: only the one script whose hash is in the page may run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from causalcontext.data.files import check_writable, write_whole
+from causalcontext.drawing.names import printable
+from causalcontext.report.payload import Section, payload
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.version import __version__
+
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def write_report(result: ContextGraphs, path: str | Path, *, title: str | None = None, sections: Sequence[Section] = ()
+                 ) -> None:  # fmt: skip
+    """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
+    check_writable(path)
+    write_whole(path, page(result, title, sections))
+
+
+def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:
+    """The page as text."""
+    script = _part("report.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return _filled(
+        _part("report.html"),
+        {
+            "SCRIPT_HASH": f"sha256-{digest}",
+            "VERSION": html.escape(__version__),
+            "TITLE": html.escape(printable(title or _title(result))),
+            "STYLE": _part("report.css"),
+            "TEXT": html.escape(str(result.labeled_union)),
+            "DATA": safe_json(payload(result, (*_scores(result), *_diagnosis(result), *sections))),
+            "SCRIPT": script,
+        },
+    )
+
+
+def safe_json(content: Any) -> str:
+    """JSON that can stand inside a script element: no `<`, `>` or `&`, whatever the data are."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for letter, spelled in _UNSAFE.items():
+        text = text.replace(letter, spelled)
+    return text
+
+
+def _diagnosis(result: ContextGraphs) -> tuple[Section, ...]:
+    """What to know before believing the result, where it can be found out."""
+    if result.settings.contexts or not result.complete:
+        return ()
+    findings = result.diagnose().to_frame().drop(columns="evidence")
+    return (Section("Diagnosis", (), findings),) if len(findings) else ()
+
+
+def _scores(result: ContextGraphs) -> tuple[Section, ...]:
+    """For a score-based result, what speaks for and against every link."""
+    return () if result.evidence is None else (Section("Scores", (), result.scores()),)
+
+
+def _title(result: ContextGraphs) -> str:
+    return "Causal graph" if result.context is None else f"Causal graphs by {result.context}"
+
+
+def _part(name: str) -> str:
+    return files("causalcontext.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _filled(template: str, values: dict[str, str]) -> str:
+    """The template with its `{{NAMES}}` replaced in one pass, so that data which look like a name stay data."""
+    parts = template.split("{{")
+    filled = [parts[0]]
+    for part in parts[1:]:
+        name, _, rest = part.partition("}}")
+        filled += [values[name], rest]
+    return "".join(filled)

@@ -1,0 +1,411 @@
+"use strict";
+// Everything shown here comes from the data block as text: nothing is ever parsed as HTML.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const EM = 16, SVG = "http://www.w3.org/2000/svg", MARKS = ["", "-->", "<--", "o-o", "x-x", "<=>", "<->"];
+  const MEANING = { "-->": "cause → effect", "o-o": "adjacent, direction not determined", "x-x": "conflicting directions",
+    "<=>": "one way here, the other way there", "<->": "hidden common cause" };
+  const REVERSED = [0, 2, 1, 3, 4, 5, 6], ROWS_SHOWN = 300;
+  const byId = (id) => document.getElementById(id);
+  const several = data.contexts.length > 1;
+  const state = { view: several ? "union" : 0, compare: "", pair: null, first: null, zoom: 1, alpha: data.alpha };
+  const slotOf = new Map(data.pairs.map((pair, slot) => [pair.join(","), slot]));
+
+  function element(tag, attributes = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  }
+  function shape(tag, attributes = {}, ...children) {
+    const made = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  }
+  const number = (value) => value === null ? "–" : Math.abs(value) >= 1e-3 || value === 0 ? String(Number(value.toPrecision(3))) : value.toExponential(0);
+  const key = (i, j) => i < j ? `${i},${j}` : `${j},${i}`;
+  const ends = (name) => name.split(",").map(Number);
+  const markText = (code, i, j) => code === 2 ? `${data.names[j]} --> ${data.names[i]}` : `${data.names[i]} ${MARKS[code]} ${data.names[j]}`;
+  const having = (pair) => data.graphs.map((graph, place) => graph[pair] ? place : -1).filter((place) => place >= 0);
+  const colour = (place) => `var(--c${data.contexts.length <= 6 ? place : 0})`;
+  const titleOf = (place) => data.context === null ? "all rows" : `${data.context} = ${data.contexts[place]}`;
+
+  // What to draw: for every pair its mark, colours, strength, label.
+  function strokes() {
+    const all = Object.keys(data.union);
+    if (state.view === "union") return all.map((pair) => unionStroke(pair));
+    if (state.compare !== "") return all.map((pair) => comparedStroke(pair, state.view, Number(state.compare))).filter(Boolean);
+    return all.map((pair) => contextStroke(pair, state.view));
+  }
+  function unionStroke(pair) {
+    const places = having(pair), everywhere = places.length === data.contexts.length;
+    const own = data.contexts.length <= 6;
+    return { pair, mark: data.union[pair], colours: everywhere ? ["var(--ink)"] : own ? places.map(colour) : [colour(0)],
+      places, label: everywhere ? "" : places.length > 2 ? `${places.length} of ${data.contexts.length}` : places.map((place) => short(data.contexts[place], 12)).join(", ") };
+  }
+  function contextStroke(pair, place) {
+    const mark = data.graphs[place][pair] || 0;
+    const everywhere = having(pair).length === data.contexts.length;
+    if (!mark) return { pair, mark: 0, colours: ["var(--pale)"], places: [], label: "", ghost: true };
+    return { pair, mark, colours: [everywhere ? "var(--ink)" : colour(place)], places: [place], label: "" };
+  }
+  function comparedStroke(pair, a, b) {
+    const marks = [a, b].map((place) => data.graphs[place][pair] || 0);
+    if (!marks[0] && !marks[1]) return null;
+    const shades = data.contexts.length <= 6 ? [colour(a), colour(b)] : ["var(--c0)", "var(--c1)"];
+    const same = marks[0] === marks[1];
+    return { pair, mark: marks[0] || marks[1], places: [a, b].filter((place, number) => marks[number]),
+      colours: same ? ["var(--pale)"] : shades.filter((shade, number) => marks[number]),
+      label: marks[0] && marks[1] && !same ? `${MARKS[marks[0]]} | ${MARKS[marks[1]]}` : "" };
+  }
+  const short = (text, most) => [...text].length <= most ? text : [...text].slice(0, most - 1).join("") + "…";
+  function strengthOf(stroke) {
+    const slot = slotOf.get(stroke.pair);
+    const found = slot === undefined ? [] : stroke.places.map((place) => data.log[place].strength[slot]).filter((value) => value !== null).map(Math.abs);
+    return found.length ? Math.min(1, ...found) : null;
+  }
+  function doubtful(stroke) {
+    const slot = slotOf.get(stroke.pair);
+    if (slot === undefined || !stroke.places.length) return false;
+    return stroke.places.every((place) => data.log[place].decision[slot] === "untestable" || (data.log[place].p[slot] ?? 0) > data.alpha / 5);
+  }
+
+  // The picture.
+  function drawGraph() {
+    const width = data.width * EM, height = data.height * EM;
+    const stage = byId("stage"), focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
+    const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.4));
+    const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit * state.zoom, height: height * fit * state.zoom });
+    for (const stroke of strokes()) if (!stroke.ghost || byId("ghosts").checked) svg.append(drawEdge(stroke));
+    if (state.pair && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
+    data.boxes.forEach((box, place) => svg.append(drawNode(box, place)));
+    stage.replaceChildren(svg);
+    for (const text of svg.querySelectorAll(".node text")) {
+      const room = Number(text.dataset.room);
+      for (const line of text.children) if (line.getComputedTextLength() > room) { line.setAttribute("textLength", room); line.setAttribute("lengthAdjust", "spacingAndGlyphs"); }
+    }
+    if (focused) { const again = [...svg.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused); if (again) again.focus({ preventScroll: true }); }
+  }
+  function drawEdge(stroke) {
+    const [i, j] = ends(stroke.pair), route = data.routes[stroke.pair].map((value) => value * EM);
+    const strength = strengthOf(stroke), doubt = doubtful(stroke), flag = alphaFlag(stroke);
+    const words = describe(stroke, strength, doubt);
+    const group = shape("g", { class: `edge${stroke.ghost ? " ghost" : ""}${picked(i, j) ? " picked" : ""}`, tabindex: 0, role: "button", "aria-label": words, "data-key": stroke.pair, "data-pair": stroke.pair });
+    const body = trimmed(route, stroke.mark), path = pathOf(body), whole = pathOf(route);
+    const width = stroke.ghost ? 1.6 : strength === null ? 2 : 1.2 + 4.6 * strength;
+    group.append(shape("path", { class: "halo", d: whole }));
+    stroke.colours.forEach((shade, turn) => {
+      const line = shape("path", { class: "line", d: path, "stroke-width": width });
+      line.style.stroke = shade;
+      const many = stroke.colours.length;
+      if (many > 1) { line.setAttribute("stroke-dasharray", `12 ${12 * (many - 1)}`); line.setAttribute("stroke-dashoffset", String(-12 * turn)); }
+      else if (stroke.ghost) line.setAttribute("stroke-dasharray", "2 6");
+      else if (flag) line.setAttribute("stroke-dasharray", "10 7");
+      else if (doubt) line.setAttribute("stroke-dasharray", "3 5");
+      else if (stroke.mark === 4) line.setAttribute("stroke-dasharray", "8 5");
+      group.append(line);
+    });
+    if (!stroke.ghost) { drawEnd(group, route, 0, stroke.mark, stroke.colours[0]); drawEnd(group, route, 1, stroke.mark, stroke.colours[stroke.colours.length - 1]); }
+    const label = [stroke.label, doubt ? "?" : "", flag].filter(Boolean).join(" ");
+    if (label) { const [x, y] = halfway(route); const text = shape("text", { x, y }, label); text.style.fill = stroke.colours.length === 1 ? stroke.colours[0] : "var(--ink)"; group.append(text); }
+    group.append(shape("path", { class: "hit", d: whole }));
+    interactive(group, words, () => choose(i, j));
+    return group;
+  }
+  function drawAbsent([i, j]) {
+    const [a, b] = [data.boxes[i], data.boxes[j]].map((box) => box.map((value) => value * EM));
+    const line = shape("path", { class: "line", d: `M${a[0]} ${a[1]} Q${(a[0] + b[0]) / 2} ${(a[1] + b[1]) / 2 - 30} ${b[0]} ${b[1]}`, "stroke-width": 2.5, "stroke-dasharray": "2 7" });
+    line.style.stroke = "var(--accent)";
+    return shape("g", { class: "edge absent" }, line);
+  }
+  function drawNode(box, place) {
+    const [x, y, width, height] = box.map((value) => value * EM), context = data.contextVariables.includes(place);
+    const chosen = state.pair ? state.pair.includes(place) : state.first === place;
+    const group = shape("g", { class: `node${context ? " context" : ""}${chosen ? " picked" : ""}`, tabindex: 0, role: "button", "aria-pressed": String(chosen), "aria-label": `${data.names[place]}${context ? ", the context" : ""}`, "data-key": `n${place}`, "data-node": place });
+    group.append(shape("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: context ? 0 : 10 }));
+    const text = shape("text", { x, y, "data-room": width - 8 }), lines = data.shown[place];
+    lines.forEach((line, number) => text.append(shape("tspan", { x, dy: number ? "1.15em" : `${-0.575 * (lines.length - 1)}em` }, line)));
+    group.append(text);
+    const links = Object.keys(data.union).filter((pair) => ends(pair).includes(place)).length;
+    interactive(group, `${data.names[place]}${context ? " (context)" : ` (${data.kinds[place]})`}\n${links} edges in some context`, () => chooseNode(place));
+    return group;
+  }
+  function pathOf(points) {
+    let path = `M${points[0]} ${points[1]}`;
+    for (let at = 2; at < points.length; at += 6) path += ` C${points.slice(at, at + 6).join(" ")}`;
+    return path;
+  }
+  const arrowAt = (mark, end) => end ? [1, 5, 6].includes(mark) : [2, 5, 6].includes(mark);
+  function trimmed(route, mark) {
+    const body = route.slice(), last = route.length - 2;
+    const room = (end) => arrowAt(mark, end) ? 12 : mark === 3 ? 9 : mark === 4 ? 6 : 0;
+    body[0] += Math.sign(route[2] - route[0]) * room(0);
+    body[last] += Math.sign(route[last - 2] - route[last]) * room(1);
+    return body;
+  }
+  function drawEnd(group, route, end, mark, shade) {
+    const at = end ? route.length - 2 : 0, next = end ? at - 2 : 2;
+    const x = route[at], y = route[at + 1], away = Math.sign(route[next] - x) || 1;
+    let made;
+    if (arrowAt(mark, end)) made = shape("polygon", { class: "end", points: `${x},${y} ${x + away * 15},${y + 6.4} ${x + away * 12},${y} ${x + away * 15},${y - 6.4}` });
+    else if (mark === 3) { made = shape("circle", { class: "end", cx: x + away * 5, cy: y, r: 4.2, "stroke-width": 1.7 }); made.style.stroke = shade; made.style.fill = "var(--card)"; group.append(made); return; }
+    else if (mark === 4) { made = shape("path", { class: "end", d: `M${x + away * 2} ${y - 4.5} l${away * 9} 9 m0 -9 l${-away * 9} 9`, "stroke-width": 2 }); made.style.stroke = shade; group.append(made); return; }
+    else return;
+    made.style.fill = shade;
+    group.append(made);
+  }
+  function halfway(route) {
+    const at = 6 * Math.floor((route.length - 2) / 6 / 2), point = (n) => [route[at + 2 * n], route[at + 2 * n + 1]];
+    const [a, b, c, d] = [0, 1, 2, 3].map(point);
+    return [0, 1].map((axis) => (a[axis] + 3 * b[axis] + 3 * c[axis] + d[axis]) / 8);
+  }
+  const picked = (i, j) => state.pair !== null && key(...state.pair) === key(i, j);
+  function describe(stroke, strength, doubt) {
+    const [i, j] = ends(stroke.pair);
+    if (stroke.ghost) return `${data.names[i]} and ${data.names[j]}: missing here, present in ${having(stroke.pair).map((place) => data.contexts[place]).join(", ")}`;
+    const where = data.context === null ? "" : ` in ${stroke.places.map((place) => data.contexts[place]).join(", ")}`;
+    const size = strength === null ? "not measured" : number(strength);
+    return `${markText(stroke.mark, i, j)}${where}\nstrength ${size}${doubt ? "\nuncertain" : ""}`;
+  }
+
+  // Pointer, keyboard, tooltips.
+  function interactive(group, words, act) {
+    const tip = byId("tip");
+    const show = (event) => {
+      tip.textContent = words; tip.hidden = false;
+      const box = group.getBoundingClientRect(), x = event.clientX ?? box.left + box.width / 2, y = event.clientY ?? box.top;
+      tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 4))}px`;
+      tip.style.top = `${Math.max(4, Math.min(y + 16, innerHeight - tip.offsetHeight - 4))}px`;
+    };
+    group.addEventListener("pointermove", show);
+    group.addEventListener("focus", show);
+    for (const name of ["pointerleave", "blur"]) group.addEventListener(name, () => { tip.hidden = true; });
+    group.addEventListener("click", act);
+    group.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } });
+  }
+  function chooseNode(place) {
+    if (state.pair || state.first === null) { state.pair = null; state.first = place; fillPickers(); tellPartial(); drawGraph(); }
+    else if (state.first === place) { state.first = null; fillPickers(); tellStory(); drawGraph(); }
+    else choose(state.first, place);
+  }
+  function choose(i, j) {
+    state.pair = i < j ? [i, j] : [j, i];
+    state.first = null;
+    fillPickers(); tellStory(); drawGraph(); markRows();
+  }
+  function clear() { state.pair = null; state.first = null; fillPickers(); tellStory(); drawGraph(); markRows(); }
+
+  // The story of a pair.
+  function tellPartial() {
+    byId("story").replaceChildren(element("p", { class: "hint", dir: "auto" }, `${data.names[state.first]}, and …? Choose a second variable.`));
+  }
+  function tellStory() {
+    const story = byId("story");
+    if (!state.pair) { story.replaceChildren(); return; }
+    const [i, j] = state.pair, slot = slotOf.get(key(i, j));
+    const heading = element("h3", { dir: "auto", id: "story-heading" }, `${data.names[i]} and ${data.names[j]}`);
+    if (slot === undefined) { story.replaceChildren(heading, element("p", {}, "Absent in every context, by a clear margin; with so many variables the report keeps only the stories of edges and of close calls. result.explain() and result.tests() have them all.")); return; }
+    const parts = data.contexts.map((value, place) => contextStory(place, slot));
+    story.replaceChildren(heading, ...parts.flat());
+  }
+  function contextStory(place, slot) {
+    const log = data.log[place], current = state.view === place;
+    const sentence = element("p", { class: "verdict", dir: "auto" }, data.stories[slot][place]);
+    if (data.context !== null && data.graphs[place][data.pairs[slot].join(",")]) sentence.style.borderColor = colour(place);
+    if (current) sentence.append(" ", element("em", {}, "(shown)"));
+    const p = log.p[slot], given = log.given[slot].map((z) => data.names[z]).join(", ") || "nothing";
+    const parts = [sentence];
+    if (p !== null) parts.push(element("p", { class: "caveat", dir: "auto" }, `Test: ${log.test[slot]}, given ${given}, rows: ${log.rows[slot]}, n = ${log.n[slot]}, statistic ${number(log.statistic[slot])}, p = ${number(p)}.`));
+    const other = otherAlpha(log.decision[slot], p);
+    if (other) parts.push(element("p", { class: "caveat" }, other));
+    return parts;
+  }
+  function otherAlpha(decision, p) {
+    if (p === null) return "";
+    if (decision === "absent") return p === 0 ? "" : `Another alpha: at any alpha above ${number(p)} this test would no longer separate the two; another one might.`;
+    if (decision === "present") return `Another alpha: at any alpha below ${number(p)} this test would remove the edge.`;
+    return "";
+  }
+
+  // Another alpha, judged by the tests at hand.
+  function alphaFlag(stroke) {
+    if (state.alpha === data.alpha || !stroke.places.length) return "";
+    const slot = slotOf.get(stroke.pair);
+    const gone = slot !== undefined && stroke.places.every((place) => data.log[place].decision[slot] === "present" && data.log[place].p[slot] > state.alpha);
+    return gone ? "✂" : "";
+  }
+  function tellAlpha() {
+    const gone = [], kept = [];
+    data.pairs.forEach(([i, j], slot) => data.log.forEach((log, place) => {
+      const p = log.p[slot], where = data.context === null ? "" : ` in ${data.contexts[place]}`;
+      if (p === null) return;
+      if (log.decision[slot] === "present" && p > state.alpha) gone.push(`${data.names[i]} and ${data.names[j]}${where}`);
+      if (log.decision[slot] === "absent" && p <= state.alpha) kept.push(`${data.names[i]} and ${data.names[j]}${where}`);
+    }));
+    byId("alpha-value").textContent = number(state.alpha) + (state.alpha === data.alpha ? " (as run)" : "");
+    const lines = [];
+    if (state.alpha !== data.alpha) {
+      lines.push(listed("These edges would go (✂):", gone), listed("These separations would no longer hold:", kept));
+      lines.push(element("p", { class: "caveat" }, "Judged by the deciding tests of this run; a new search may find other separating sets."));
+    }
+    byId("alpha-story").replaceChildren(...lines);
+  }
+  function listed(heading, items) {
+    const list = element("ul");
+    for (const item of items.slice(0, 12)) list.append(element("li", { dir: "auto" }, item));
+    if (items.length > 12) list.append(element("li", {}, `and ${items.length - 12} more`));
+    return element("div", {}, element("p", {}, items.length ? heading : `${heading} none.`), list);
+  }
+
+  // Tables.
+  function fillTable(id, header, rows, cells, what) {
+    const search = byId(`${id}-search`), texts = rows.map((row) => cells(row).join(" \u0001 ").toLowerCase());
+    const table = byId(id), body = element("tbody");
+    table.append(element("caption", { hidden: "" }, what), element("thead", {}, element("tr", {}, ...header.map((name) => element("th", { scope: "col" }, name)))), body);
+    const show = () => {
+      const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const found = rows.filter((row, number) => wanted.every((word) => texts[number].includes(word)));
+      body.replaceChildren(...found.slice(0, ROWS_SHOWN).map((row) => tableRow(row, cells(row))));
+      const more = found.length > ROWS_SHOWN ? `, the first ${ROWS_SHOWN} shown` : "";
+      byId(`${id}-count`).textContent = `${found.length} of ${rows.length} ${what}${more}`;
+      markRows();
+    };
+    search.addEventListener("input", show);
+    show();
+  }
+  function tableRow(row, texts) {
+    const made = element("tr", { class: "pair", "data-pair": key(row.i, row.j) });
+    texts.forEach((text, number) => {
+      const cell = element("td", { dir: "auto", class: "plain" });
+      if (number === 0) { const button = element("button", { type: "button" }, text); cell.append(button); } else cell.append(text);
+      made.append(cell);
+    });
+    made.addEventListener("click", () => choose(row.i, row.j));
+    return made;
+  }
+  function markRows() {
+    const wanted = state.pair ? key(...state.pair) : "";
+    for (const row of document.querySelectorAll("tr.pair")) row.classList.toggle("picked", row.dataset.pair === wanted);
+  }
+  function testRows() {
+    const rows = [];
+    data.pairs.forEach(([i, j], slot) => data.log.forEach((log, place) => { if (log.decision[slot] !== "not_searched") rows.push({ i, j, slot, place }); }));
+    return rows;
+  }
+  function testCells({ i, j, slot, place }) {
+    const log = data.log[place];
+    return [`${data.names[i]}, ${data.names[j]}`, String(data.contexts[place]), log.decision[slot], log.given[slot].map((z) => data.names[z]).join(", "),
+      log.rows[slot], log.test[slot], number(log.statistic[slot]), number(log.p[slot]), String(log.n[slot])];
+  }
+  const edgeCells = (row) => [`${data.names[row.i]} ${row.mark} ${data.names[row.j]}`, row.contexts.length === data.contexts.length ? "all" : row.contexts.map((place) => data.contexts[place]).join(", "),
+    number(row.strength), number(row.p), String(row.n)];
+
+  // Controls.
+  function fillPickers() {
+    const [first, second] = [byId("first"), byId("second")];
+    first.value = state.pair ? state.pair[0] : state.first ?? "";
+    second.value = state.pair ? state.pair[1] : "";
+  }
+  function setView(view) {
+    state.view = view;
+    if (view === "union" || Number(state.compare) === view) state.compare = "";
+    update();
+  }
+  function update() {
+    for (const radio of document.querySelectorAll("input[name=view]")) radio.checked = radio.value === String(state.view);
+    const place = state.view === "union" ? null : state.view;
+    byId("compare").value = state.compare; byId("compare").disabled = place === null;
+    byId("ghost-field").hidden = place === null || state.compare !== "" || !several;
+    if (place !== null) byId("slider").value = place;
+    byId("slider-value").textContent = place === null ? "" : short(data.contexts[place], 18);
+    byId("slider").setAttribute("aria-valuetext", place === null ? "union" : data.contexts[place]);
+    const count = (graph) => `${Object.keys(graph).length} edges`;
+    byId("view-title").textContent = state.view === "union" ? `Labeled union: ${count(data.union)}`
+      : state.compare !== "" ? `${titleOf(place)} against ${data.contexts[Number(state.compare)]}` : `${titleOf(place)}: ${data.rows[place]} rows, ${count(data.graphs[place])}`;
+    drawGraph(); drawLegend(); if (state.pair) tellStory();
+  }
+  function drawLegend() {
+    const shown = strokes(), marks = [...new Set(shown.filter((s) => !s.ghost).map((s) => s.mark === 2 ? 1 : s.mark))].sort();
+    const items = marks.map((mark) => legendItem({ mark, colours: ["var(--ink)"] }, `${MARKS[mark]}: ${MEANING[MARKS[mark]]}`));
+    if (several && state.compare !== "") {
+      const shades = data.contexts.length <= 6 ? [colour(state.view), colour(Number(state.compare))] : ["var(--c0)", "var(--c1)"];
+      items.push(legendItem({ mark: 1, colours: ["var(--pale)"] }, "the same in both"), legendItem({ mark: 1, colours: [shades[0]] }, `only ${data.contexts[state.view]}`), legendItem({ mark: 1, colours: [shades[1]] }, `only ${data.contexts[Number(state.compare)]}`), legendItem({ mark: 1, colours: shades }, "in both, with another mark"));
+    } else if (several) {
+      const used = new Set(shown.filter((s) => !s.ghost && s.colours[0] !== "var(--ink)").flatMap((s) => s.places));
+      if (data.contexts.length <= 6) for (const place of [...used].sort()) items.push(legendItem({ mark: 1, colours: [colour(place)] }, `not in all contexts: ${data.contexts[place]}`));
+      else if (used.size) items.push(legendItem({ mark: 1, colours: [colour(0)] }, "not in all contexts"));
+      if (shown.some((s) => s.ghost) && byId("ghosts").checked) items.push(legendItem({ mark: 0, colours: ["var(--pale)"], ghost: true }, "missing here, present elsewhere"));
+    }
+    if (shown.some(doubtful)) items.push(legendItem({ mark: 3, colours: ["var(--ink)"], doubt: true }, "?: uncertain, kept narrowly (p > alpha/5) or untestable"));
+    items.push(element("li", {}, "Width: strength of the weakest test."));
+    byId("legend").replaceChildren(...items);
+  }
+  function legendItem(sample, words) {
+    const route = [2, 8, 18, 8, 36, 8, 52, 8], svg = shape("svg", { width: 54, height: 16, "aria-hidden": "true" });
+    sample.colours.forEach((shade, turn) => {
+      const line = shape("path", { d: pathOf(trimmed(route, sample.mark)), "stroke-width": 2.4, fill: "none" });
+      line.style.stroke = shade;
+      if (sample.colours.length > 1) { line.setAttribute("stroke-dasharray", "8 8"); line.setAttribute("stroke-dashoffset", String(-8 * turn)); }
+      if (sample.ghost || sample.doubt) line.setAttribute("stroke-dasharray", "2 5");
+      svg.append(line);
+    });
+    if (!sample.ghost) { drawEnd(svg, route, 0, sample.mark, sample.colours[0]); drawEnd(svg, route, 1, sample.mark, sample.colours[sample.colours.length - 1]); }
+    return element("li", {}, svg, element("span", { dir: "auto" }, words));
+  }
+  function buildControls() {
+    const views = byId("views");
+    const radio = (value, words) => { const input = element("input", { type: "radio", name: "view", value }); input.addEventListener("change", () => setView(value === "union" ? "union" : Number(value))); views.append(element("label", { dir: "auto" }, input, short(words, 30))); };
+    if (several) radio("union", "Union");
+    if (data.contexts.length <= 12) data.contexts.forEach((value, place) => radio(place, data.context === null ? "graph" : value));
+    const slider = byId("slider");
+    slider.max = Math.max(data.contexts.length - 1, 0); slider.value = 0;
+    slider.addEventListener("input", () => setView(Number(slider.value)));
+    const compare = byId("compare");
+    compare.append(element("option", { value: "" }, "nothing"), ...data.contexts.map((value, place) => element("option", { value: place }, short(value, 40))));
+    compare.addEventListener("change", () => { state.compare = compare.value === String(state.view) ? "" : compare.value; update(); });
+    byId("slider-field").hidden = byId("compare-field").hidden = views.hidden = !several;
+    byId("ghosts").addEventListener("change", update);
+    for (const id of ["first", "second"]) {
+      byId(id).append(element("option", { value: "" }, "…"), ...data.names.map((name, place) => element("option", { value: place }, short(name, 60))));
+      byId(id).addEventListener("change", () => {
+        const [a, b] = [byId("first").value, byId("second").value];
+        if (a !== "" && b !== "" && a !== b) choose(Number(a), Number(b));
+      });
+    }
+    const zoom = (factor) => { state.zoom = factor ? Math.min(4, Math.max(0.25, state.zoom * factor)) : 1; drawGraph(); };
+    byId("zoom-in").addEventListener("click", () => zoom(1.25)); byId("zoom-out").addEventListener("click", () => zoom(0.8)); byId("zoom-fit").addEventListener("click", () => zoom(0));
+    const alpha = byId("alpha");
+    alpha.value = Math.log10(data.alpha);
+    alpha.addEventListener("input", () => { const found = 10 ** Number(alpha.value); state.alpha = Math.abs(Math.log10(found / data.alpha)) < 0.006 ? data.alpha : found; tellAlpha(); drawGraph(); });
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape" && (state.pair || state.first !== null)) clear(); });
+    addEventListener("resize", drawGraph);
+  }
+  function setTheme(dark) {
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    byId("theme").textContent = dark ? "Light" : "Dark"; byId("theme").setAttribute("aria-pressed", String(dark));
+  }
+  function buildSections() {
+    for (const section of data.sections) {
+      const card = element("section", { class: "card" }, element("h2", { dir: "auto" }, section.title), ...section.lines.map((line) => element("p", { dir: "auto" }, line)));
+      if (section.rows.length) {
+        const head = element("thead", {}, element("tr", {}, ...section.header.map((name) => element("th", { scope: "col" }, name))));
+        const rows = section.rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", { dir: "auto" }, cell))));
+        card.append(element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": section.title }, element("table", {}, head, element("tbody", {}, ...rows))));
+      }
+      byId("sections").append(card);
+    }
+  }
+
+  byId("summary").textContent = data.summary;
+  if (data.warning) { byId("warning").textContent = data.warning; byId("warning").hidden = false; }
+  setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+  byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
+  for (const [name, value] of data.settings) byId("settings").append(element("dt", {}, name), element("dd", { dir: "auto" }, value));
+  buildControls(); buildSections();
+  fillTable("edges", ["edge", "contexts", "strength", "p", "n"], data.edges, edgeCells, "edges");
+  fillTable("tests", ["pair", "context", "decision", "given", "rows", "test", "statistic", "p", "n"], testRows(), testCells, "tests");
+  const tested = data.log.some((log) => log.p.some((p) => p !== null));
+  byId("tests-card").hidden = byId("alpha-card").hidden = !tested;
+  tellAlpha(); update();
+})();

@@ -1,0 +1,205 @@
+"""What the HTML report shows, as plain lists and text: graphs, layout, deciding tests, stories, settings.
+
+Names and context values are data: they leave here as printable text, and the page only ever shows them as text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from causalcontext.drawing.layout import Layout, layout
+from causalcontext.drawing.names import printable
+from causalcontext.drawing.strokes import NEAR, context_variables
+from causalcontext.graphs.graph import Graph
+from causalcontext.report.presentable import presentable, stories
+from causalcontext.report.text import notes
+from causalcontext.results.contexts import ContextGraphs
+
+MOST_STORIES = 12_000
+"""Pairs times contexts of which all stories are told; beyond, those of edges and close calls."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """An additional card of the report: sentences, and perhaps a table."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    table: pd.DataFrame | None = None
+
+
+def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str, Any]:
+    """Everything that the page needs to know."""
+    shown, pairs = presentable(result), _told_pairs(result)
+    return {
+        "names": list(shown.names),
+        "context": None if shown.context is None else printable(shown.context),
+        "contextVariables": list(context_variables(shown)),
+        "contexts": [printable(str(value)) for value in shown.contexts],
+        "rows": list(result.data.rows),
+        "kinds": list(result.data.kinds),
+        "alpha": result.settings.alpha,
+        "graphs": [_marks(graph) for graph in result.graphs.values()],
+        "union": _marks(result.union),
+        "pairs": [list(pair) for pair in pairs],
+        "log": _logs(shown, pairs),
+        "stories": [stories(shown, *pair) for pair in pairs],
+        "edges": _edges(result),
+        "summary": summary(result),
+        "warning": _warning(result),
+        "settings": _settings(result),
+        "sections": [_section(section) for section in sections],
+    } | _drawn(layout(result.union))
+
+
+def summary(result: ContextGraphs) -> str:
+    """One line about the run."""
+    context = (
+        "" if result.context is None else f", context {printable(result.context)} with {len(result.contexts)} values"
+    )
+    how = f"test {result.settings.test}, alpha {result.settings.alpha:g}"
+    if result.evidence is not None:
+        how = f"{result.evidence.search} search, transform {result.evidence.transform}"
+    return (
+        f"{result.settings.method} on {sum(result.data.rows):,} rows and {len(result.names)} variables{context}; {how}"
+    )
+
+
+def _drawn(found: Layout) -> dict[str, Any]:
+    boxes = np.hstack([found.centre, found.size])
+    return {
+        "shown": [list(lines) for lines in found.lines],
+        "boxes": np.round(boxes, 2).tolist(),
+        "routes": {f"{i},{j}": np.round(route.ravel(), 2).tolist() for (i, j), route in found.routes.items()},
+        "width": round(found.width, 2),
+        "height": round(found.height, 2),
+    }
+
+
+def _marks(graph: Graph) -> dict[str, int]:
+    first, second = np.nonzero(np.triu(graph.marks))
+    return {f"{i},{j}": int(graph.marks[i, j]) for i, j in zip(first, second, strict=True)}
+
+
+def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
+    """All pairs, or those that are an edge somewhere or close to it."""
+    first, second = np.triu_indices(len(result.names), 1)
+    chosen = np.ones(first.size, dtype=bool)
+    if first.size * len(result.contexts) > MOST_STORIES:
+        near = (result.log.p < NEAR * result.settings.alpha).any(axis=0)
+        chosen = result.union.adjacency[first, second] | near
+    return [(int(i), int(j)) for i, j in zip(first[chosen], second[chosen], strict=True)]
+
+
+def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The deciding tests of every context, column by column, in the order of the pairs."""
+    position = {name: place for place, name in enumerate(shown.names)}
+    told, places = set(pairs), {value: place for place, value in enumerate(shown.contexts)}
+    found: list[dict[tuple[int, int], Any]] = [{} for _ in shown.contexts]
+    for row in shown.tests().to_dict("records"):
+        pair = position[row["x"]], position[row["y"]]
+        if pair in told:
+            found[places[row["context"]]][pair] = row
+    return [_columns(shown, value, rows, pairs) for value, rows in zip(shown.contexts, found, strict=True)]
+
+
+def _columns(shown: ContextGraphs, value: Any, rows: dict[tuple[int, int], Any], pairs: Sequence[tuple[int, int]]
+             ) -> dict[str, Any]:  # fmt: skip
+    """The tests of one context; a pair without any was not searched."""
+    missing = {
+        "decision": "not_searched",
+        "p": math.nan,
+        "statistic": math.nan,
+        "n": 0,
+        "given": (),
+        "rows": "",
+        "test": "",
+    }
+    chosen = [rows.get(pair, missing) for pair in pairs]
+    return {
+        "decision": [row["decision"] for row in chosen],
+        "p": [_number(row["p"]) for row in chosen],
+        "statistic": [_number(row["statistic"]) for row in chosen],
+        "n": [int(row["n"]) for row in chosen],
+        "given": [[shown.position(name) for name in row["given"]] for row in chosen],
+        "rows": [printable(row["rows"]) if row["rows"] else "" for row in chosen],
+        "test": [row["test"] for row in chosen],
+        "strength": [_number(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],
+    }
+
+
+def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
+    place = {(type(value), value): number for number, value in enumerate(result.contexts)}
+    return [
+        {
+            "i": result.position(row["source"]),
+            "j": result.position(row["target"]),
+            "mark": row["mark"],
+            "contexts": [place[type(value), value] for value in row["contexts"]],
+            "strength": _number(row["strength"]),
+            "p": _number(row["p-value"]),
+            "n": int(row["n"]),
+        }
+        for row in result.edges().to_dict("records")
+    ]
+
+
+def _warning(result: ContextGraphs) -> str:
+    incomplete = "" if result.complete else "The search was interrupted: untested edges are still there. "
+    return incomplete + " ".join(printable(note) for note in notes(result))
+
+
+def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
+    """What the run was asked for, and what it saw."""
+    settings, data = result.settings, result.data
+    known = settings.knowledge.to_dict()
+    lines: list[tuple[str, str]] = [
+        ("method", settings.method),
+        ("test", settings.test),
+        ("alpha", f"{settings.alpha:g}"),
+        ("collider rule", settings.collider_rule),
+        ("largest conditioning set", "no limit" if settings.max_given is None else str(settings.max_given)),
+        ("missing values", settings.missing),
+        ("seed", str(settings.seed)),
+        ("knowledge", "; ".join(f"{key}: {value}" for key, value in known.items()) or "none"),
+    ]
+    for value, rows, lost in zip(result.contexts, data.rows, data.lost, strict=True):
+        where = "" if result.context is None else f" with {result.context} = {value}"
+        dropped = f" ({lost:,} more dropped for missing values)" if lost else ""
+        lines.append((f"rows{where}", f"{rows:,}{dropped}"))
+    lines.append(("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())))
+    lines.append(
+        ("columns", ", ".join(f"{name} ({kind})" for name, kind in zip(result.names, data.kinds, strict=True)))
+    )
+    lines += [("fingerprint of the data", data.fingerprint), ("library", f"causalcontext {settings.version}")]
+    return [(printable(name), printable(text)) for name, text in lines]
+
+
+def _section(section: Section) -> dict[str, Any]:
+    table = pd.DataFrame() if section.table is None else section.table
+    return {
+        "title": printable(section.title),
+        "lines": [printable(line) for line in section.lines],
+        "header": [printable(str(name)) for name in table.columns],
+        "rows": [
+            [printable(text) if (text := _cell(value)) else "" for value in row]
+            for row in table.itertuples(index=False)
+        ],
+    }
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _number(value: float) -> float | None:
+    """Four digits; None where there is no number."""
+    return float(f"{value:.4g}") if math.isfinite(value) else None

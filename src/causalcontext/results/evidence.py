@@ -1,0 +1,151 @@
+"""What speaks for and against every edge of a score-based result, where there are no tests to log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from causalcontext.graphs.union import LabeledUnion
+from causalcontext.results.log import Decision
+
+_COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreEvidence:
+    """Score differences per pair and context, and the model of every node.
+
+    Pairs `i < j` are numbered as in the log; N variables, K contexts.
+
+    Attributes
+    ----------
+    difference : array of float, shape (K, pairs)
+        The log score with the link minus that without it, everything else equal: positive for links that are there.
+        NaN where the link is ruled out or required by knowledge, or would close a cycle.
+    strength : array of float, shape (K, pairs)
+        Partial correlation of the two in the model of the effect; for links at the context its counterpart
+        sqrt(1 - exp(-2 difference / n)). Never negative at the context.
+    effect : array of int, shape (K, pairs)
+        The variable whose model was judged, -1 for none.
+    decision : array of `Decision`, shape (K, pairs)
+    model : tuple of str
+        For every variable "pooled" (one regression for all contexts), "shifted" (one regression, an intercept for
+        each context), "partitioned" (a regression for each block of contexts), "context" for the context itself.
+    block : array of int, shape (K, N)
+        The contexts that share a variable's mechanism in a context, as a bit mask.
+    rows : array of int, shape (K, N)
+        The rows of these contexts.
+    score, penalty : float
+    search, transform : str
+    starts, agreeing : int
+        Random starts, and how many of them ended at the best score.
+    """
+
+    difference: NDArray[np.float64]
+    strength: NDArray[np.float64]
+    effect: NDArray[np.int64]
+    decision: NDArray[np.int8]
+    model: tuple[str, ...]
+    block: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    score: float
+    penalty: float
+    search: str
+    transform: str
+    starts: int
+    agreeing: int
+
+    def merged(self, variable: int, context: int, contexts: Sequence[Any]) -> tuple[Any, ...]:
+        """The contexts that share a variable's mechanism in one of them."""
+        mask = int(self.block[context, variable])
+        return tuple(value for r, value in enumerate(contexts) if mask >> r & 1)
+
+    def frame(self, names: Sequence[str], contexts: Sequence[Any]) -> pd.DataFrame:
+        """One row for every pair and context."""
+        first, second = np.triu_indices(len(names), 1)
+        rows = []
+        for r, value in enumerate(contexts):
+            for slot, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+                effect = int(self.effect[r, slot])
+                known = effect >= 0
+                rows.append((value, names[i], names[j], names[effect] if known else "",
+                             self.model[effect] if known else "",
+                             self.merged(effect, r, contexts) if known else (), self.difference[r, slot],
+                             self.strength[r, slot], int(self.rows[r, effect]) if known else 0,
+                             Decision(int(self.decision[r, slot])).name.lower()))  # fmt: skip
+        return pd.DataFrame(rows, columns=_COLUMNS)
+
+    @staticmethod
+    def no_frame() -> pd.DataFrame:
+        """The table of no evidence."""
+        return pd.DataFrame(columns=_COLUMNS)
+
+    def slot(self, x: int, y: int) -> int:
+        """The place of a pair."""
+        i, j = min(x, y), max(x, y)
+        return i * (2 * len(self.model) - i - 1) // 2 + j - i - 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as lists, numbers and text; null stands for not a number."""
+        content: dict[str, Any] = {}
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if isinstance(value, np.ndarray):
+                content[entry.name] = [[_plain(cell) for cell in row] for row in value.tolist()]
+            else:
+                content[entry.name] = list(value) if isinstance(value, tuple) else value
+        return content
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> ScoreEvidence:
+        """The evidence of `to_dict`."""
+        kinds = {"difference": np.float64, "strength": np.float64, "effect": np.int64, "decision": np.int8,
+                 "block": np.int64, "rows": np.int64}  # fmt: skip
+        values: dict[str, Any] = {name: np.array(content[name], dtype=kind) for name, kind in kinds.items()}
+        shape = values["difference"].shape
+        if any(values[name].shape != shape for name in ("strength", "effect", "decision")):
+            raise ValueError("the columns of the evidence differ in length")
+        rest = {entry.name: content[entry.name] for entry in fields(cls) if entry.name not in kinds}
+        return cls(**values, **(rest | {"model": tuple(rest["model"])}))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreEvidence):
+            return False
+        pairs = [(getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(self)]
+        return all(
+            np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
+            if isinstance(mine, np.ndarray)
+            else mine == theirs
+            for mine, theirs in pairs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def score_edges(
+    evidence: ScoreEvidence, union: LabeledUnion, names: Sequence[str], contexts: Sequence[Any]
+) -> pd.DataFrame:
+    """The edges of the labeled union with the evidence of the context where it is weakest."""
+    index = {name: place for place, name in enumerate(names)}
+    rows = []
+    for edge in union:
+        slot = evidence.slot(index[edge.source], index[edge.target])
+        places = [contexts.index(value) for value in edge.contexts]
+        known = [r for r in places if not np.isnan(evidence.difference[r, slot])] or places
+        weakest = min(known, key=lambda r: evidence.difference[r, slot])
+        effect = int(evidence.effect[weakest, slot])
+        both = {evidence.model[index[edge.source]], evidence.model[index[edge.target]]}
+        n = evidence.rows.max() if "context" in both else evidence.rows[weakest, effect]
+        rows.append((*edge, float(evidence.strength[weakest, slot]), float("nan"), int(n),
+                     float(evidence.difference[weakest, slot]), evidence.model[effect]))  # fmt: skip
+    columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _plain(value: float) -> float | None:
+    return None if value != value else value

@@ -1,0 +1,77 @@
+"""Coefficients of one variable on another inside one context, from its moments alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from causalcontext.independence.gaussian import PreparedGaussian
+
+FEWEST_DF = 5
+COLLINEAR_BELOW = 1e-10
+
+
+class Slope(NamedTuple):
+    """The coefficient of x in the regression of y on x and a set, its standard error, and the partial correlation.
+
+    NaN where the regression is not defined or has too few rows; `df` are its residual degrees of freedom.
+    """
+
+    value: float
+    error: float
+    correlation: float
+    df: int
+
+
+def slope(moments: PreparedGaussian, context: int, x: int, y: int, given: Sequence[int]) -> Slope:
+    """The slope of y on x given a set, in one context."""
+    columns = [x, *given]
+    scatter = moments.scatter[context]
+    df = int(moments.rows[context]) - len(columns) - 1
+    if df < FEWEST_DF:
+        return Slope(np.nan, np.nan, np.nan, df)
+    within, across = scatter[np.ix_(columns, columns)], scatter[columns, y]
+    if not _independent_columns(within) or scatter[y, y] <= 0.0:
+        return Slope(np.nan, np.nan, np.nan, df)
+    inverse = np.linalg.inv(within)
+    value = float((inverse @ across)[0])
+    rest = max(float(scatter[y, y] - across @ inverse @ across), COLLINEAR_BELOW * float(scatter[y, y]))
+    error = float(np.sqrt(rest / df * inverse[0, 0]))
+    t = value / error
+    return Slope(value, error, float(t / np.sqrt(t * t + df)), df)
+
+
+def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:
+    """Q = Σ (b_r - b̄)² / se_r² with the weighted mean b̄, and its p-value; NaN with fewer than two slopes.
+
+    The p-value is that of chi-squared with k - 1 degrees of freedom, for two slopes of Student's t with Welch's degrees
+    of freedom: standard errors of small contexts are estimates too.
+    """
+    known = [s for s in slopes if np.isfinite(s.value)]
+    if len(known) < 2:
+        return np.nan, np.nan
+    value = np.array([s.value for s in known])
+    weight = np.array([s.error for s in known]) ** -2
+    centre = float(weight @ value / weight.sum())
+    q = float(weight @ (value - centre) ** 2)
+    if len(known) == 2:
+        return q, float(2.0 * special.stdtr(_welch(known), -np.sqrt(q)))
+    return q, float(special.chdtrc(len(known) - 1, q))
+
+
+def _welch(slopes: Sequence[Slope]) -> float:
+    variances = np.array([s.error for s in slopes]) ** 2
+    degrees = np.array([s.df for s in slopes])
+    return float(variances.sum() ** 2 / (variances**2 / degrees).sum())
+
+
+def _independent_columns(scatter: NDArray[np.float64]) -> bool:
+    """Whether no column is a linear function of the others."""
+    spread = np.sqrt(np.diagonal(scatter))
+    if (spread <= 0.0).any():
+        return False
+    return bool(np.linalg.eigvalsh(scatter / spread[:, None] / spread)[0] > COLLINEAR_BELOW)

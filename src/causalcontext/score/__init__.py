@@ -1,0 +1,1 @@
+"""The score-based engine: a penalised likelihood whose every factor conditions on its own node's parents only."""

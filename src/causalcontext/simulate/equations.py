@@ -1,0 +1,140 @@
+"""Hand-written structural causal models: one equation per variable, in a few readable lines.
+
+An equation is a function whose argument names are the variable's causes; `noise` is its own noise. Equations may
+refer to each other in a circle as long as in every context the circle is broken.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from causalcontext.errors import OptionError, did_you_mean
+from causalcontext.simulate.noise import NoiseLaw, normal
+from causalcontext.simulate.truth import Truth
+
+Values = NDArray[Any]
+Equation = Callable[..., Any]
+NOISE = "noise"
+
+
+@dataclass(frozen=True, eq=False)
+class EquationSCM:
+    """A structural causal model by equations, one of whose variables is the context.
+
+    Parameters
+    ----------
+    context : str
+        The context variable; its equation gives truth values or integers.
+    equations : mapping of name to function
+        Columns of the table in this order. The arguments of a function are the causes of its variable and, if it
+        has one, `noise`.
+    noise : function
+        The law of all noise terms.
+    labels : mapping, optional
+        What the values of the context are called in the table, such as `{0: "dry", 1: "wet"}`.
+
+    Examples
+    --------
+    The paper's Example (i): T acts on Y where R = 1 only.
+
+    >>> model = EquationSCM("R", {
+    ...     "X": lambda noise: noise,
+    ...     "T": lambda noise: noise,
+    ...     "R": lambda X, T, noise: X + T + 0.3 * noise > 0,
+    ...     "Y": lambda R, T, noise: 1.5 * R * T + noise,
+    ... })
+    >>> model.sample(1000, seed=1).shape
+    (1000, 4)
+    >>> model.truth().descriptive[0].mark("T", "Y")
+    ''
+    """
+
+    context: str
+    equations: Mapping[str, Equation]
+    noise: NoiseLaw = normal
+    labels: Mapping[int, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.context not in self.equations:
+            raise OptionError(f"there is no equation for the context {self.context!r}")
+        for name, causes in self.causes.items():
+            for cause in causes:
+                if cause not in self.equations:
+                    hint = did_you_mean(cause, self.equations)
+                    raise OptionError(f"the equation of {name!r} uses {cause!r}, which has no equation{hint}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables in the order of the table's columns."""
+        return tuple(self.equations)
+
+    @cached_property
+    def causes(self) -> Mapping[str, tuple[str, ...]]:
+        """The arguments of every equation: the mechanism graph."""
+        return {
+            name: tuple(argument for argument in inspect.signature(equation).parameters if argument != NOISE)
+            for name, equation in self.equations.items()
+        }
+
+    def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
+        """A table of `n` rows."""
+        values = self.solve(self.draw_noise(n, seed))
+        return pd.DataFrame({name: self._labeled(name, values[name]) for name in self.names})
+
+    def draw_noise(self, n: int, seed: int | np.random.Generator) -> dict[str, Values]:
+        """The noise of every variable, an array of `n` values each."""
+        drawn = self.noise(np.random.default_rng(seed), (len(self.names), n))
+        return dict(zip(self.names, drawn, strict=True))
+
+    def solve(self, noise: Mapping[str, Values], do: Mapping[str, Any] | None = None) -> dict[str, Values]:
+        """The values that satisfy all equations at once, `do` replacing those of some variables by constants.
+
+        Notes
+        -----
+        Every sweep makes at least one more step of the causal order of every row right, so that two sweeps per
+        variable are enough: one until the context is right, one for the rest in that context.
+        """
+        n = len(next(iter(noise.values())))
+        fixed = {name: np.full(n, value) for name, value in (do or {}).items()}
+        values = {name: np.zeros(n) for name in self.names} | fixed
+        for _ in range(2 * len(self.names) + 1):
+            before = dict(values)
+            for name in self.names:
+                if name not in fixed:
+                    values[name] = self.evaluate(name, values, noise[name])
+            if all(np.array_equal(values[name], before[name]) for name in self.names):
+                return values
+        raise OptionError("the equations have no solution that a causal order of every context leads to; "
+                          "look for variables that cause each other within one context")  # fmt: skip
+
+    def evaluate(self, name: str, values: Mapping[str, Values], noise: Values) -> Values:
+        """One variable as its equation gives it; truth values as 0 and 1."""
+        arguments = {cause: values[cause] for cause in self.causes[name]}
+        if NOISE in inspect.signature(self.equations[name]).parameters:
+            arguments[NOISE] = noise
+        result = np.broadcast_to(np.asarray(self.equations[name](**arguments)), noise.shape)
+        return result.astype(np.int64) if name == self.context or result.dtype == np.bool_ else result
+
+    def truth(self, rows: int = 4000, seed: int = 0) -> Truth:
+        """The union, descriptive, physical and counterfactual graphs, found by moving one cause at a time."""
+        from causalcontext.simulate.observable import observable_truth
+
+        return observable_truth(self, rows, seed)
+
+    def level_names(self, levels: Values) -> tuple[Any, ...]:
+        """What these values of the context are called in the table."""
+        return tuple(self.labels.get(int(level), int(level)) for level in levels)
+
+    def _labeled(self, name: str, values: Values) -> Values:
+        if name != self.context or not self.labels:
+            return values
+        present, places = np.unique(values, return_inverse=True)
+        return np.asarray(self.level_names(present))[places]

@@ -1,0 +1,169 @@
+"""What a study runs: a grid of settings, crossed with methods, knowledge and repeats; as an object or a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from causalcontext.errors import FileError, OptionError, check_choice, did_you_mean
+from causalcontext.simulate.legacy import random_legacy_model
+from causalcontext.simulate.linear import ContextSCM, random_model
+from causalcontext.simulate.noise import NOISE_LAWS
+
+KNOWLEDGE = ("none", "r-children", "r-all")
+GENERATORS = ("paper", "legacy")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Which systems are drawn, and how many rows; the meaning of every entry is that of `random_model`."""
+
+    nodes: int = 8
+    density: float = 0.4
+    samples: int = 1000
+    contexts: int = 2
+    changes: int = 1
+    edits: tuple[str, ...] = ("remove",)
+    cycles: str = "exclude"
+    cycle_length: int | None = None
+    balance: float = 1.0
+    context_noise: float = 0.2
+    noise: str = "normal"
+    exogenous: bool = False
+    generator: str = "paper"
+
+    def __post_init__(self) -> None:
+        check_choice("generator", self.generator, GENERATORS)
+        check_choice("noise", self.noise, NOISE_LAWS)
+
+    def draw_model(self, seed: np.random.Generator) -> ContextSCM:
+        """A random model of this setting."""
+        if self.generator == "legacy":
+            return random_legacy_model(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles,
+                                       self.balance, seed=seed)  # fmt: skip
+        return random_model(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles,
+                            self.balance, self.context_noise, seed=seed, noise=NOISE_LAWS[self.noise],
+                            cycle_length=self.cycle_length, exogenous=self.exogenous)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Design:
+    """A study: every setting, repeated; every method on the same tables, with every kind of knowledge.
+
+    Attributes
+    ----------
+    name : str
+    settings : tuple of Setting
+    methods : tuple of str
+        Names of `study.methods.METHODS`.
+    knowledge : tuple of "none", "r-children", "r-all"
+        What the methods are told about links at the context.
+    repeats : int
+        Models drawn per setting.
+    seed : int
+    test : str
+        A name of the registry of tests.
+    alpha : float
+
+    Examples
+    --------
+    >>> design = Design("small", grid(samples=[200, 500], density=[0.3, 0.4]), repeats=10)
+    >>> len(design.settings), len(design.jobs())
+    (4, 40)
+    """
+
+    name: str
+    settings: tuple[Setting, ...] = (Setting(),)
+    methods: tuple[str, ...] = ("pc-ac", "pc-m", "pc-b", "pc-p")
+    knowledge: tuple[str, ...] = KNOWLEDGE
+    repeats: int = 100
+    seed: int = 0
+    test: str = "auto"
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        for kind in self.knowledge:
+            check_choice("an entry of knowledge", kind, KNOWLEDGE)
+        if not self.settings or not self.methods or not self.knowledge or self.repeats < 1:
+            raise OptionError(f"design {self.name!r} is empty: it needs settings, methods, knowledge and repeats >= 1")
+        if len(set(self.settings)) < len(self.settings):
+            raise OptionError(f"design {self.name!r} has a setting twice")
+
+    def jobs(self) -> tuple[tuple[int, int], ...]:
+        """Every (place of a setting, repeat), in the order of the final table."""
+        return tuple(product(range(len(self.settings)), range(self.repeats)))
+
+    def seeds(self, setting: Setting, repeat: int) -> tuple[np.random.Generator, np.random.Generator]:
+        """Generators for the model and for its table, which depend on nothing but the setting and the repeat.
+
+        Settings that differ in the number of rows alone share their models.
+        """
+        system = asdict(replace(setting, samples=0))
+        return _generator(self.seed, repeat, "model", system), _generator(self.seed, repeat, "rows", asdict(setting))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The design as plain lists, mappings, numbers and text."""
+        return asdict(self)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Design:
+        """A design from a TOML file with the keys of this class, and a table `setting` whose lists span a grid."""
+        try:
+            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise FileError(f"design file {str(path)!r} cannot be read: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileError(f"design file {str(path)!r} is not valid TOML: {error}") from error
+        return cls.from_dict({"name": Path(path).stem} | content)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Design:
+        """A design from a mapping with the keys of this class, and a table `setting` whose lists span a grid."""
+        known = [field.name for field in fields(cls) if field.name != "settings"]
+        _check_keys("a design", content, [*known, "setting"])
+        setting = content.get("setting", {})
+        _check_keys("the table 'setting'", setting, [field.name for field in fields(Setting)])
+        plain: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
+        }
+        plain.pop("setting", None)
+        return cls(settings=grid(**setting), **plain)
+
+
+def grid(**entries: Any) -> tuple[Setting, ...]:
+    """Every combination of the entries' values; a single value stands for a list of one.
+
+    `edits` is a list itself: a list of lists spans the grid.
+
+    Examples
+    --------
+    >>> [setting.samples for setting in grid(samples=[200, 500], nodes=6)]
+    [200, 500]
+    """
+    choices = {name: _choices(name, value) for name, value in entries.items()}
+    return tuple(Setting(**dict(zip(choices, chosen, strict=True))) for chosen in product(*choices.values()))
+
+
+def _choices(name: str, value: Any) -> Sequence[Any]:
+    if name == "edits":
+        nested = bool(value) and not isinstance(value[0], str)
+        return [tuple(entry) for entry in value] if nested else [tuple(value)]
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _check_keys(what: str, content: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in content:
+        if key not in known:
+            raise OptionError(f"unknown key {key!r} in {what}, expected {', '.join(known)}{did_you_mean(key, known)}")
+
+
+def _generator(seed: int, repeat: int, purpose: str, about: Mapping[str, Any]) -> np.random.Generator:
+    text = f"{seed}|{repeat}|{purpose}|" + "|".join(f"{key}={value!r}" for key, value in sorted(about.items()))
+    return np.random.default_rng(int.from_bytes(sha256(text.encode()).digest()[:16], "big"))

@@ -1,0 +1,73 @@
+"""The methods of a study, by name, and what they can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.discover import discover
+from causalcontext.knowledge import Knowledge
+from causalcontext.simulate.linear import ContextSCM
+from causalcontext.study.baselines import cd_nod, fci_jci0
+from causalcontext.study.estimate import Estimate, Task
+from causalcontext.study.published import published_pc_ac, published_pc_b, published_pc_m, published_pc_p
+
+Method = Callable[[Task], Estimate]
+
+
+def search_with(method: str, task: Task) -> Estimate:
+    """What `discover` finds; of PC-P the union alone counts, since it has the same graph for every context."""
+    result = discover(task.table, context=task.context, method=method, test=task.test, alpha=task.alpha,
+                      knowledge=task.knowledge)  # fmt: skip
+    marks = np.stack([graph.marks for graph in result.graphs.values()])
+    contexts = None if method == "pc-p" else marks
+    return Estimate(contexts, result.union.marks[None], result.tests_run)
+
+
+METHODS: Mapping[str, Method] = {
+    "pc-ac": partial(search_with, "pc-ac"),
+    "pc-m": partial(search_with, "pc-m"),
+    "pc-b": partial(search_with, "pc-b"),
+    "pc-p": partial(search_with, "pc-p"),
+    "fci": fci_jci0,
+    "cd-nod": cd_nod,
+    "published pc-ac": published_pc_ac,
+    "published pc-m": published_pc_m,
+    "published pc-b": published_pc_b,
+    "published pc-p": published_pc_p,
+}
+"""A new method is one function and one line here."""
+
+UNION_ONLY = ("pc-p", "published pc-p", "fci", "cd-nod")
+WITHOUT_KNOWLEDGE = ("fci", "cd-nod")
+"""Methods that cannot be told about links; they run once per table, without knowledge."""
+
+
+def told_links(
+    kind: str, model: ContextSCM, others: Literal["absent", "unknown"]
+) -> tuple[Knowledge, NDArray[np.bool_]]:
+    """What a method is told about links at the context, and the pairs that the metrics leave out for it.
+
+    Parameters
+    ----------
+    kind : {"none", "r-children", "r-all"}
+        Nothing; the children of the context; all its links.
+    others : {"absent", "unknown"}
+        With "r-all", whether the pairs that are not named are told to be absent, or still tested (as published).
+    """
+    told = np.zeros((len(model.names),) * 2, dtype=np.bool_)
+    if kind == "none":
+        return Knowledge(), told
+    context, links = model.context, model.adjacency[0]
+    children = [model.names[node] for node in np.flatnonzero(links[context])]
+    told[context, links[context]] = True
+    if kind == "r-children":
+        return Knowledge.context_children(model.context_name, children), told | told.T
+    told[context] = True
+    told[context, context] = False
+    parents = [model.names[node] for node in np.flatnonzero(links[:, context])]
+    return Knowledge.context_neighbours(model.context_name, parents, children, others=others), told | told.T

@@ -1,0 +1,73 @@
+"""The paper's whole simulation study as named designs (Sec. 5, App. "Further details on the simulation study")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from causalcontext.errors import check_choice
+from causalcontext.independence.registry import TESTS
+from causalcontext.study.designs import Design, grid
+
+SAMPLES = (200, 500, 1000, 2000, 3000)
+ALL_EDITS = ("add", "remove", "flip")
+BASELINES = ("fci", "cd-nod")
+
+PARAMETRIC: Mapping[str, Design] = {
+    design.name: design
+    for design in (
+        Design("main", grid(samples=SAMPLES)),
+        Design("cycles", grid(samples=SAMPLES, cycles="enforce", edits=ALL_EDITS)),
+        Design("changes-2", grid(samples=SAMPLES, changes=2)),
+        Design("changes-3", grid(samples=SAMPLES, changes=3)),
+        Design("density-0.6", grid(samples=SAMPLES, density=0.6)),
+        Design("nodes-6", grid(samples=SAMPLES, nodes=6)),
+        Design("nodes-12", grid(samples=SAMPLES, nodes=12)),
+        Design("balance-1.5", grid(samples=SAMPLES, balance=1.5)),
+    )
+}
+"""Everything that needs nothing but this library."""
+
+UNION_BASELINES: Mapping[str, Design] = {
+    f"baselines-{name}": replace(PARAMETRIC[name], name=f"baselines-{name}", methods=BASELINES, knowledge=("none",))
+    for name in ("main", "cycles")
+}
+"""FCI-JCI0 and CD-NOD (extra `compare`), on the very tables of `main` and `cycles`."""
+
+NONPARAMETRIC = Design("nonparametric", grid(samples=SAMPLES[:3]), knowledge=("none",), test="cmi-knn")
+"""The right-hand panel of the main figure; it joins the study when the registry has its test."""
+
+AS_PUBLISHED = Design(
+    "as-published",
+    grid(samples=SAMPLES, generator="legacy"),
+    methods=("published pc-ac", "published pc-m", "published pc-b", "published pc-p"),
+    test="regression-legacy",
+)
+"""The main setting with the generator, the tests and the metrics behind the published figures."""
+
+AS_PUBLISHED_BASELINES = replace(AS_PUBLISHED, name="as-published-baselines", methods=BASELINES, knowledge=("none",))
+
+
+def paper_designs(as_published: bool = False, baselines: bool = False) -> dict[str, Design]:
+    """The designs of the paper that can be run, by name."""
+    if as_published:
+        found = {AS_PUBLISHED.name: AS_PUBLISHED}
+        return found | ({AS_PUBLISHED_BASELINES.name: AS_PUBLISHED_BASELINES} if baselines else {})
+    found = dict(PARAMETRIC)
+    if NONPARAMETRIC.test in TESTS:
+        found[NONPARAMETRIC.name] = NONPARAMETRIC
+    return found | (dict(UNION_BASELINES) if baselines else {})
+
+
+def paper_design(name: str) -> Design:
+    """The design of that name.
+
+    Examples
+    --------
+    >>> paper_design("nodes-12").settings[0].nodes
+    12
+    """
+    extra = (NONPARAMETRIC, AS_PUBLISHED, AS_PUBLISHED_BASELINES)
+    known = {**PARAMETRIC, **UNION_BASELINES, **{design.name: design for design in extra}}
+    check_choice("the name of a design", name, known)
+    return known[name]

@@ -1,0 +1,67 @@
+"""The methods as the published figures were made with: `regression-legacy`, one separate run per context.
+
+Links at the context may then differ between contexts, and PC-B intersects PC-AC (not PC-M) with PC-P.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.stock import take_stock
+from causalcontext.data.tables import read_table
+from causalcontext.independence.regression_legacy import RegressionLegacy
+from causalcontext.rules import Rule, adaptive, masked, pooled
+from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.batches import BatchedSearch
+from causalcontext.search.intersection import intersect
+from causalcontext.search.plan import Plan
+from causalcontext.study.estimate import Estimate, Task
+from causalcontext.study.metrics import Marks, union_marks
+
+
+def published_pc_ac(task: Task) -> Estimate:
+    """PC-AC, one run per context."""
+    return _estimate(_by_context(task, adaptive))
+
+
+def published_pc_m(task: Task) -> Estimate:
+    """PC-M, one run per context."""
+    return _estimate(_by_context(task, masked))
+
+
+def published_pc_p(task: Task) -> Estimate:
+    """PC-P on all rows."""
+    return Estimate(None, _run(task, pooled, 0)[None])
+
+
+def published_pc_b(task: Task) -> Estimate:
+    """The edges that PC-AC and PC-P share; links at the context are those of PC-P."""
+    return _estimate(intersect(_by_context(task, adaptive), _run(task, pooled, 0), task.position))
+
+
+def _by_context(task: Task, rule: Rule) -> Marks:
+    return np.stack([_run(task, rule, level) for level in range(len(_prepared(task)[0].levels))])
+
+
+def _run(task: Task, rule: Rule, level: int) -> Marks:
+    data, search = _prepared(task)
+    variables = len(data.names)
+    links = task.knowledge.links(data.names)
+    plan = Plan(variables, task.position, rule, (level,), links, task.alpha, variables)
+    found = algorithm_1(search, plan, "majority", 1, lambda size, done, total: None)
+    return np.asarray(found.marks[0])
+
+
+def _prepared(task: Task) -> tuple[Dataset, BatchedSearch]:
+    """The table, and a search that remembers every answer: the methods ask many questions in common."""
+    if "published" not in task.memory:
+        data = read_table(task.table, task.context)
+        prepared = RegressionLegacy().prepare(data, take_stock(data, "raise"))
+        task.memory["published"] = data, BatchedSearch(prepared, task.position)
+    found: tuple[Dataset, BatchedSearch] = task.memory["published"]
+    return found
+
+
+def _estimate(contexts: Marks) -> Estimate:
+    return Estimate(contexts, union_marks(contexts))

@@ -1,0 +1,190 @@
+"""Is an edge missing because the mechanism changed, or because the data could not show it?
+
+For x --> y that is there in one context and not in another, the context that has it is cut down to the values of x and
+the conditions that the other one has seen, and asked again. If the edge vanishes there too, its absence is a matter of
+support; if it persists, the mechanism is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from causalcontext.data.dataset import Dataset
+
+Floats = NDArray[np.float64]
+
+BOX = (0.05, 0.95)
+FEWEST_ROWS = 30
+ENOUGH_POWER = 0.8
+TIED = 0.5
+GOOD_OVERLAP = 0.5
+
+
+class Cause(StrEnum):
+    """Why an edge is missing in a context."""
+
+    MECHANISM = "mechanism"
+    SUPPORT = "support"
+    SINGULAR = "singular support"
+    FEW_ROWS = "few rows"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class MatchedSupport:
+    """The verdict on a missing edge, and its evidence.
+
+    Attributes
+    ----------
+    cause : Cause
+    rows : int
+        Rows of the context with the edge that lie inside the box of the other one.
+    share : float
+        The same as a share.
+    p : float
+        Of the re-test on these rows.
+    variance_ratio : float
+        Variance of x given the conditions, without the edge over with it.
+    power : float
+        With which the context without the edge would have shown it, had it the same slope.
+    """
+
+    cause: Cause
+    rows: int
+    share: float
+    p: float
+    variance_ratio: float
+    power: float
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the missing edge may be used as a change of mechanism."""
+        return self.cause is Cause.MECHANISM or (self.cause is Cause.UNDECIDED and self.share >= GOOD_OVERLAP)
+
+
+def matched_support(with_edge: Floats, without: Floats, alpha: float) -> MatchedSupport:
+    """Why x - y is missing in the rows `without`, x being the candidate cause.
+
+    Parameters
+    ----------
+    with_edge, without : arrays, shape (rows, 2 + conditions)
+        x, y and the conditions in the two contexts.
+    alpha : float
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, noise = rng.standard_normal((2, 500))
+    >>> matched_support(np.c_[x, x + noise], np.c_[x, noise], alpha=0.05).cause
+    <Cause.MECHANISM: 'mechanism'>
+    """
+    if _tied(without[:, 0]):
+        return MatchedSupport(Cause.SINGULAR, 0, 0.0, np.nan, 0.0, 0.0)
+    here, there = _fit(with_edge), _fit(without)
+    ratio = there.spread_x**2 / here.spread_x**2 if here.spread_x > 0 else np.nan
+    power = _power(here.slope, there, len(without), alpha)
+    columns = [0, *range(2, with_edge.shape[1])]
+    low, high = np.quantile(without[:, columns], BOX, axis=0)
+    inside = with_edge[((with_edge[:, columns] >= low) & (with_edge[:, columns] <= high)).all(axis=1)]
+    found = (len(inside), len(inside) / max(len(with_edge), 1))
+    if power < ENOUGH_POWER:
+        return MatchedSupport(Cause.FEW_ROWS, *found, np.nan, ratio, power)
+    if len(inside) < FEWEST_ROWS:
+        return MatchedSupport(Cause.UNDECIDED, *found, np.nan, ratio, power)
+    again = _fit(inside)
+    if again.p <= alpha:
+        return MatchedSupport(Cause.MECHANISM, *found, again.p, ratio, power)
+    cause = Cause.SUPPORT if _power(here.slope, again, len(inside), alpha) >= ENOUGH_POWER else Cause.UNDECIDED
+    return MatchedSupport(cause, *found, again.p, ratio, power)
+
+
+class Support:
+    """Answers for pairs of columns of a table, and remembers.
+
+    Parameters
+    ----------
+    data : Dataset
+    alpha : float
+    """
+
+    def __init__(self, data: Dataset, alpha: float) -> None:
+        self.data, self.alpha = data, alpha
+        self._rows: dict[int, NDArray[np.intp]] = {}
+        self._known: dict[tuple[int, int, tuple[int, ...], int, int], MatchedSupport] = {}
+
+    def verdict(self, cause: int, effect: int, given: Sequence[int], present: int, absent: int) -> MatchedSupport:
+        """Why cause - effect is missing in context `absent`, compared with `present`."""
+        key = (cause, effect, tuple(given), present, absent)
+        if key not in self._known:
+            columns = (cause, effect, *given)
+            self._known[key] = matched_support(
+                self._values(columns, present), self._values(columns, absent), self.alpha
+            )
+        return self._known[key]
+
+    def trusted(self, x: int, y: int, given: Sequence[int], present: int, absent: int) -> bool:
+        """Whether x - y may be called a change of mechanism, whichever of the two is the cause."""
+        return all(self.verdict(*pair, given, present, absent).trusted for pair in ((x, y), (y, x)))
+
+    def _values(self, columns: tuple[int, ...], level: int) -> Floats:
+        rows = self._of_level(level)
+        return np.column_stack([np.asarray(self.data.columns[column])[rows] for column in columns]).astype(np.float64)
+
+    def _of_level(self, level: int) -> NDArray[np.intp]:
+        """The complete rows of a context."""
+        if level not in self._rows:
+            rows = np.flatnonzero(self.data.codes == level)
+            complete = np.ones(len(rows), dtype=bool)
+            for position in self.data.system:
+                complete &= np.isfinite(np.asarray(self.data.columns[position])[rows])
+            self._rows[level] = rows[complete]
+        return self._rows[level]
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """y on x and the conditions: slope of x, spread of x given the conditions, of the residual; p of the slope."""
+
+    slope: float
+    spread_x: float
+    spread: float
+    p: float
+
+
+def _fit(rows: Floats) -> _Fit:
+    n = len(rows)
+    df = n - rows.shape[1]
+    if df < 2:
+        return _Fit(0.0, 0.0, 0.0, 1.0)
+    design = np.column_stack([np.ones(n), rows[:, 2:]])
+    left = rows[:, :2] - design @ np.linalg.lstsq(design, rows[:, :2], rcond=None)[0]
+    xx, yy, xy = float(left[:, 0] @ left[:, 0]), float(left[:, 1] @ left[:, 1]), float(left[:, 0] @ left[:, 1])
+    if xx <= 1e-12 * n * float(rows[:, 0].var()) or yy <= 0.0:
+        return _Fit(0.0, 0.0, 0.0, 1.0)
+    slope = xy / xx
+    rest = max(yy - slope * xy, 1e-300)
+    t = slope * np.sqrt(xx * df / rest)
+    return _Fit(slope, np.sqrt(xx / n), np.sqrt(rest / df), float(2.0 * special.stdtr(df, -abs(t))))
+
+
+def _power(slope: float, fit: _Fit, n: int, alpha: float) -> float:
+    """With which n rows with these spreads show a slope, by the normal approximation."""
+    if fit.spread <= 0.0:
+        return 0.0
+    shift = abs(slope) * fit.spread_x * np.sqrt(n) / fit.spread
+    bound = -special.ndtri(alpha / 2)
+    return float(special.ndtr(shift - bound) + special.ndtr(-bound - shift))
+
+
+def _tied(values: Floats) -> bool:
+    """Whether most of the values are one and the same."""
+    if len(values) == 0:
+        return True
+    _, counts = np.unique(values, return_counts=True)
+    return bool(counts.max() > TIED * len(values))

@@ -1,0 +1,209 @@
+"""The report, opened from disk in Chromium: it works by pointer and keyboard, and asks nothing of a network."""
+
+import json
+
+import pytest
+
+import causalcontext as cc
+import hostile
+from causalcontext.simulate.linear import random_model
+
+WIDTHS = (1280, 400)
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    """Reports by name: the soil example, 30 variables, hostile names, plain PC."""
+    folder = tmp_path_factory.mktemp("reports")
+    soil = cc.examples.soil_moisture(2000, seed=1)
+    model = random_model(30, contexts=3, density=0.1, changes=4, seed=4)
+    results = {
+        "soil": cc.discover(soil, context="soil", alpha=0.01),
+        "thirty": cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01),
+        "hostile": cc.discover(hostile.table(), context=hostile.CONTEXT),
+        "plain": cc.discover(soil.drop(columns="soil")),
+    }
+    for name, result in results.items():
+        result.report(folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in results}
+
+
+class Page:
+    """One open report."""
+
+    def __init__(self, driver, path, width=1280, height=900):
+        self.driver = driver
+        self.resize(width, height)
+        driver.get("about:blank")
+        driver.get_log("browser"), driver.get_log("performance")
+        driver.get(path.as_uri())
+
+    def resize(self, width, height=900):
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def find(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def text(self, selector):
+        return self.run("return document.querySelector(arguments[0]).textContent", selector)
+
+    def count(self, selector):
+        return self.run("return document.querySelectorAll(arguments[0]).length", selector)
+
+    def show(self, words):
+        """Click the view of that name."""
+        label = next(one for one in self.driver.find_elements("css selector", "#views label") if one.text == words)
+        label.click()
+
+    def node(self, name):
+        """Click the box of a variable."""
+        from selenium.webdriver import ActionChains
+
+        script = "return [...document.querySelectorAll('g.node')].find(n => n.ariaLabel.startsWith(arguments[0]))"
+        self.run("arguments[0].scrollIntoView({block: 'center'})", self.run(script, name))
+        ActionChains(self.driver).move_to_element(self.run(script, name)).click().perform()
+
+    def complaints(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        """Addresses that the page asked for, itself and blank pages left out."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+        return [url for url in asked if url not in (self.driver.current_url, "about:blank", "data:,")]
+
+
+def test_contexts_switch_by_click_and_slider(driver, pages):
+    page = Page(driver, pages["soil"])
+    assert page.text("#view-title") == "Labeled union: 10 edges"
+    positions = (
+        "return [...document.querySelectorAll('g.node rect')].map(r => [r.getAttribute('x'), r.getAttribute('y')])"
+    )
+    before = page.run(positions)
+    page.show("wet")
+    assert page.text("#view-title").startswith("soil = wet: 1014 rows")
+    assert page.run(positions) == before
+    page.find("#slider").send_keys("\ue012")
+    assert page.text("#view-title").startswith("soil = dry")
+    assert page.run(positions) == before
+    assert page.complaints() == []
+
+
+def test_an_edge_tells_its_story(driver, pages):
+    page = Page(driver, pages["soil"])
+    place = page.run("""const route = document.querySelector('g.edge[data-pair="0,2"] .hit');
+        document.querySelector('#stage').scrollIntoView({block: 'center'});
+        const point = route.getPointAtLength(route.getTotalLength() / 2);
+        const at = point.matrixTransform(route.getScreenCTM());
+        return [at.x, at.y]""")
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+    actions = ActionBuilder(page.driver)
+    actions.pointer_action.move_to_location(*map(round, place))
+    actions.perform()
+    assert "precipitation --> soil" in page.text("#tip")
+    assert "strength 0.54" in page.text("#tip")
+    actions.pointer_action.click()
+    actions.perform()
+    assert page.text("#story-heading") == "precipitation and soil"
+    assert "present in dry (precipitation --> soil)" in page.text("#story")
+    assert "this test would remove the edge" in page.text("#story")
+    ActionChains(page.driver).send_keys("\ue00c").perform()
+    assert page.text("#story") == ""
+
+
+def test_a_missing_edge_tells_its_story(driver, pages):
+    page = Page(driver, pages["soil"])
+    page.node("precipitation")
+    page.node("radiation")
+    story = page.text("#story")
+    assert "absent in dry: precipitation and radiation are independent on all 2000 rows" in story
+    assert "would no longer separate the two" in story
+    assert page.count("g.edge.absent") == 1
+    page.show("dry")
+    assert page.count("g.edge.ghost") == 1
+    page.find("#first").send_keys("temperature")
+    page.find("#second").send_keys("runoff")
+    assert page.text("#story-heading") == "temperature and runoff"
+
+
+def test_keyboard_reaches_edges(driver, pages):
+    page = Page(driver, pages["soil"])
+    edge = page.find('g.edge[data-pair="0,2"]')
+    page.run("arguments[0].focus()", edge)
+    edge.send_keys("\n")
+    assert page.text("#story-heading") == "precipitation and soil"
+    assert page.run("return document.activeElement.dataset.pair") == "0,2"
+
+
+def test_compare_search_alpha_and_theme(driver, pages):
+    page = Page(driver, pages["soil"])
+    page.show("dry")
+    page.find("#compare").send_keys("wet")
+    assert page.text("#view-title") == "soil = dry against wet"
+    page.find("#edges-search").send_keys("runoff")
+    assert page.text("#edges-count") == "2 of 10 edges"
+    page.find("#tests-search").send_keys("runoff wet present")
+    assert page.text("#tests-count").endswith("of 42 tests")
+    assert 0 < page.count("#tests tbody tr") < 42
+    page.run("const a = document.querySelector('#alpha'); a.value = -5; a.dispatchEvent(new Event('input'))")
+    assert "radiation and evapotranspiration" in page.text("#alpha-story")
+    light = page.run("return getComputedStyle(document.documentElement).backgroundColor")
+    page.find("#theme").click()
+    assert page.run("return getComputedStyle(document.documentElement).backgroundColor") != light
+    assert page.complaints() == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["soil", "thirty", "hostile", "plain"])
+def test_nothing_is_cut_off_and_nothing_complains(driver, pages, name, width):
+    page = Page(driver, pages[name], width)
+    for _ in range(2):
+        assert page.run("return document.documentElement.scrollWidth <= window.innerWidth")
+        outside = page.run("""
+            const scrolls = (e) => e && (getComputedStyle(e).overflowX === 'auto' || scrolls(e.parentElement));
+            const left_out = '.skip, [hidden], script, noscript, fieldset label';
+            return [...document.body.querySelectorAll('*')]
+              .filter(e => !scrolls(e.parentElement) && !e.closest(left_out))
+              .filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))""")
+        assert outside == []
+        squeezed = page.run("""return [...document.querySelectorAll('g.node')].filter(n =>
+            n.querySelector('text').getBBox().width > n.querySelector('rect').getBBox().width + 1).length""")
+        assert squeezed == 0
+        page.find("#theme").click()
+    assert page.complaints() == []
+    assert page.requests() == []
+
+
+def test_thirty_variables_stay_below_one_megabyte(pages):
+    assert pages["thirty"].stat().st_size < 1_000_000
+
+
+def test_names_are_shown_as_themselves(driver, pages):
+    page = Page(driver, pages["hostile"])
+    assert page.run("return window.hacked") is None
+    options = page.run("return [...document.querySelectorAll('#first option')].map(o => o.textContent)")
+    assert hostile.NAMES[0] in options
+    assert hostile.NAMES[1] in options
+    assert "X" in options
+    assert "X␣" in options
+    assert any("😀 & 日本語 </style>" in text for text in options)
+    page.show(hostile.LEVELS[1])
+    assert hostile.LEVELS[1] in page.text("#view-title")
+    page.run("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", page.find("g.edge"))
+    assert page.text("#story") != ""
+    assert page.count("main script, main b, main style") == 0
+
+
+def test_prints_without_controls(driver, pages):
+    page = Page(driver, pages["soil"])
+    pdf = page.driver.print_page()
+    assert len(pdf) > 10_000
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert page.run("return getComputedStyle(document.querySelector('.toolbar')).display") == "none"
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -1,0 +1,151 @@
+"""Findings about a result: each check finds what it is for, and says nothing where there is nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.diagnostics.findings import Severity
+from causalcontext.diagnostics.power import minimum_detectable
+
+
+def topics(result):
+    return {finding.topic for finding in result.diagnose()}
+
+
+def causes(result, x, y):
+    return [f.evidence["cause"] for f in result.diagnose().about("missing edge")
+            if {f.evidence["source"], f.evidence["target"]} == {x, y}]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_mechanism_that_is_switched_off_is_physical(seed):
+    found = causes(cc.discover(cc.examples.example_i(2000, seed), context="R"), "T", "Y")
+    assert found == ["mechanism"]
+
+
+def test_a_mechanism_out_of_support_is_descriptive():
+    found = [c for seed in range(12)
+             for c in causes(cc.discover(cc.examples.example_ii(2000, seed), context="R"), "T", "Y")]  # fmt: skip
+    assert len(found) >= 8
+    assert sum(cause == "support" for cause in found) >= 0.75 * len(found)
+
+
+def test_missing_edges_of_a_small_context_are_lack_of_rows():
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        w, x, y = rng.standard_normal((3, 2030))
+        r = (w > np.quantile(w, 2000 / 2030)).astype(int)
+        x = x + 0.5 * w
+        result = cc.discover(pd.DataFrame({"W": w, "X": x, "Y": 0.2 * x + y, "R": r}), context="R",
+                             knowledge=cc.Knowledge.context_children("R", ["Y"]))  # fmt: skip
+        found += causes(result, "X", "Y")
+    assert len(found) >= 4
+    assert set(found) == {"few rows"}
+    (small,) = [f for f in result.diagnose().about("rows") if f.evidence["rows"] == 30]
+    assert small.severity is Severity.WARNING
+    assert small.evidence["minimum detectable"] > 0.4
+
+
+def test_a_constant_cause_is_singular_support():
+    rng = np.random.default_rng(4)
+    n = 1500
+    w, y = rng.standard_normal((2, n))
+    light = np.where(w > 0, rng.uniform(0.5, 2, n), np.where(rng.random(n) < 0.9, 0.0, rng.uniform(0, 0.3, n)))
+    frame = pd.DataFrame({"W": w, "light": light, "Y": 1.5 * light + y, "day": np.where(w > 0, "day", "night")})
+    found = causes(cc.discover(frame, context="day"), "light", "Y")
+    assert found in (["singular support"], [])
+
+
+def test_a_deterministic_context_is_a_loud_finding_with_the_call():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.standard_normal((400, 3)), columns=["W", "X", "Y"])
+    frame["R"] = np.where(frame["W"] > 0.3, "high", "low")
+    (finding,) = cc.discover(frame, context="R").diagnose().about("deterministic context")
+    assert finding.severity is Severity.WARNING
+    assert finding.evidence["call"].startswith('context=cc.threshold("W", 0.')
+    frame.loc[0, "R"] = "high" if frame.loc[0, "R"] == "low" else "low"
+    assert not cc.discover(frame, context="R").diagnose().about("deterministic context")
+
+
+def test_a_band_is_a_small_tree():
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.standard_normal((400, 3)), columns=["W", "X", "Y"])
+    frame["R"] = np.where(frame["W"].abs() < 0.5, "near", "far")
+    (finding,) = cc.discover(frame, context="R").diagnose().about("deterministic context")
+    assert len(finding.evidence["cuts"]) == 2
+    assert 'cc.bins("W", edges=[' in finding.evidence["call"]
+
+
+def test_selection_bias_is_audited():
+    findings = cc.discover(cc.examples.example_i(3000, 1), context="R").diagnose().about("selection bias")
+    assert findings[0].evidence["possible causes"] == ("X", "T")
+    assert {(f.evidence["x"], f.evidence["y"]) for f in findings[1:]} >= {("X", "T")}
+
+
+def test_an_exogenous_context_looks_so():
+    rng = np.random.default_rng(7)
+    r = rng.integers(2, size=2000)
+    x, y, z = rng.standard_normal((3, 2000))
+    y = y + np.where(r == 1, x, 0.0)
+    frame = pd.DataFrame({"X": x, "Y": y, "Z": z + y, "R": r})
+    (finding,) = cc.discover(frame, context="R", alpha=0.01).diagnose().about("selection bias")
+    assert "looks exogenous" in finding.message
+
+
+def test_overlap_near_misses_and_cycles_are_findings():
+    rng = np.random.default_rng(8)
+    r = rng.integers(2, size=600)
+    x, y, z = rng.standard_normal((3, 600))
+    frame = pd.DataFrame({"X": x + 4.0 * r, "Y": y + 0.09 * z, "Z": z, "R": r})
+    result = cc.discover(frame, context="R")
+    assert [f.evidence["column"] for f in result.diagnose().about("overlap")] == ["X"]
+    soil = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil").diagnose()
+    near = soil.about("near miss")
+    assert "soil" in (near[0].evidence["x"], near[0].evidence["y"])
+    assert len(soil.about("large cycles")) == 1
+
+
+def test_doubts_are_reported_by_rule():
+    from dataclasses import replace
+
+    from causalcontext.search.family import Doubt
+
+    result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil")
+    doubtful = replace(result, doubts=(Doubt("V2", 0, 0, 1), Doubt("A1", 0, 0, 1)))
+    assert {f.evidence["rule"] for f in doubtful.diagnose().about("assumptions")} == {"V2", "A1"}
+
+
+def test_a_loaded_result_says_what_it_cannot_check(tmp_path):
+    result = cc.discover(cc.examples.example_i(800, 2), context="R")
+    result.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json").diagnose()
+    assert any("not available on a loaded result" in finding.message for finding in again)
+    assert not again.about("missing edge")
+    assert again.about("selection bias") == result.diagnose().about("selection bias")
+
+
+@pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b"])
+def test_every_method_can_be_diagnosed(method):
+    result = cc.discover(cc.examples.soil_moisture(500, seed=2), context="soil", method=method)
+    diagnosis = result.diagnose()
+    assert list(diagnosis.to_frame().columns) == ["topic", "severity", "message", "advice", "evidence"]
+    assert [f.severity for f in diagnosis] == sorted((f.severity for f in diagnosis), reverse=True)
+
+
+def test_without_a_context_there_is_nothing_to_compare():
+    result = cc.discover(cc.examples.soil_moisture(300, seed=2).drop(columns="soil"))
+    assert topics(result) == {"context"}
+
+
+def test_minimum_detectable_correlation_is_detected_four_times_in_five():
+    rng = np.random.default_rng(9)
+    least = minimum_detectable(200, 0, 0.05)
+    hits = 0
+    for _ in range(400):
+        x, e = rng.standard_normal((2, 200))
+        y = least * x + np.sqrt(1 - least**2) * e
+        hits += abs(np.arctanh(np.corrcoef(x, y)[0, 1])) * np.sqrt(197) > 1.96
+    assert 0.72 < hits / 400 < 0.88
+    assert minimum_detectable(4, 1, 0.05) == 1.0

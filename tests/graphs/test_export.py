@@ -1,0 +1,173 @@
+"""Every door leads out and back, through the tool it is made for where that is installed."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import hostile
+from causalcontext import export
+from causalcontext.errors import CausalContextError
+from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.union import LabeledUnion
+
+ALL_MARKS = Graph.from_edges(
+    "ABCDE", [("A", "B", "-->"), ("C", "B", "-->"), ("C", "D", "o-o"), ("D", "E", "x-x"), ("A", "E", "<->")]
+)
+PLAIN = Graph.from_edges("ABCD", [("D", "B", "-->"), ("C", "B", "-->"), ("C", "A", "o-o")])
+DAG = Graph.from_edges("ZXY", [("X", "Y", "-->"), ("Z", "X", "-->"), ("Z", "Y", "-->")])
+HOSTILE = Graph.from_edges(
+    hostile.NAMES, [(a, b, "-->") for a, b in zip(hostile.NAMES, hostile.NAMES[1:], strict=False)]
+)
+
+others_warn = pytest.mark.filterwarnings("ignore")
+"""Consumers may warn about their own dependencies."""
+
+LOSSLESS = {
+    "networkx": (export.to_networkx, export.from_networkx),
+    "gml": (export.to_gml, export.from_gml),
+    "graphml": (export.to_graphml, export.from_graphml),
+    "mark table": (export.to_mark_table, export.from_mark_table),
+    "tigramite": (export.to_tigramite, lambda array: export.from_tigramite(array, ALL_MARKS.names)),
+}
+DIRECTED_AND_UNDIRECTED = {
+    "dagitty": (export.to_dagitty, export.from_dagitty),
+    "tetrad": (export.to_tetrad, export.from_tetrad),
+    "adjacency": (export.to_adjacency, export.from_adjacency),
+}
+
+
+def random_graph(seed: int, marks: tuple[Mark, ...]) -> Graph:
+    generator = np.random.default_rng(seed)
+    codes = np.triu(generator.choice([0, 0, *marks], size=(6, 6)), 1).astype(np.int8)
+    reverse = np.array([mark.reversed for mark in Mark], dtype=np.int8)
+    return Graph("ABCDEF", codes + np.where(codes.T > 0, reverse[codes.T], 0).astype(np.int8))
+
+
+@pytest.mark.parametrize("door", LOSSLESS)
+def test_every_mark_comes_back(door):
+    out, back = LOSSLESS[door]
+    assert back(out(ALL_MARKS)) == ALL_MARKS
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("door", [*LOSSLESS, *DIRECTED_AND_UNDIRECTED])
+def test_random_graphs_come_back(door, seed):
+    graph = random_graph(seed, (Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED))
+    out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
+    found = export.from_tigramite(out(graph), graph.names) if door == "tigramite" else back(out(graph))
+    assert found == graph
+
+
+@pytest.mark.parametrize("out", [export.to_dagitty, export.to_tetrad, export.to_adjacency, export.to_causal_learn])
+def test_what_a_format_cannot_say_is_refused(out):
+    with pytest.raises(CausalContextError, match=r"no mark for 'D x-x E'; export\.conflicts_as_undirected"):
+        out(Graph.from_edges("DE", [("D", "E", "x-x")]))
+    with pytest.raises(CausalContextError, match="export the graphs of the contexts"):
+        out(Graph.from_edges("DE", [("D", "E", "<=>")]))
+
+
+def test_conflicts_can_be_made_undirected():
+    assert export.conflicts_as_undirected(ALL_MARKS).mark("D", "E") == "o-o"
+
+
+@pytest.mark.parametrize("door", ["networkx", "gml", "graphml", "mark table", *DIRECTED_AND_UNDIRECTED])
+def test_hostile_names_come_back_or_are_refused(door):
+    out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
+    if door in ("dagitty", "tetrad"):
+        with pytest.raises(CausalContextError, match="cannot hold"):
+            out(HOSTILE)
+    else:
+        assert back(out(HOSTILE)) == HOSTILE
+
+
+def test_control_characters_are_refused_by_graphml():
+    with pytest.raises(CausalContextError, match=r"GraphML cannot hold '\\x07'"):
+        export.to_graphml(Graph.from_edges(["a\x07", "b"], []))
+
+
+@pytest.mark.parametrize(
+    ("back", "text"),
+    [
+        (export.from_gml, "graph ["),
+        (export.from_graphml, "<graphml>"),
+        (export.from_dagitty, "digraph {}"),
+        (export.from_tetrad, "nothing"),
+        (export.from_networkx, nx.MultiGraph([("a", "b")])),
+        (export.from_networkx, nx.DiGraph([(1, 2)])),
+        (export.from_networkx, nx.DiGraph([("a", "a")])),
+        (export.from_adjacency, pd.DataFrame([[0, 2], [0, 0]], index=list("ab"), columns=list("ab"))),
+        (export.from_mark_table, pd.DataFrame([["", "?"], ["", ""]], index=list("ab"), columns=list("ab"))),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(back, text):
+    with pytest.raises(CausalContextError):
+        back(text)
+
+
+def test_networkx_without_marks():
+    assert Graph.from_networkx(nx.Graph([("a", "b")])).mark("a", "b") == "o-o"
+    assert Graph.from_networkx(nx.DiGraph([("a", "b")])).mark("b", "a") == "<--"
+    assert Graph.from_networkx(nx.DiGraph([("a", "b"), ("b", "a")])).mark("a", "b") == "o-o"
+    assert nx.is_directed_acyclic_graph(DAG.to_networkx())
+
+
+def test_labeled_union_in_networkx_and_dot():
+    union = LabeledUnion({"dry": DAG, "wet": Graph.from_edges("ZXY", [("Z", "X", "-->")])})
+    arcs = export.labeled_to_networkx(union)
+    assert arcs.edges["X", "Y", 0]["contexts"] == ("dry",)
+    assert '"X" -> "Y" [label="dry"];' in export.to_dot(union)
+
+
+@others_warn
+def test_pydot_reads_dot():
+    pydot = pytest.importorskip("pydot", reason="pydot is not installed")
+    for graph in (PLAIN, ALL_MARKS, HOSTILE):
+        (read,) = pydot.graph_from_dot_data(export.to_dot(graph))
+        names = [export.dot.unquoted(node.get_name()) for node in read.get_nodes()]
+        arcs = {
+            tuple(map(export.dot.unquoted, (edge.get_source(), edge.get_destination()))) for edge in read.get_edges()
+        }
+        assert names == list(graph.names)
+        assert arcs == {(edge.source, edge.target) for edge in graph.edges}
+
+
+@others_warn
+def test_dowhy_reads_gml():
+    pytest.importorskip("dowhy", reason="DoWhy is not installed: it needs an older scipy than this environment has")
+    from dowhy import CausalModel
+
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(generator.standard_normal((50, 3)), columns=list("ZXY"))
+    model = CausalModel(table, treatment="X", outcome="Y", graph=export.to_gml(DAG.to_dag()))
+    found = model.identify_effect(proceed_when_unidentifiable=True)
+    assert found.get_backdoor_variables() == ["Z"]
+
+
+@others_warn
+def test_causal_learn_takes_and_gives():
+    pytest.importorskip("causallearn", reason="causal-learn is not installed")
+    for graph in (PLAIN, DAG):
+        assert export.from_causal_learn(export.to_causal_learn(graph)) == graph
+
+
+@others_warn
+def test_causal_learn_reads_tetrad_text(tmp_path):
+    pytest.importorskip("causallearn", reason="causal-learn is not installed")
+    from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
+
+    file = tmp_path / "graph.txt"
+    for graph in (PLAIN, DAG):
+        file.write_text(export.to_tetrad(graph))
+        assert export.from_causal_learn(txt2generalgraph(str(file))) == graph
+
+
+@others_warn
+def test_tigramite_takes_the_array():
+    pytest.importorskip("tigramite", reason="tigramite is not installed")
+    from tigramite.causal_effects import CausalEffects
+
+    array = export.to_tigramite(DAG)
+    for graph, kind in ((array, "stationary_dag"), (array[:, :, 0], "dag")):
+        effects = CausalEffects(graph, graph_type=kind, X=[(1, 0)], Y=[(2, 0)])
+        assert set(effects.get_optimal_set()) == {(0, 0)}

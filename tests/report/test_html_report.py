@@ -1,0 +1,95 @@
+"""The report as a file: self-contained, escaped, small, and about this result."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+import hostile
+from causalcontext.report import payload as payloads
+from causalcontext.report.html import page, safe_json, write_report
+from causalcontext.report.payload import Section, payload
+
+
+@pytest.fixture(scope="module")
+def soil():
+    return cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+
+
+def embedded(text):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def test_one_file_without_addresses(soil, tmp_path):
+    file = tmp_path / "report.html"
+    soil.report(file, title="Soil & <rain>")
+    text = file.read_text(encoding="utf-8")
+    assert "<title>Soil &amp; &lt;rain&gt;</title>" in text
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", text)
+    assert "default-src 'none'" in text
+    assert set(re.findall(r"https?://[^\s\"']+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_the_data_are_those_of_the_result(soil):
+    data = embedded(page(soil))
+    assert data["names"] == list(soil.names)
+    assert len(data["edges"]) == len(soil.edges())
+    assert len(data["pairs"]) * 2 == len(soil.tests())
+    for place, value in enumerate(soil.contexts):
+        assert len(data["graphs"][place]) == len(soil.graphs[value].edges)
+    slot = data["pairs"].index([0, 1])
+    assert "\n".join(data["stories"][slot]) == soil.explain(soil.names[0], soil.names[1])
+
+
+def test_a_loaded_result_gives_the_same_report(soil, tmp_path):
+    soil.save(tmp_path / "r.json")
+    assert page(cc.load(tmp_path / "r.json")) == page(soil)
+
+
+def test_data_cannot_leave_their_block():
+    assert "<" not in safe_json({"a": "</script><!--\u2028"})
+    assert json.loads(safe_json({"a": "</script>&\u2029"})) == {"a": "</script>&\u2029"}
+
+
+def test_hostile_names_stay_data():
+    result = cc.discover(hostile.table(), context=hostile.CONTEXT)
+    text = page(result, title=hostile.NAMES[0])
+    assert "<script>window" not in text
+    assert text.count("<script") == 2
+    assert embedded(text)["names"][0] == hostile.NAMES[0]
+    shown = result._repr_html_() + result.labeled_union._repr_html_()
+    assert "<script" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_more_sections(soil, tmp_path):
+    table = pd.DataFrame({"name": ["<b>"], "share": [0.25], "contexts": [("dry", "wet")]})
+    write_report(soil, tmp_path / "r.html", sections=[Section("Stability", ("Two samples.",), table)])
+    (section,) = embedded((tmp_path / "r.html").read_text(encoding="utf-8"))["sections"]
+    assert section["rows"] == [["<b>", "0.25", "dry, wet"]]
+
+
+def test_large_results_keep_only_the_stories_that_matter(soil, monkeypatch):
+    monkeypatch.setattr(payloads, "MOST_STORIES", 10)
+    data = payload(soil)
+    edges = {key for graph in data["graphs"] for key in graph}
+    assert edges <= {",".join(map(str, pair)) for pair in data["pairs"]}
+    assert len(data["pairs"]) < 21
+
+
+@pytest.mark.parametrize("method", ["pc-m", "pc-p", "pc-b"])
+def test_every_method_has_a_report(method):
+    result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", method=method)
+    assert len(embedded(page(result))["graphs"]) == 2
+
+
+def test_a_missing_folder_is_one_sentence(soil, tmp_path):
+    with pytest.raises(cc.FileError, match="there is no folder"):
+        soil.report(tmp_path / "missing" / "r.html")
+
+
+def test_graphs_show_themselves_in_notebooks(soil):
+    assert soil.graphs["wet"]._repr_svg_().startswith("<svg")
+    assert soil._repr_html_().count("<svg") == 1

@@ -1,0 +1,249 @@
+"""`method="score-ac"` and `method="auto"` through the public door."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from score_tables import model_table
+from typer.testing import CliRunner
+
+import causalcontext as cc
+from causalcontext.cli import app
+from causalcontext.simulate import random_model
+from causalcontext.simulate.noise import exponential, student_t5
+
+
+@pytest.fixture(scope="module")
+def table():
+    return cc.examples.soil_moisture(800, seed=4)
+
+
+@pytest.fixture(scope="module")
+def result(table):
+    return cc.discover(table, context="soil", method="score-ac")
+
+
+def marks_by_name(result):
+    names = sorted(result.names)
+    return {value: [[graph.mark(x, y) for y in names] for x in names] for value, graph in result.graphs.items()}
+
+
+def test_the_example_is_recovered(result):
+    assert result.union.mark("precipitation", "soil") == "-->"
+    assert result.graphs["wet"].mark("precipitation", "runoff") == "-->"
+    assert result.graphs["dry"].mark("precipitation", "runoff") == ""
+    assert result.graphs["dry"].neighbours("soil") == result.graphs["wet"].neighbours("soil") != ()
+    assert result.settings.method == "score-ac"
+    assert result.complete
+    assert result.notes == ()
+
+
+def test_evidence_takes_the_place_of_tests(result):
+    assert len(result.tests()) == 0
+    scores = result.scores()
+    assert len(scores) == 2 * 21
+    assert list(scores.columns[:4]) == ["context", "x", "y", "effect"]
+    for row in scores.itertuples():
+        present = result.graphs[row.context].mark(row.x, row.y) != ""
+        assert present == (row.decision == "present")
+        assert (row.score > 0) == present
+    assert len(cc.discover(model_table(100, 1), "R").scores()) == 0
+
+
+def test_edges_have_scores_and_no_p_values(result):
+    edges = result.edges()
+    assert list(edges.columns) == ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model"]
+    assert edges["p-value"].isna().all()
+    assert (edges["score"] > 0).all()
+    assert edges["strength"].abs().between(0, 1).all()
+    at_context = edges[(edges["source"] == "soil") | (edges["target"] == "soil")]
+    assert (at_context["n"] == 800).all()
+
+
+def test_strength_is_the_partial_correlation(table, result):
+    edge = result.edges().set_index(["source", "target"]).loc["temperature", "humidity"]
+    rows = table[["temperature", "evapotranspiration", "humidity"]].to_numpy()
+    precision = np.linalg.inv(np.cov(rows.T))
+    naive = -precision[0, 2] / np.sqrt(precision[0, 0] * precision[2, 2])
+    assert edge["strength"] == pytest.approx(naive, abs=1e-9)
+    gain = -0.5 * 800 * np.log(1 - naive**2) - np.log(800)
+    assert edge["score"] == pytest.approx(gain, abs=1e-6)
+
+
+def test_explanations_say_how_much_and_which_mechanism(result):
+    dry, wet = result.explain("precipitation", "runoff").splitlines()
+    assert dry.startswith("absent in dry: the link would lower the score by")
+    assert "a mechanism of its own here (408 rows)" in dry
+    assert wet.startswith("present in wet (precipitation --> runoff): the link raises the score by")
+    assert "either direction score the same" in result.explain("radiation", "temperature")
+    assert "multinomial logit on 800 rows" in result.explain("precipitation", "soil")
+
+
+def test_saved_results_are_equal_again(tmp_path, result):
+    result.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json")
+    assert again == result
+    assert again.scores().equals(result.scores())
+    assert again.edges().equals(result.edges())
+    assert str(again) == str(result)
+    assert again.explain("soil", "runoff") == result.explain("soil", "runoff")
+
+
+def test_the_summary_says_how_it_was_found(result):
+    assert "score-ac on 800 rows, 7 variables (search: order, transform: none, score: " in str(result)
+    assert "10 of 10 starts" in str(result)
+
+
+@pytest.mark.parametrize("design", [{}, {"contexts": 3}, {"nodes": 12}])
+def test_workers_columns_and_units_do_not_matter(design):
+    rows = model_table(300, 21, **design)
+    result = cc.discover(rows, "R", method="score-ac", seed=3)
+    assert cc.discover(rows, "R", method="score-ac", seed=3) == result
+    assert cc.discover(rows, "R", method="score-ac", seed=3, n_jobs=2) == result
+    shuffled = rows[np.random.default_rng(0).permutation(rows.columns)]
+    assert marks_by_name(cc.discover(shuffled, "R", method="score-ac", seed=3)) == marks_by_name(result)
+    scaled = rows.assign(**{name: 1000.0 * rows[name] + 5.0 for name in rows if name != "R"})
+    assert marks_by_name(cc.discover(scaled, "R", method="score-ac", seed=3)) == marks_by_name(result)
+    renamed = rows.rename(columns={name: f"Z{ord(name[-1]) % 7}{name}" for name in rows if name != "R"})
+    again = cc.discover(renamed, "R", method="score-ac", seed=3)
+    assert [graph.marks.tolist() for graph in again.graphs.values()] == [
+        graph.marks.tolist() for graph in result.graphs.values()
+    ]
+
+
+def test_exact_and_order_search_agree():
+    rows = model_table(400, 33)
+    exact = cc.discover(rows, "R", method="score-ac", search="exact")
+    order = cc.discover(rows, "R", method="score-ac")
+    assert exact.evidence.score == pytest.approx(order.evidence.score, abs=1e-6)
+    assert exact.graphs == order.graphs
+    with pytest.raises(cc.OptionError, match="too large"):
+        cc.discover(model_table(100, 1, nodes=16), "R", method="score-ac", search="exact")
+
+
+def test_without_a_context_there_is_one_graph(table):
+    result = cc.discover(table.drop(columns="soil"), method="score-ac", transform="none")
+    assert result.contexts == ("all",)
+    assert result.graphs["all"].mark("radiation", "temperature") == "o-o"
+    assert set(result.evidence.model) == {"pooled"}
+    assert "one regression" in result.explain("radiation", "temperature")
+
+
+def test_a_shift_of_level_alone_is_found():
+    generator = np.random.default_rng(8)
+    code, x = generator.integers(3, size=900), generator.normal(size=900)
+    y = x + 0.8 * code + generator.normal(size=900)
+    result = cc.discover({"X": x, "Y": y, "R": code}, "R", method="score-ac", transform="none")
+    assert result.evidence.model[:2] == ("pooled", "shifted")
+    assert "a shift of its level" in result.explain("X", "Y")
+    assert [str(edge) for edge in result.union.edges] == ["X --> Y", "R --> Y"]
+
+
+def test_a_time_limit_returns_the_best_so_far():
+    rows = model_table(300, 2, nodes=80, density=0.04)
+    result = cc.discover(rows, "R", method="score-ac", time_limit=1e-6, transform="none")
+    assert result.complete
+    assert result.evidence.starts == 1
+    assert any("time limit" in note for note in result.notes)
+
+
+def test_progress_counts_starts():
+    seen = []
+    cc.discover(
+        model_table(200, 2), "R", method="score-ac", starts=3, transform="none", progress=lambda *a: seen.append(a)
+    )
+    assert seen == [(-1, 1, 3), (-1, 2, 3), (-1, 3, 3)]
+
+
+def test_ctrl_c_keeps_the_best_so_far():
+    def stop(size, done, total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(cc.InterruptedSearch) as caught:
+        cc.discover(model_table(200, 2), "R", method="score-ac", progress=stop)
+    assert caught.value.result.evidence.starts == 2
+    assert not caught.value.result.complete
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"search": "fast"}, "search is 'fast'"),
+        ({"transform": "log"}, "transform is 'log'"),
+        ({"starts": 0}, "starts is 0"),
+        ({"penalty": -1.0}, "penalty is -1.0"),
+        ({"time_limit": 0}, "time_limit is 0"),
+    ],
+)
+def test_bad_options_are_refused(option, words):
+    with pytest.raises(cc.OptionError, match=words):
+        cc.discover(model_table(100, 1), "R", method="score-ac", **option)
+
+
+def test_small_constant_and_collinear_contexts_are_survived():
+    generator = np.random.default_rng(5)
+    rows = pd.DataFrame(generator.normal(size=(120, 3)), columns=list("XYZ")).assign(R=[0] * 100 + [1] * 17 + [2] * 3)
+    rows.loc[rows["R"] == 1, "X"] = 2.0
+    rows["W"] = np.where(rows["R"] == 0, rows["Y"], generator.normal(size=120))
+    result = cc.discover(rows, "R", method="score-ac", transform="none")
+    assert np.isfinite(result.evidence.score)
+    assert result.union.mark("R", "X") == "-->"
+    assert result.knowledge_violations() == []
+
+
+@pytest.mark.parametrize("warp", [np.exp, lambda x: x**3], ids=["exp", "cube"])
+def test_ranks_undo_a_warp_and_are_not_used_without_need(warp):
+    rows = model_table(600, 77)
+    plain = cc.discover(rows, "R", method="score-ac")
+    assert plain.evidence.transform == "none"
+    bent = rows.assign(**{name: warp(rows[name] / rows[name].std()) for name in rows if name != "R"})
+    found = cc.discover(bent, "R", method="score-ac")
+    assert found.evidence.transform == "ranks"
+    again = cc.discover(rows, "R", method="score-ac", transform="ranks")
+    assert again.evidence.transform == "ranks"
+    assert marks_by_name(found) == marks_by_name(again)
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"), [(exponential, "are skewed: edges are mostly safe"), (student_t5, "have heavy tails")]
+)
+def test_residuals_that_contradict_the_model_are_noted(noise, words):
+    rows = random_model(seed=6, noise=noise).sample(1000, 1)
+    result = cc.discover(rows, "R", method="score-ac", transform="none")
+    assert any(words in note for note in result.notes)
+    assert any(words in line for line in str(result).splitlines() if line.startswith("note: "))
+
+
+def test_gaussian_tables_get_few_warnings():
+    noted = [bool(cc.discover(model_table(500, seed), "R", method="score-ac").notes) for seed in range(12)]
+    assert sum(noted) <= 2
+
+
+def bent_table(seed):
+    generator = np.random.default_rng(seed)
+    a, b = generator.normal(size=(2, 800))
+    c = np.abs(a) + 0.3 * generator.normal(size=800)
+    d = b**2 + 0.3 * generator.normal(size=800)
+    return pd.DataFrame({"A": a, "B": b, "C": c, "D": d, "R": generator.integers(2, size=800)})
+
+
+def test_auto_says_what_it_chose_and_why():
+    straight = cc.discover(model_table(400, 3), "R", method="auto")
+    assert straight.settings.method == "score-ac"
+    assert straight.notes[0].startswith("method 'auto' chose score-ac: all columns are continuous")
+    bent = cc.discover(bent_table(1), "R", method="auto", transform="none")
+    assert bent.settings.method == "pc-ac"
+    assert "mechanisms are clearly not linear" in bent.notes[0]
+    assert len(bent.tests()) > 0
+    assert bent == cc.discover(bent_table(1), "R", method="auto", transform="none")
+
+
+def test_the_command_line_knows_score_ac(tmp_path, table):
+    table.to_csv(tmp_path / "soil.csv", index=False)
+    arguments = ["discover", str(tmp_path / "soil.csv"), "--context", "soil", "--method", "score-ac"]
+    done = CliRunner().invoke(app, [*arguments, "--starts", "4", "--json", str(tmp_path / "r.json")])
+    assert done.exit_code == 0
+    assert "score-ac on 800 rows" in done.output
+    assert "4 of 4 starts" in done.output
+    assert cc.load(tmp_path / "r.json").evidence.starts == 4
+    assert CliRunner().invoke(app, [*arguments, "--transform", "log"]).exit_code == 2

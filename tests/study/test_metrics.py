@@ -1,0 +1,115 @@
+"""Metrics of found graphs against sets of pairs and arrows, and error bars against a loop."""
+
+import math
+
+import numpy as np
+import pytest
+
+import naive
+from causalcontext.graphs.graph import Mark
+from causalcontext.study.bootstrap import bootstrap_std, resampling_weights
+from causalcontext.study.metrics import graph_metrics, label_metrics, rounded, union_marks
+
+NODES, CONTEXTS, R = 6, 3, 2
+
+
+def random_case(seed):
+    """True links and found marks of three contexts, and some pairs that were told."""
+    generator = np.random.default_rng(seed)
+    truth = np.triu(generator.random((CONTEXTS, NODES, NODES)) < 0.4, k=1)
+    order = generator.permutation(NODES)
+    truth = truth[:, order][:, :, order]
+    upper = np.triu(generator.choice([0, 0, 1, 2, 3, 4], size=(CONTEXTS, NODES, NODES)), k=1).astype(np.int8)
+    reverse = np.array([0, 2, 1, 3, 4], dtype=np.int8)
+    marks = upper + reverse[upper].swapaxes(1, 2)
+    told = np.zeros((NODES, NODES), dtype=bool)
+    if seed % 2:
+        told[R] = told[:, R] = True
+        told[R, R] = False
+    return truth, marks, told
+
+
+def pair_set(adjacency):
+    return {frozenset((int(i), int(j))) for i, j in np.argwhere(np.triu(adjacency | adjacency.T, k=1))}
+
+
+def arrow_set(links):
+    return {(int(i), int(j)) for i, j in np.argwhere(links)}
+
+
+def mean(rows, name):
+    values = [row[name] for row in rows if not math.isnan(row[name])]
+    return sum(values) / len(values) if values else math.nan
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rates_agree_with_sets(seed):
+    truth, marks, told = random_case(seed)
+    told_pairs = pair_set(told)
+    rows = [
+        naive.adjacency_rates(pair_set(found != 0), pair_set(links), range(NODES), told_pairs)
+        | naive.mark_rates(arrow_set(found == Mark.FORWARD), pair_set(found != 0), arrow_set(links), told_pairs)
+        for found, links in zip(marks, truth, strict=True)
+    ]
+    found = graph_metrics(marks, truth, R, told)
+    for name in rows[0]:
+        assert found[name] == pytest.approx(mean(rows, name), nan_ok=True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_labels_agree_with_sets(seed):
+    truth, marks, _ = random_case(seed)
+    expected = naive.label_rates([pair_set(found != 0) for found in marks], [pair_set(links) for links in truth], R)
+    found = label_metrics(marks, truth, R)
+    assert found == pytest.approx(expected, nan_ok=True)
+
+
+def test_links_at_the_context_are_counted_apart():
+    truth = np.zeros((1, 4, 4), dtype=bool)
+    truth[0, 0, 1] = truth[0, 1, 2] = True
+    marks = np.zeros((1, 4, 4), dtype=np.int8)
+    marks[0, 0, 1], marks[0, 1, 0] = Mark.FORWARD, Mark.BACKWARD
+    marks[0, 2, 3] = marks[0, 3, 2] = Mark.UNDIRECTED
+    found = graph_metrics(marks, truth, 0, np.zeros((4, 4), dtype=bool))
+    assert (found["tpr_at_context"], found["fpr_at_context"]) == (1.0, 0.0)
+    assert (found["tpr_system"], found["fpr_system"]) == (0.0, 0.5)
+    assert found["shd"] == 2.0
+
+
+def test_the_right_graph_has_perfect_metrics_and_no_distance():
+    truth, _, told = random_case(4)
+    marks = np.where(truth, Mark.FORWARD, np.where(truth.swapaxes(1, 2), Mark.BACKWARD, 0)).astype(np.int8)
+    found = graph_metrics(marks, truth, R, told)
+    assert [found[name] for name in ("tpr", "fpr", "adj_prec", "f1", "edge_prec", "edge_rec", "shd")] == [
+        1, 0, 1, 1, 1, 1, 0,
+    ]  # fmt: skip
+    assert set(label_metrics(marks, truth, R).values()) == {1.0}
+
+
+def test_a_reversed_link_of_the_union_is_right_both_ways():
+    truth = np.zeros((2, 3, 3), dtype=bool)
+    truth[0, 1, 2] = truth[1, 2, 1] = True
+    marks = np.zeros((2, 3, 3), dtype=np.int8)
+    marks[0, 1, 2], marks[0, 2, 1] = Mark.FORWARD, Mark.BACKWARD
+    marks[1, 1, 2], marks[1, 2, 1] = Mark.BACKWARD, Mark.FORWARD
+    union = graph_metrics(union_marks(marks), truth.any(axis=0)[None], 0, np.zeros((3, 3), dtype=bool))
+    assert (union["tpr"], union["edge_rec"], union["shd"]) == (1.0, 1.0, 0.0)
+
+
+def test_missing_values_are_null_in_files():
+    assert rounded({"a": float("nan"), "b": 1 / 3}) == {"a": None, "b": 0.33333333}
+
+
+def test_error_bars_agree_with_a_loop_and_ignore_missing_runs():
+    generator = np.random.default_rng(1)
+    values = generator.random((30, 2))
+    values[3, 1] = values[7, 1] = np.nan
+    spread = bootstrap_std(values)
+    for column in range(2):
+        assert spread[column] == pytest.approx(naive.bootstrap_error(values[:, column], resampling_weights(30)))
+    assert spread[0] == pytest.approx(values[:, 0].std(ddof=1) / np.sqrt(30), rel=0.2)
+
+
+def test_error_bars_of_too_few_runs_are_unknown():
+    assert np.isnan(bootstrap_std(np.array([[1.0]]))).all()
+    assert np.isnan(bootstrap_std(np.zeros((0, 2)))).all()

@@ -1,0 +1,23 @@
+"""Every example in a docstring runs and prints what it says."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+import causalcontext
+
+PACKAGE = Path(causalcontext.__file__).parent
+MODULES = [
+    ".".join(("causalcontext", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path.stem != "__main__" and ">>>" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_print_what_they_say(name):
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted
+    assert found.failed == 0

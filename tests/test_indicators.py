@@ -1,0 +1,152 @@
+"""Contexts made out of a column: the declaration, the search, and the links of the indicator."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.graphs.graph import Mark
+from causalcontext.search.indicator import links_of_indicator
+
+
+def table(seed: int, n: int = 2000) -> pd.DataFrame:
+    """X -> Y only where W > 0.3; W -> Y -> Z everywhere."""
+    w, x, y, z = np.random.default_rng(seed).standard_normal((4, n))
+    y = y + 0.8 * w + np.where(w > 0.3, 1.2 * x, 0.0)
+    return pd.DataFrame({"W": w, "X": x, "Y": y, "Z": y + z})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_threshold_is_a_node_with_its_links(seed):
+    result = cc.discover(table(seed), context=cc.threshold("W", 0.3), alpha=0.01)
+    low, high = result.contexts
+    assert (low, high) == ("<= 0.3", "> 0.3")
+    assert result.context == "W > 0.3"
+    assert result.names == ("W", "X", "Y", "Z", "W > 0.3")
+    for graph in result.graphs.values():
+        assert graph.mark("W", "W > 0.3") == "-->"
+        assert graph.mark("W > 0.3", "Y") == "-->"
+        assert graph.mark("W > 0.3", "X") == graph.mark("W > 0.3", "Z") == ""
+        assert graph.mark("W", "Y") != ""  # never deleted because the context knows W
+    assert result.graphs[low].mark("X", "Y") == ""
+    assert result.graphs[high].mark("X", "Y") != ""
+
+
+def test_questions_given_the_column_are_asked_inside_a_step_and_keep_it():
+    result = cc.discover(table(1), context=cc.threshold("W", 0.3))
+    log = result.tests()
+    assert "W > 0.3" not in set(log["x"]) | set(log["y"])
+    inside = log[log["rows"] != "pooled"]
+    assert len(inside) > 0
+    assert all("W" in given for given in inside["given"])
+    assert all("W" not in given for given in log[log["rows"] == "pooled"]["given"])
+
+
+def test_the_naive_search_with_an_indicator_has_the_same_skeleton():
+    """The paper's modification (i), as a loop over the naive PC of one step."""
+    import naive
+
+    frame = table(2, n=600).assign(V=np.random.default_rng(9).standard_normal(600))
+    values = frame.to_numpy()
+    code = (values[:, 0] > 0.3).astype(int)
+
+    def skeleton(step):
+        def answer(x, y, given, where):
+            rows = values[code == step] if 0 in given else values
+            found = naive.partial_correlation(rows, x, y, given)
+            return None if found is None else found[-1]
+
+        return naive.pc_stable_contexts(answer, range(5), None, [], "pooled")[None].edges
+
+    result = cc.discover(frame, context=cc.threshold("W", 0.3))
+    for step, value in enumerate(result.contexts):
+        adjacency = result.graphs[value].adjacency[:5, :5]
+        assert {frozenset(map(int, pair)) for pair in np.argwhere(adjacency)} == skeleton(step)
+
+
+def test_bins_by_quantiles_and_edges():
+    frame = table(3)
+    quarters = cc.discover(frame, context=cc.bins("W", quantiles=4))
+    assert len(quarters.contexts) == 4
+    assert quarters.data.rows == (500, 500, 500, 500)
+    edges = cc.discover(frame, context=cc.bins("W", edges=[-1, 0.3], name="range"))
+    assert edges.context == "range"
+    assert edges.contexts == ("<= -1", "(-1, 0.3]", "> 0.3")
+    assert edges.union.mark("range", "Y") == "-->"
+
+
+def test_results_are_explained_saved_and_compared(tmp_path):
+    result = cc.discover(table(4), context=cc.threshold("W", 0.3))
+    assert "W > 0.3 was made out of W" in result.explain("W", "W > 0.3")
+    assert "its links follow from missing edges" in result.explain("Y", "W > 0.3")
+    result.save(tmp_path / "r.json")
+    assert cc.load(tmp_path / "r.json") == result
+    assert result.changes("<= 0.3", "> 0.3")["claimed"].tolist() == [True]
+    assert not result.diagnose().about("deterministic context")
+    assert [f.evidence["cause"] for f in result.diagnose().about("missing edge")] == ["mechanism"]
+
+
+def test_a_context_that_looks_deterministic_is_said_aloud_and_keeps_its_links():
+    frame = table(5)
+    result = cc.discover(frame.assign(R=np.where(frame["W"] > 0.3, "high", "low")), context="R")
+    assert len(result.warnings) == 1
+    assert 'context=cc.threshold("W", 0.' in result.warnings[0]
+    assert "WARNING: R is a function of W" in str(result)
+    assert result.union.mark("W", "R") != ""
+    assert result.union.mark("R", "Y") != ""
+
+
+def marks(*graphs, nodes=4):
+    """Marks of graphs over W, X, Y, Z from lists of (first, second, mark)."""
+    codes = np.zeros((len(graphs), nodes, nodes), dtype=np.int8)
+    for graph, edges in zip(codes, graphs, strict=True):
+        for i, j, mark in edges:
+            graph[i, j], graph[j, i] = mark, Mark(mark).reversed
+    return codes
+
+
+W, X, Y, Z = range(4)
+LINE, ARROW = Mark.UNDIRECTED, Mark.FORWARD
+
+
+def test_only_one_end_next_to_the_column():
+    found = marks([(W, Y, LINE), (X, Y, LINE)], [(W, Y, LINE)])
+    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
+
+
+def test_both_ends_and_a_direction():
+    found = marks([(W, X, LINE), (W, Y, LINE), (X, Y, ARROW)], [(W, X, LINE), (W, Y, LINE)])
+    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
+
+
+def test_both_ends_without_a_direction_are_ambiguous():
+    found = marks([(W, X, LINE), (W, Y, LINE), (X, Y, LINE)], [(W, X, LINE), (W, Y, LINE)])
+    assert {(effect, certain) for effect, certain, _ in links_of_indicator(found, W)} == {(X, False), (Y, False)}
+
+
+def test_a_known_cause_of_the_column_is_no_effect_of_it():
+    found = marks([(X, W, ARROW), (W, Y, LINE), (X, Y, LINE)], [(X, W, ARROW), (W, Y, LINE)])
+    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
+
+
+def test_no_end_next_to_the_column_is_no_physical_change():
+    assert list(links_of_indicator(marks([(X, Y, LINE)], []), W)) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: cc.threshold("W", "x"), "the threshold of 'W' is 'x'"),
+        (lambda: cc.threshold(3, 1), "expected its name"),
+        (lambda: cc.bins("W"), "either edges"),
+        (lambda: cc.bins("W", edges=[2, 1]), "ascending numbers"),
+        (lambda: cc.bins("W", quantiles=1), "a whole number from 2"),
+        (lambda: cc.discover(table(1), context=cc.threshold("V", 0)), "no column 'V'"),
+        (lambda: cc.discover(table(1), context=cc.threshold("W", 99)), "1 level"),
+        (lambda: cc.discover(table(1), context=cc.threshold("W", 0, name="X")), "has a column 'X' already"),
+        (lambda: cc.discover(table(1), context=cc.threshold("W", 0), method="pc-m"), "needs method 'pc-ac'"),
+    ],
+)
+def test_bad_declarations_get_one_sentence(make, words):
+    with pytest.raises(cc.CausalContextError, match=words):
+        make()

@@ -1,0 +1,191 @@
+"""Several context variables: masking on exactly those in the conditions, one graph per combination that occurs."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+import naive
+from causalcontext.data.several import read_cells
+from causalcontext.data.stock import take_stock
+from causalcontext.independence.several import prepare_several
+from causalcontext.kernels.gaussian import STUDENT
+from causalcontext.rules import Trial
+
+NAMES = ["X", "A", "Y", "Z", "B", "W"]
+CONTEXTS = (1, 4)
+
+
+def table(seed: int, n: int = 900) -> pd.DataFrame:
+    """A switches X -> Y; B, an effect of X, switches Y -> Z; Z -> W everywhere."""
+    rng = np.random.default_rng(seed)
+    x, y, z, w, e = rng.standard_normal((5, n))
+    a = rng.integers(2, size=n)
+    b = np.array(["east", "north", "south"])[np.digitize(x + 0.7 * e, [-0.6, 0.6])]
+    y = y + np.where(a == 1, 1.0, 0.0) * x
+    z = z + np.where(b == "north", 1.0, 0.0) * y
+    return pd.DataFrame({"X": x, "A": a, "Y": y, "Z": z, "B": b, "W": w + 0.8 * z})
+
+
+def naive_answer(frame: pd.DataFrame):
+    codes = {1: frame["A"].to_numpy(), 4: frame["B"].astype("category").cat.codes.to_numpy()}
+    system = frame.drop(columns=["A", "B"]).to_numpy(float)
+    place = {0: 0, 2: 1, 3: 2, 5: 3}
+
+    def answer(x, y, given, where):
+        rows = np.ones(len(frame), dtype=bool)
+        for column, level in where:
+            rows &= codes[column] == level
+        rest = [place[z] for z in given]
+        ends = [end for end in (x, y) if end in codes]
+        if len(ends) == 2:
+            return naive.wilks(system[rows], codes[x][rows], codes[y][rows], rest)[-1]
+        if ends:
+            found = naive.context_change(system[rows], codes[ends[0]][rows], place[x + y - ends[0]], rest)
+        else:
+            found = naive.partial_correlation(system[rows], place[x], place[y], rest)
+        return None if found is None else found[-1]
+
+    return answer
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_kind_of_trial_is_the_naive_one(seed):
+    frame = table(seed)
+    cells = read_cells(frame, ["A", "B"])
+    prepared = prepare_several(cells, take_stock(cells.data), STUDENT)
+    answer = naive_answer(frame)
+    trials = [
+        Trial(0, 2, (), ()), Trial(0, 2, (3,), ((1, 1),)), Trial(0, 2, (3, 5), ((1, 0), (4, 2))),
+        Trial(1, 2, (0,), ()), Trial(1, 2, (0,), ((4, 1),)), Trial(3, 4, (2,), ((1, 0),)),
+        Trial(1, 4, (), ()), Trial(1, 4, (0, 2), ()),
+    ]  # fmt: skip
+    outcomes = prepared.answer(trials)
+    for trial, p in zip(trials, outcomes.p, strict=True):
+        assert p == pytest.approx(answer(*trial), rel=1e-7)
+    assert outcomes.n[2] == ((frame["A"] == 0) & (frame["B"] == "south")).sum()
+
+
+def test_fixed_context_variables_cannot_be_tested():
+    cells = read_cells(table(1), ["A", "B"])
+    prepared = prepare_several(cells, take_stock(cells.data), STUDENT)
+    assert np.isnan(prepared.answer([Trial(1, 2, (), ((1, 0),))]).p).all()
+    assert prepared.answer([]).p.size == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_skeletons_are_those_of_the_naive_search_of_each_combination(seed):
+    frame = table(seed)
+    result = cc.discover(frame, context=["A", "B"])
+    asked = naive_answer(frame)
+    for (a, b), graph in result.graphs.items():
+        level = {1: a, 4: ["east", "north", "south"].index(b)}
+
+        def answer(x, y, given, where, level=level):
+            fixed = tuple((c, level[c]) for c in CONTEXTS if c in given)
+            return asked(x, y, tuple(z for z in given if z not in CONTEXTS), fixed)
+
+        twin = naive.pc_stable_contexts(answer, range(6), None, [], "pooled")[None]
+        assert {frozenset(map(int, pair)) for pair in np.argwhere(graph.adjacency)} == twin.edges
+
+
+def test_mechanisms_are_found_where_they_are():
+    result = cc.discover(table(4, n=4000), context=["A", "B"], alpha=0.01)
+    assert result.contexts == tuple(itertools.product((0, 1), ("east", "north", "south")))
+    for (a, b), graph in result.graphs.items():
+        assert (graph.mark("X", "Y") != "") == (a == 1)
+        assert (graph.mark("Y", "Z") != "") == (b == "north")
+        assert graph.mark("Z", "W") != ""
+        assert graph.mark("X", "B") != ""
+
+
+def test_only_combinations_that_occur_have_a_graph():
+    frame = table(5)
+    frame = frame[~((frame["A"] == 1) & (frame["B"] == "south"))]
+    result = cc.discover(frame, context=["A", "B"])
+    assert len(result.graphs) == 5
+    assert (1, "south") not in result.graphs
+
+
+def test_rows_say_which_context_variables_were_fixed(tmp_path):
+    result = cc.discover(table(6, n=2000), context=["A", "B"])
+    log = result.tests()
+    assert {"pooled", "A=0", "A=1"} <= set(log["rows"])
+    fixed = log[log["rows"].str.contains("A=")]
+    assert not any("A" in given for given in fixed["given"])
+    assert "rows with A = 0" in result.explain("X", "Y")
+    assert set(log["test"]) <= {"partial-correlation", "context-change", "wilks"}
+    result.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json")
+    assert again == result
+    assert again.explain("X", "Y") == result.explain("X", "Y")
+    assert str(again) == str(result)
+
+
+def test_order_of_columns_and_contexts_does_not_matter():
+    frame = table(7)
+    result = cc.discover(frame, context=["A", "B"])
+    other = cc.discover(frame[["B", "W", "Z", "X", "Y", "A"]], context=["B", "A"])
+    for (a, b), graph in result.graphs.items():
+        twin = other.graphs[b, a]
+        assert all(bool(graph.mark(x, y)) == bool(twin.mark(x, y)) for x, y in itertools.combinations(NAMES, 2))
+
+
+def test_one_context_in_a_list_is_that_context():
+    frame = table(8).drop(columns="B")
+    one, single = cc.discover(frame, context=["A"]), cc.discover(frame, context="A", orientation="within")
+    for (value,), graph in one.graphs.items():
+        system = [name for name in frame.columns if name != "A"]
+        assert all(bool(graph.mark(x, y)) == bool(single.graphs[value].mark(x, y))
+                   for x, y in itertools.combinations(system, 2))  # fmt: skip
+
+
+def test_tests_grow_with_the_context_variables_not_with_their_combinations():
+    rng = np.random.default_rng(3)
+    counts = []
+    for contexts in (1, 4):
+        values = rng.standard_normal((3000, 8))
+        frame = pd.DataFrame(values, columns=[f"V{i}" for i in range(8)])
+        for j in range(contexts):
+            frame[f"R{j}"] = (values[:, j] + 0.5 * rng.standard_normal(3000) > 0).astype(int)
+        result = cc.discover(frame, context=[f"R{j}" for j in range(contexts)], alpha=0.001)
+        counts.append(result.tests_run["within contexts"])
+        assert len(result.graphs) == 2**contexts
+    assert counts[1] <= 16 * max(counts[0], 4)
+
+
+def test_any_kind_of_table():
+    import polars
+
+    frame = table(9).assign(B=lambda f: f["B"].map({"east": 0, "north": 1, "south": 2}))
+    result = cc.discover(frame, context=["A", "B"])
+    lazy = cc.discover(polars.from_pandas(frame).lazy(), context=["A", "B"])
+    array = cc.discover(frame.to_numpy(), context=["A", "B"], names=list(frame.columns))
+    mapping = cc.discover({name: frame[name] for name in frame}, context=["A", "B"])
+    assert dict(lazy.graphs) == dict(array.graphs) == dict(mapping.graphs) == dict(result.graphs)
+    assert all(type(part) is int for value in array.contexts for part in value)
+    with pytest.raises(cc.DataError, match="expected a pandas, polars or pyarrow"):
+        cc.discover(3, context=["A", "B"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"context": []}, "expected different column names"),
+        ({"context": ["A", "A"]}, "expected different column names"),
+        ({"context": ["A", "C"]}, "no context column 'C'"),
+        ({"context": ["A", "B"], "method": "pc-m"}, "need method 'pc-ac'"),
+    ],
+)
+def test_bad_lists_get_one_sentence(options, words):
+    with pytest.raises(cc.CausalContextError, match=words):
+        cc.discover(table(1), **options)
+
+
+def test_what_is_not_there_yet_says_so():
+    result = cc.discover(table(1), context=["A", "B"])
+    for call in (result.diagnose, result.labels, result.stability, lambda: result.changes((0, "east"), (1, "east"))):
+        with pytest.raises(cc.NotYetError, match="several context variables"):
+            call()
