@@ -1,6 +1,8 @@
 """Imports point one way, kernels know nothing of the package, and nothing loads a pickle."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,10 @@ def test_nothing_loads_a_pickle(path):
     source = path.read_text()
     assert "pickle" not in source or "read_pickle" not in source.replace("no pickle", "")
     assert "import pickle" not in source
+
+
+def test_importing_the_library_is_light():
+    heavy = ("scipy.stats", "scipy.spatial", "scipy.optimize", "matplotlib", "networkx", "joblib", "rich", "typer")
+    code = f"import sys, causalcontext; print([name for name in {heavy!r} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

@@ -21,7 +21,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from causalcontext.errors import OptionError
 from causalcontext.simulate.equations import EquationSCM, Values
@@ -93,6 +92,8 @@ def _share_moved(
 
 def _similar_rows(columns: list[Values], rows: int) -> NDArray[np.intp]:
     """For every row, other rows that are nearest in these columns: shape (rows, neighbours)."""
+    from scipy.spatial import cKDTree  # not imported before it is needed: it takes long
+
     count = min(NEIGHBOURS, rows - 1)
     if not columns:
         return (np.arange(rows)[:, None] + np.arange(1, count + 1) * max(rows // (count + 1), 1)) % rows
