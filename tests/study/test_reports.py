@@ -116,7 +116,7 @@ def test_the_ordering_and_the_figures_have_score_ac(with_score):
     assert page.count("| pc-ac | context | tpr | none |") == 1
     legend = draw_figure(PAPER_FIGURES[0], summary).legends[0]
     assert [text.get_text() for text in legend.get_texts() if text.get_text().strip()] == [
-        "PC-AC", "adj. none", "score-AC",
+        "PC-AC", "adj. none", "score-ac",
     ]  # fmt: skip
 
 

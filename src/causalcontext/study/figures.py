@@ -19,7 +19,7 @@ LOOKS: Mapping[str, tuple[str, str, str]] = {
     "pc-m": ("PC-M", "#D55E00", "s"),
     "pc-b": ("PC-B", "#009E73", "^"),
     "pc-p": ("PC-P", "#8C4B7E", "D"),
-    "score-ac": ("score-AC", "#000000", "X"),
+    "score-ac": ("score-ac", "#000000", "X"),
     "fci": ("FCI-JCI0", "#E69F00", "v"),
     "cd-nod": ("CD-NOD", "#56B4E9", "P"),
 }
