@@ -1,4 +1,4 @@
-"""What the laboratory costs: sampling, truth graphs, and one job of the paper's study (12 runs on one table).
+"""What the laboratory costs: sampling, truth graphs, and one job of the paper's study (15 runs on one table).
 
 Run with `python benchmarks/laboratory.py`. Seconds are processor time of one core, the median of several repeats, so
 that a busy machine does not matter much.

@@ -10,7 +10,7 @@ from causalcontext.errors import FileError
 from causalcontext.study import Design, grid, run_study, run_table, summary_table, time_table
 from causalcontext.study.comparison import compare, correction_report, is_target, read_published, replication_report
 from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, Panel, draw_figure
-from causalcontext.study.orderings import ordering_report, paired_differences, runtime_report
+from causalcontext.study.orderings import ORDERING_METRICS, ordering_report, paired_differences, runtime_report
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +19,14 @@ def study(tmp_path_factory):
     design = Design("main", grid(samples=[100, 200], nodes=5), repeats=5)
     records = run_study(design, tmp_path_factory.mktemp("study") / "records.jsonl")
     return summary_table(design, records), run_table(design, records)
+
+
+@pytest.fixture(scope="module")
+def with_score(tmp_path_factory):
+    """The summary, the runs and the times of a small study with score-ac."""
+    design = Design("main", grid(samples=200, nodes=5), ("pc-ac", "score-ac"), ("none",), repeats=5)
+    records = run_study(design, tmp_path_factory.mktemp("score") / "records.jsonl")
+    return summary_table(design, records), run_table(design, records), time_table(design, records)
 
 
 def published_file(table, path, shift=0.0):
@@ -79,7 +87,7 @@ def test_paired_differences_are_taken_on_the_same_tables(study):
 def test_the_ordering_counts_every_cell_once(study):
     _, runs = study
     lines = [line for line in ordering_report(runs).splitlines() if line.startswith("| pc-")]
-    assert len(lines) == 5 * 3 * 3
+    assert len(lines) == 5 * len(ORDERING_METRICS) * 3
     assert all(sum(int(entry) for entry in line.split("|")[5:8]) <= 2 for line in lines)
 
 
@@ -88,6 +96,28 @@ def test_run_times_in_the_form_of_the_papers_table(study, tmp_path):
     page = runtime_report(time_table(design, run_study(design, tmp_path / "records.jsonl")))
     assert "| | pc-ac | pc-m | pc-b | pc-p |" in page
     assert page.count("| n = ") == 2
+
+
+def test_a_method_without_tests_has_a_time_and_no_numbers_of_tests(with_score):
+    summary, runs, times = with_score
+    assert times.set_index("method")["tests_pooled"].isna().to_dict() == {"pc-ac": False, "score-ac": True}
+    assert runs.groupby("method")["tests_pooled"].count().to_dict() == {"pc-ac": 5, "score-ac": 0}
+    assert set(summary[summary["method"] == "score-ac"]["graph"]) == {"context", "union"}
+    row = next(line for line in runtime_report(times).splitlines() if line.startswith("| n = 200"))
+    adaptive, scored = (cell.strip() for cell in row.split("|")[2:4])
+    assert "(" in adaptive
+    assert float(scored) > 0
+
+
+def test_the_ordering_and_the_figures_have_score_ac(with_score):
+    summary, runs, _ = with_score
+    page = ordering_report(runs)
+    assert "## pc-ac" not in page, "none of its rivals was run"
+    assert page.count("| pc-ac | context | tpr | none |") == 1
+    legend = draw_figure(PAPER_FIGURES[0], summary).legends[0]
+    assert [text.get_text() for text in legend.get_texts() if text.get_text().strip()] == [
+        "PC-AC", "adj. none", "score-ac",
+    ]  # fmt: skip
 
 
 def test_figures_show_every_method_with_a_complete_legend(study):
@@ -99,11 +129,11 @@ def test_figures_show_every_method_with_a_complete_legend(study):
     assert [axis.get_title() for axis in figure.axes[:2]] == ["TPR", "FPR"]
 
 
-def test_a_narrow_figure_has_room_for_the_legend_of_six_methods(study):
+def test_a_narrow_figure_has_room_for_the_legend_of_all_methods(study):
     table, _ = study
     part = table[(table["method"] == "pc-p") & (table["knowledge"] == "none")]
-    six = pd.concat([part.assign(method=method) for method in LOOKS])
-    figure = draw_figure(FigureSpec("x", (Panel("", ("main",)),), graphs=("union",), styles={"none": "-"}), six)
+    every = pd.concat([part.assign(method=method) for method in LOOKS])
+    figure = draw_figure(FigureSpec("x", (Panel("", ("main",)),), graphs=("union",), styles={"none": "-"}), every)
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0

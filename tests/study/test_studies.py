@@ -201,6 +201,7 @@ def test_every_configuration_of_the_paper_has_a_design():
         "main", "cycles", "changes-2", "changes-3", "density-0.6", "nodes-6", "nodes-12", "balance-1.5",
     ]  # fmt: skip
     assert {design.repeats for design in PARAMETRIC.values()} == {100}
+    assert all("score-ac" in design.methods for design in PARAMETRIC.values())
     assert paper_design("nonparametric").test == "cmi-knn"
     assert list(paper_designs(as_published=True)) == ["as-published"]
     assert "baselines-cycles" in paper_designs(baselines=True)

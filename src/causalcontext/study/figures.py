@@ -19,6 +19,7 @@ LOOKS: Mapping[str, tuple[str, str, str]] = {
     "pc-m": ("PC-M", "#D55E00", "s"),
     "pc-b": ("PC-B", "#009E73", "^"),
     "pc-p": ("PC-P", "#8C4B7E", "D"),
+    "score-ac": ("score-ac", "#000000", "X"),
     "fci": ("FCI-JCI0", "#E69F00", "v"),
     "cd-nod": ("CD-NOD", "#56B4E9", "P"),
 }
@@ -184,7 +185,7 @@ def _add_legend(figure: Figure, spec: FigureSpec, rows: pd.DataFrame) -> None:
     present, known = set(rows["method"]), set(rows["knowledge"])
     methods = [Line2D([], [], color=colour, marker=marker, markersize=4, linewidth=1.2, label=label)
                for method, (label, colour, marker) in LOOKS.items() if method in present]  # fmt: skip
-    styles = [Line2D([], [], color="black", linestyle=style, linewidth=1.2, label=KNOWLEDGE_WORDS[kind])
+    styles = [Line2D([], [], color="0.45", linestyle=style, linewidth=1.2, label=KNOWLEDGE_WORDS[kind])
               for kind, style in spec.styles.items() if kind in known]  # fmt: skip
     most = 4 if figure.get_figwidth() < 5 else 8
     columns = len(methods) if len(methods) <= most else -(-len(methods) // 2)

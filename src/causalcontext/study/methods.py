@@ -20,12 +20,15 @@ Method = Callable[[Task], Estimate]
 
 
 def search_with(method: str, task: Task) -> Estimate:
-    """What `discover` finds; of PC-P the union alone counts, since it has the same graph for every context."""
+    """What `discover` finds; of PC-P the union alone counts, since it has the same graph for every context.
+
+    Numbers of tests are kept of methods that test: none is not the same as zero.
+    """
     result = discover(task.table, context=task.context, method=method, test=task.test, alpha=task.alpha,
                       knowledge=task.knowledge)  # fmt: skip
     marks = np.stack([graph.marks for graph in result.graphs.values()])
     contexts = None if method == "pc-p" else marks
-    return Estimate(contexts, result.union.marks[None], result.tests_run)
+    return Estimate(contexts, result.union.marks[None], {} if method in WITHOUT_TESTS else result.tests_run)
 
 
 METHODS: Mapping[str, Method] = {
@@ -33,6 +36,7 @@ METHODS: Mapping[str, Method] = {
     "pc-m": partial(search_with, "pc-m"),
     "pc-b": partial(search_with, "pc-b"),
     "pc-p": partial(search_with, "pc-p"),
+    "score-ac": partial(search_with, "score-ac"),
     "fci": fci_jci0,
     "cd-nod": cd_nod,
     "published pc-ac": published_pc_ac,
@@ -45,6 +49,7 @@ METHODS: Mapping[str, Method] = {
 UNION_ONLY = ("pc-p", "published pc-p", "fci", "cd-nod")
 WITHOUT_KNOWLEDGE = ("fci", "cd-nod")
 """Methods that cannot be told about links; they run once per table, without knowledge."""
+WITHOUT_TESTS = ("score-ac",)
 
 
 def told_links(

@@ -10,6 +10,18 @@ import pandas as pd
 from causalcontext.study.bootstrap import bootstrap_std
 from causalcontext.study.jobs import SETTING_COLUMNS
 
+RIVALS = {
+    "pc-ac": (("pc-m", "context"), ("pc-b", "context"), ("pc-m", "union"), ("pc-b", "union"), ("pc-p", "union")),
+    "score-ac": (("pc-ac", "context"), ("pc-m", "context"), ("pc-b", "context"), ("pc-ac", "union"), ("pc-p", "union")),
+}
+"""Whom a method is compared with, on which graphs."""
+
+ORDERING_METRICS = ("tpr", "fpr", "f1", "edge_prec", "edge_rec")
+ORDERING_HEAD = (
+    "| against | graphs | metric | adj. | better | neither | worse | mean difference |",
+    "|---|---|---|---|---|---|---|---|",
+)
+
 
 def paired_differences(runs: pd.DataFrame, first: str, second: str, columns: Sequence[str]) -> pd.DataFrame:
     """Mean differences between two methods on the same tables, with bootstrap errors, per design and setting.
@@ -42,22 +54,17 @@ def paired_differences(runs: pd.DataFrame, first: str, second: str, columns: Seq
 
 
 def ordering_report(runs: pd.DataFrame) -> str:
-    """PC-AC against PC-M, PC-B and PC-P: in how many cells it is better, worse or neither, as a page of Markdown."""
+    """PC-AC and score-ac against the others: in how many cells they are better, worse or neither, as Markdown."""
     lines = [
-        "# PC-AC against the other methods, corrected study",
+        "# Methods against each other, corrected study",
         "",
         "Paired differences on the same tables, five numbers of rows per design. Better (worse): the mean difference",
-        "is at least 2 bootstrap standard errors in (against) PC-AC's favour.",
-        "",
-        "| against | graphs | metric | adj. | better | neither | worse | mean difference |",
-        "|---|---|---|---|---|---|---|---|",
+        "is at least 2 bootstrap standard errors in (against) the favour of the method of the heading.",
     ]
-    for other, graph in (("pc-m", "context"), ("pc-b", "context"), ("pc-m", "union"), ("pc-b", "union"),
-                         ("pc-p", "union")):  # fmt: skip
-        for metric in ("tpr", "fpr", "f1"):
-            differences = paired_differences(runs, "pc-ac", other, [f"{graph}_{metric}"])
-            for kind, cells in differences.groupby("knowledge", sort=False) if len(differences) else ():
-                lines.append(_ordering_line(other, graph, metric, str(kind), cells))
+    for method, others in RIVALS.items():
+        entries = [line for other, graph in others for line in _ordering_lines(runs, method, other, graph)]
+        if entries:
+            lines += ["", f"## {method}", "", *ORDERING_HEAD, *entries]
     return "\n".join(lines) + "\n"
 
 
@@ -69,7 +76,7 @@ def runtime_report(times: pd.DataFrame) -> str:
         "# Run times",
         "",
         "Median milliseconds of a run, reading the table included; in brackets the mean number of tests of the",
-        "skeleton on all rows + inside contexts. PC-AC and PC-M: all contexts together.",
+        "skeleton on all rows + inside contexts. PC-AC and PC-M: all contexts together; score-ac runs none.",
         "",
         "| | " + " | ".join(methods) + " |",
         "|" + "---|" * (1 + len(methods)),
@@ -84,6 +91,16 @@ def runtime_report(times: pd.DataFrame) -> str:
 def _runtime_cell(row: pd.Series[float]) -> str:
     tests = "" if np.isnan(row["tests_pooled"]) else f" ({row['tests_pooled']:.0f} + {row['tests_within']:.0f})"
     return f"{1000 * row['median_seconds']:.1f}{tests}"
+
+
+def _ordering_lines(runs: pd.DataFrame, method: str, other: str, graph: str) -> list[str]:
+    """A line for every metric and kind of knowledge; none if one of the two methods was not run."""
+    lines = []
+    for metric in ORDERING_METRICS:
+        differences = paired_differences(runs, method, other, [f"{graph}_{metric}"])
+        for kind, cells in differences.groupby("knowledge", sort=False) if len(differences) else ():
+            lines.append(_ordering_line(other, graph, metric, str(kind), cells))
+    return lines
 
 
 def _ordering_line(other: str, graph: str, metric: str, kind: str, cells: pd.DataFrame) -> str:
