@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -44,8 +45,9 @@ def test_the_data_are_those_of_the_result(soil):
 
 
 def test_a_loaded_result_gives_the_same_report(soil, tmp_path):
+    """The same but for findings that need the rows, which a file does not hold."""
     soil.save(tmp_path / "r.json")
-    assert page(cc.load(tmp_path / "r.json")) == page(soil)
+    assert page(cc.load(tmp_path / "r.json")) == page(replace(soil, rows=None))
 
 
 def test_data_cannot_leave_their_block():
@@ -67,7 +69,9 @@ def test_hostile_names_stay_data():
 def test_more_sections(soil, tmp_path):
     table = pd.DataFrame({"name": ["<b>"], "share": [0.25], "contexts": [("dry", "wet")]})
     write_report(soil, tmp_path / "r.html", sections=[Section("Stability", ("Two samples.",), table)])
-    (section,) = embedded((tmp_path / "r.html").read_text(encoding="utf-8"))["sections"]
+    diagnosis, section = embedded((tmp_path / "r.html").read_text(encoding="utf-8"))["sections"]
+    assert diagnosis["title"] == "Diagnosis"
+    assert diagnosis["header"] == ["topic", "severity", "message", "advice"]
     assert section["rows"] == [["<b>", "0.25", "dry, wet"]]
 
 
@@ -93,3 +97,9 @@ def test_a_missing_folder_is_one_sentence(soil, tmp_path):
 def test_graphs_show_themselves_in_notebooks(soil):
     assert soil.graphs["wet"]._repr_svg_().startswith("<svg")
     assert soil._repr_html_().count("<svg") == 1
+
+
+def test_scores_are_shown_for_a_score_based_result():
+    result = cc.discover(cc.examples.soil_moisture(300, seed=3), context="soil", method="score-ac", starts=2)
+    sections = {section["title"]: section for section in embedded(page(result))["sections"]}
+    assert len(sections["Scores"]["rows"]) == 2 * 21
