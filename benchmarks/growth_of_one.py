@@ -20,7 +20,7 @@ STAGES = {
     "take_stock": "one pass over the rows",
     "prepare": "preparing the test",
     "judge_triples": "votes on colliders",
-    "orient": "orientation",
+    "orient_all": "orientation",
     "from_ledger": "log of deciding tests",
     "_result": "making the result",
 }
@@ -93,7 +93,7 @@ def _levels(begin: float, ends: dict[int, float]) -> dict[str, float]:
 def _in_order(named: dict[str, float], levels: dict[str, float]) -> dict[str, float]:
     """Stages as they follow each other, the levels of the skeleton in the middle."""
     data = {STAGES[name]: named[name] for name in ("read_table", "take_stock", "prepare")}
-    after = {STAGES[name]: named[name] for name in ("judge_triples", "orient", "from_ledger", "_result")}
+    after = {STAGES[name]: named[name] for name in ("judge_triples", "orient_all", "from_ledger", "_result")}
     return data | levels | after
 
 

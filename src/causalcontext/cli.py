@@ -17,7 +17,8 @@ from causalcontext.cli_study import study_app
 from causalcontext.commands.checking import check_file
 from causalcontext.commands.demo import show_demo
 from causalcontext.commands.discovery import discover_file, parsed_kinds
-from causalcontext.commands.showing import explain_file, export_file, plot_file, report_file
+from causalcontext.commands.showing import changes_file, explain_file, export_file, plot_file, report_file
+from causalcontext.commands.simulation import simulate_file
 from causalcontext.commands.terminal import one_sentence
 from causalcontext.version import __version__
 
@@ -122,6 +123,33 @@ def explain(
     """Why two variables are linked or not, context by context."""
     with one_sentence():
         explain_file(result, x, y, json)
+
+
+@app.command()
+def changes(
+    result: ResultFile,
+    first: Annotated[str, typer.Argument(metavar="A", help="A context value.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
+) -> None:
+    """What differs between two contexts, with effect sizes, and which differences may be claimed."""
+    with one_sentence():
+        changes_file(result, first, second, json)
+
+
+@app.command()
+def simulate(
+    output: Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv file to write.")],
+    rows: Annotated[int, typer.Option(metavar="N", help="Rows of the table.")] = 1000,
+    nodes: Annotated[int, typer.Option(metavar="N", help="Variables, the context R included.")] = 8,
+    density: Annotated[float, typer.Option(metavar="NUMBER", help="Share of the possible links.")] = 0.4,
+    contexts: Annotated[int, typer.Option(metavar="K", help="Values of the context.")] = 2,
+    changes: Annotated[int, typer.Option(metavar="N", help="Links that each context loses.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same system and table.")] = 0,
+) -> None:
+    """A table from a random linear system as in the paper; its true links are printed."""
+    with one_sentence():
+        simulate_file(output, rows, nodes, density, contexts, changes, seed)
 
 
 @app.command()

@@ -113,3 +113,27 @@ def test_hostile_names_go_all_the_way() -> None:
     refused = run("export", "h.json", "--to", "tetrad")
     assert refused.exit_code == 2
     assert "Tetrad cannot hold" in refused.stderr
+
+
+def test_changes_between_contexts() -> None:
+    answer = run("changes", "r.json", "dry", "wet")
+    assert answer.exit_code == 0
+    assert "precipitation --> runoff" in answer.stdout
+    found = json.loads(run("changes", "r.json", "dry", "wet", "--json").stdout)
+    assert {row["target"] for row in found if row["claimed"]} == {"runoff", "evapotranspiration"}
+    assert run("changes", "r.json", "dry", "wett").stderr.startswith("error: there is no context 'wett'; did you mean")
+
+
+def test_simulated_tables_can_be_searched() -> None:
+    answer = run("simulate", "table.csv", "--rows", "300", "--seed", "3")
+    assert answer.exit_code == 0
+    assert "true links" in answer.stdout
+    assert run("discover", "table.csv", "--context", "R").exit_code == 0
+    again = run("simulate", "again.csv", "--rows", "300", "--seed", "3")
+    assert Path("again.csv").read_text() == Path("table.csv").read_text()
+    assert again.stdout == answer.stdout
+    for words in (["table.txt"], ["t.csv", "--rows", "0"], ["t.csv", "--density", "3"], ["none/t.csv"]):
+        refused = run("simulate", *words)
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith("error: ")
+    assert not Path("t.csv").exists()

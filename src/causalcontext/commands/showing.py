@@ -1,4 +1,4 @@
-"""`causalcontext explain`, `plot`, `report` and `export`: what a saved result has to say, without a new search."""
+"""`causalcontext explain`, `changes`, `plot`, `report`, `export`: what a saved result says, without a new search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from causalcontext.commands.terminal import print_line, say, show_page
+from causalcontext.commands.terminal import print_line, say, show_page, show_table
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.drawing.pictures import KINDS, check_picture_path
 from causalcontext.errors import FileError, OptionError, check_choice, did_you_mean
@@ -35,6 +35,25 @@ def explain_file(file: Path, x: str, y: str, as_json: bool) -> None:
         print_line(json.dumps(_pair(result, x, y), ensure_ascii=False, indent=2))
     else:
         show_page(result.explain(x, y).replace("\n", "\n\n"))
+
+
+def changes_file(file: Path, first: str, second: str, as_json: bool) -> None:
+    """What differs between two contexts is on stdout, with what may be claimed."""
+    result = load(file)
+    found = result.changes(context_value(result, first), context_value(result, second))
+    if as_json:
+        print_line(found.to_json(orient="records", force_ascii=False, indent=2))
+        return
+    if found.empty:
+        show_page(f"no edge differs between {first} and {second}")
+        return
+    rows = [
+        [f"{row.source} {row.mark} {row.target}", str(row.present), f"{row.effect_present:.2f}",
+         f"{row.effect_absent:.2f}", f"{row.q:.2g}", "yes" if row.claimed else "no"]
+        for row in found.itertuples()
+    ]  # fmt: skip
+    header = ["edge", "found in", "effect there", "elsewhere", "q", "claimed"]
+    show_table("changes", header, rows)
 
 
 def plot_file(file: Path, output: Path, kind: str, contexts: Sequence[str]) -> None:
