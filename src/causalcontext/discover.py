@@ -148,7 +148,7 @@ def discover(
     if isinstance(context, list | tuple):
         return _finished(discover_several(table, context, settings, chosen, kinds, names, progress))
     data = _read(table, context, method, kinds, names)
-    links = _known(knowledge).links(data.names)
+    links = settings.knowledge.links(data.names)
     stock = take_stock(data, missing)
     check_stock(stock, data, missing)
     data, stock = drop_empty_levels(data, stock)

@@ -112,6 +112,8 @@ def _check_number_of_levels(column: Column, first: list[Any], codes: NDArray[Any
 
 
 def _is_pandas_categorical(column: Column) -> bool:
+    if isinstance(column.series, pd.Series):
+        return False
     pandas_like = column.series.implementation.is_pandas_like()
     return pandas_like and hasattr(column.series.to_native().dtype, "categories")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -32,7 +33,12 @@ class Column(NamedTuple):
     @property
     def dtype_name(self) -> str:
         """The dtype as it is printed, the same word for every kind of table: `"float64"`, `"string"`."""
-        return str(self.dtype).partition("(")[0].lower()
+        return _dtype_name(self.dtype)
+
+
+@cache
+def _dtype_name(dtype: nw.dtypes.DType) -> str:
+    return str(dtype).partition("(")[0].lower()
 
 
 _CATEGORICAL_DTYPES = (nw.Categorical, nw.Enum, nw.String, nw.Boolean)
@@ -81,6 +87,8 @@ def plain_values(column: Column) -> NDArray[Any]:
 
     Integers with gaps become floats.
     """
+    if isinstance(column.series, pd.Series):
+        return column.series.to_numpy()
     if isinstance(column.dtype, nw.Categorical | nw.Enum):
         return object_values(column)  # pyarrow's own way to numpy fills the gaps of a dictionary with a category
     wide = isinstance(column.dtype, _NO_NUMPY_DTYPE)

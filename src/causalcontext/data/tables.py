@@ -83,11 +83,26 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
 
 def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
     """The columns of any kind of table, named by text, no name twice."""
+    if isinstance(table, pd.DataFrame) and names is None:
+        _check_unique(_native_names(table))
+        return tuple(_pandas_column(str(name), series) for name, series in table.items())
     frame = eager_frame(table, names)
     column_names = [str(name) for name in frame.columns]
     _check_unique(column_names)
     named = zip(column_names, frame.iter_columns(), strict=True)
     return tuple(Column(name, series.dtype, series) for name, series in named)
+
+
+def _pandas_column(name: str, series: pd.Series[Any]) -> Column:
+    """A column of a pandas table; plain numbers, the usual case, without the way through narwhals."""
+    if isinstance(series.dtype, np.dtype) and series.dtype in PLAIN_NUMBERS:
+        return Column(name, PLAIN_NUMBERS[series.dtype], series)  # type: ignore[arg-type]
+    wrapped = nw.from_native(series, series_only=True)
+    return Column(name, wrapped.dtype, wrapped)
+
+
+PLAIN_NUMBERS = {np.dtype(np.float64): nw.Float64(), np.dtype(np.float32): nw.Float32(), np.dtype(np.int64): nw.Int64(),
+                 np.dtype(np.int32): nw.Int32()}  # fmt: skip
 
 
 def _frame_of_array(array: NDArray[Any], names: Sequence[Any] | None) -> pd.DataFrame:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+USUAL_SIZE = 10
+"""Terms of LR* are computed for conditioning sets up to this size at once."""
 
 
 class PreparedGaussian:
@@ -53,9 +55,12 @@ class PreparedGaussian:
         self.context, self.kind = context, kind
         plain = "fisher-z" if kind == FISHER else "partial-correlation"
         self.labels = (plain, "partial-correlation by context", "context-change")
-        self._scale = _pooled_scale(rows, mean, scatter)
-        self._covariance = self._all_views()
+        pooled = pooled_scatter(rows, mean, scatter)
+        self._scale = _scale(rows, pooled)
+        self._covariance = self._all_views(pooled)
         self._by_size: dict[int, Statistics] = {}
+        self._shared: Statistics | None = None
+        self._fewest = int(rows.min())
 
     def statistics(self, size: int) -> Statistics:
         """What the kernels need for conditioning sets of `size` variables."""
@@ -111,24 +116,31 @@ class PreparedGaussian:
     def _workspace(self, size: int, graphs: int) -> Workspace:
         return workspace(self._covariance.shape[0], size, graphs)
 
-    def _all_views(self) -> Floats:
+    def _all_views(self, pooled: Floats) -> Floats:
         """Covariances of all rows and of every context, in units of the pooled standard deviations."""
-        pooled = pooled_scatter(self.rows, self.mean, self.scatter)
         stacked = np.concatenate([pooled[None], self.scatter])
         counts = np.maximum(np.concatenate([[self.rows.sum()], self.rows]), 1)
         return np.ascontiguousarray(stacked / counts[:, None, None] / self._scale[:, None] / self._scale)
 
     def _make_statistics(self, size: int) -> Statistics:
-        usable = self.rows >= size + 1 + FEWEST_DF
-        if usable.all():
-            change = self._covariance[0]
-        else:
+        """What LR* compares are the contexts with enough rows; while all have enough, all sizes share one object."""
+        if self._fewest < size + 1 + FEWEST_DF:
+            usable = self.rows >= size + 1 + FEWEST_DF
             change = pooled_scatter(self.rows[usable], self.mean[usable], self.scatter[usable])
             change = change / max(int(self.rows[usable].sum()), 1) / self._scale[:, None] / self._scale
+            return self._statistics(size, usable, np.ascontiguousarray(change))
+        if self._shared is None or self._shared.expected.shape[1] <= size:
+            self._shared = self._statistics(
+                max(size, USUAL_SIZE), np.ones(self.rows.size, dtype=np.bool_), self._covariance[0]
+            )
+        return self._shared
+
+    def _statistics(self, size: int, usable: NDArray[np.bool_], change: Floats) -> Statistics:
         rows = np.concatenate([[self.rows.sum()], self.rows])
         counts = np.concatenate([[self.rows[usable].sum()], np.where(usable, self.rows, 0)])
-        return Statistics(self._covariance, rows, usable, np.ascontiguousarray(change), int(counts[0]),
-                          _expected_terms(counts, size), self.kind)  # fmt: skip
+        return Statistics(
+            self._covariance, rows, usable, change, int(counts[0]), _expected_terms(counts, size), self.kind
+        )
 
 
 def prepare_gaussian(data: Dataset, stock: Stock, kind: int) -> PreparedGaussian:
@@ -150,9 +162,9 @@ def pooled_scatter(rows: Ints, mean: Floats, scatter: Floats) -> Floats:
     return np.asarray(scatter.sum(axis=0) + between)
 
 
-def _pooled_scale(rows: Ints, mean: Floats, scatter: Floats) -> Floats:
+def _scale(rows: Ints, pooled: Floats) -> Floats:
     """Pooled standard deviations; 1 where there is none."""
-    variance = np.diagonal(pooled_scatter(rows, mean, scatter)) / max(int(rows.sum()), 1)
+    variance = np.diagonal(pooled) / max(int(rows.sum()), 1)
     return np.where(variance > 0.0, np.sqrt(np.maximum(variance, 0.0)), 1.0)
 
 

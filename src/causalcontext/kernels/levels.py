@@ -357,3 +357,58 @@ def _holds(given: Ints, size: int, with_context: bool, context: int, node: int) 
         if given[j] == node:
             return 1
     return 0
+
+
+@njit(cache=True, nogil=True)
+def pack_graphs(adjacency: NDArray[np.bool_], only: NDArray[np.bool_], may: NDArray[np.bool_],
+                required: NDArray[np.bool_], begin: int, end: int) -> tuple[Ints, Ints]:  # fmt: skip
+    """Bits of the graphs `begin` to `end` in which z may serve i, above them the union's, and in which a pair is open.
+
+    A pair is open in a graph where it is adjacent, in `only`, and not required.
+    """
+    size = may.shape[0]
+    serves = np.zeros((size, size), dtype=np.int64)
+    pairs = np.zeros((size, size), dtype=np.int64)
+    for g in range(adjacency.shape[0]):
+        inside = begin <= g < end
+        for i in range(size):
+            for j in range(size):
+                if not adjacency[g, i, j]:
+                    continue
+                if may[j, i]:
+                    serves[i, j] |= 1 << (end - begin)
+                    if inside:
+                        serves[i, j] |= 1 << (g - begin)
+                if inside and only[g, i, j] and not required[i, j]:
+                    pairs[i, j] |= 1 << (g - begin)
+    return serves, pairs
+
+
+@njit(cache=True, nogil=True)
+def choose_pairs(candidates: Candidates, pairs: Ints, first: Ints, second: Ints, context: int,
+                 shared: int, level: int) -> tuple[Ints, Ints, int]:  # fmt: skip
+    """The pairs with enough candidates for sets of `level` variables, their graphs, and the most candidates.
+
+    Pairs with the context are answered for by the bit `shared`, or left out if there is none.
+    """
+    system, with_context = candidates.system, candidates.context != 0
+    count = with_context.astype(np.int64)
+    for i in range(count.size):
+        for j in range(count.size):
+            count[i] += system[i, j] != 0
+    slots = np.empty(first.size, dtype=np.int64)
+    active = np.empty(first.size, dtype=np.int64)
+    found, most = 0, 0
+    for k in range(first.size):
+        x, y = first[k], second[k]
+        bits = pairs[x, y]
+        reach = max(count[x] - (system[x, y] != 0), count[y] - (system[y, x] != 0))
+        if (x == context or y == context) and bits != 0:
+            other = y if x == context else x
+            bits = shared
+            reach = max(count[other] - with_context[other], count[context] - (system[context, other] != 0))
+        if bits != 0 and reach >= level:
+            slots[found], active[found] = k, bits
+            found += 1
+            most = max(most, reach)
+    return slots[:found], active[:found], most

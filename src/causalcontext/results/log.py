@@ -77,17 +77,17 @@ class TrialLog:
         label = combined.astype(np.int8)
         label[:, _at_context(plan, ledger)] = 2
         return cls(
-            decision=np.broadcast_to(_decisions(plan, ledger), shape),
-            p=np.broadcast_to(numbers[:, :, P], shape),
-            statistic=np.broadcast_to(numbers[:, :, STATISTIC], shape),
-            df=np.broadcast_to(numbers[:, :, DF], shape),
-            n=np.broadcast_to(facts[:, :, ROWS], shape),
-            view=np.broadcast_to(facts[:, :, VIEW], shape),
-            given=np.broadcast_to(given, (*shape, given.shape[2])),
-            reason=np.broadcast_to(facts[:, :, REASON].astype(np.int8), shape),
-            untested=np.broadcast_to(facts[:, :, UNTESTED], shape),
-            cut=np.broadcast_to(np.where(ledger.separated(), 0, facts[:, :, CUT]), shape),
-            label=np.broadcast_to(label if len(labels) > 1 else np.int8(0), shape),
+            decision=_for_every(_decisions(plan, ledger), shape),
+            p=_for_every(numbers[:, :, P], shape),
+            statistic=_for_every(numbers[:, :, STATISTIC], shape),
+            df=_for_every(numbers[:, :, DF], shape),
+            n=_for_every(facts[:, :, ROWS], shape),
+            view=_for_every(facts[:, :, VIEW], shape),
+            given=_for_every(given, (*shape, given.shape[2])),
+            reason=_for_every(facts[:, :, REASON].astype(np.int8), shape),
+            untested=_for_every(facts[:, :, UNTESTED], shape),
+            cut=_for_every(np.where(ledger.separated(), 0, facts[:, :, CUT]), shape),
+            label=_for_every(label if len(labels) > 1 else np.zeros_like(label), shape),
             labels=labels,
         )
 
@@ -175,6 +175,11 @@ class TrialLog:
         ) and np.array_equal(_trimmed(self.given), _trimmed(other.given))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _for_every(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """The array itself where every context has its own entries, else the entries of one graph for all of them."""
+    return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
 def _decisions(plan: Plan, ledger: Ledger) -> NDArray[np.int8]:

@@ -8,6 +8,8 @@ conservative, since a test that is blind to variances calls x <-- R --> y a coll
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
 from math import comb
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import LevelSearch, candidate_bits
-from causalcontext.search.plan import NO_CONTEXT, Bools, Plan
+from causalcontext.search.plan import Bools, Plan
 
 Ints = NDArray[np.int64]
 Triple = tuple[int, int, int]
@@ -43,13 +45,11 @@ def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bo
     colliders: list[set[Triple]] = [set() for _ in plan.levels]
     ambiguous: list[set[Triple]] = [set() for _ in plan.levels]
     for (g, x, y), centres in open_pairs.items():
-        known = ledger.separating_set(g, x, y, plan.context)
+        known = ledger.separating_set(g, x, y, plan.context) if rule == "first" else None
         total, holding = votes.get((g, x, y), (0, ()))
         for place, w in enumerate(centres):
-            if known is None:
-                verdict = None
-            elif rule == "first" and w != plan.context:
-                verdict = w not in known
+            if rule == "first" and w != plan.context:
+                verdict = None if known is None else w not in known
             else:
                 held = int(holding[place]) if total else 0
                 verdict = _verdict(held, total, "conservative" if w == plan.context else rule)
@@ -79,11 +79,13 @@ def _open_pairs(adjacency: Bools) -> dict[tuple[int, int, int], list[int]]:
     """The common neighbours of every non-adjacent pair (graph, x, y) that has some."""
     pairs: dict[tuple[int, int, int], list[int]] = {}
     for g, graph in enumerate(adjacency):
-        neighbours = [np.flatnonzero(row).tolist() for row in graph]
+        neighbours: list[list[int]] = [[] for _ in graph]
+        for a, b in np.argwhere(graph).tolist():
+            neighbours[a].append(b)
         for w, around in enumerate(neighbours):
             for i, x in enumerate(around):
                 for y in around[i + 1 :]:
-                    if not graph[x, y]:
+                    if y not in neighbours[x]:
                         pairs.setdefault((g, x, y), []).append(w)
     return pairs
 
@@ -93,13 +95,12 @@ def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bools,
            everywhere: bool) -> dict[tuple[int, int, int], tuple[int, Ints]]:  # fmt: skip
     """For every pair the number of separating sets, and how many hold each centre."""
     found: dict[tuple[int, int, int], tuple[int, Ints]] = {}
+    separated = ledger.separated()
     for g in range(len(plan.levels)):
         asked = [
             (pair, centres)
             for pair, centres in open_pairs.items()
-            if pair[0] == g
-            and (everywhere or plan.context in centres)
-            and ledger.separating_set(*pair, plan.context) is not None
+            if pair[0] == g and (everywhere or plan.context in centres) and separated[g, ledger.slot(*pair[1:])]
         ]
         if asked:
             found |= _votes_in_graph(search, plan, adjacency, g, asked)
@@ -109,49 +110,38 @@ def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bools,
 def _votes_in_graph(search: LevelSearch, plan: Plan, adjacency: Bools, g: int,
                     asked: list[tuple[tuple[int, int, int], list[int]]],
                     ) -> dict[tuple[int, int, int], tuple[int, Ints]]:  # fmt: skip
-    one = slice(g, g + 1)
-    candidates = candidate_bits(plan, adjacency, one)
-    reach, largest = _sizes(plan, candidates.system != 0, candidates.context != 0, asked)
-    order = np.array([pair[1:] for pair, _ in asked], dtype=np.int64)
-    lengths = np.array([len(centres) for _, centres in asked])
-    offset = np.concatenate([[0], np.cumsum(lengths)])
-    centre = np.concatenate([centres for _, centres in asked]).astype(np.int64)
-    separating = np.zeros(len(asked), dtype=np.int64)
-    holding = np.zeros(centre.size, dtype=np.int64)
-    for size in range(int(min(reach, plan.max_given)) + 1):
-        chosen = np.flatnonzero(largest >= size)
-        if chosen.size == 0:
-            break
-        some_centre, some_offset, places = _some(centre, offset, chosen)
-        some_separating, some_holding = np.zeros(chosen.size, dtype=np.int64), np.zeros(places.size, dtype=np.int64)
+    """The votes of one graph. Pairs that are asked with larger sets come first, so every size asks a leading part."""
+    candidates = candidate_bits(plan, adjacency, slice(g, g + 1))[0]
+    largest = _sizes(candidates.system != 0, candidates.context != 0, asked)
+    order = np.argsort(-largest, kind="stable")
+    asked, largest = [asked[k] for k in order], largest[order]
+    first, second = np.array([pair[1:] for pair, _ in asked], dtype=np.int64).T.copy()
+    offset = np.array([0, *accumulate(len(centres) for _, centres in asked)])
+    centre = np.array([w for _, centres in asked for w in centres])
+    graph, separating, holding = (
+        np.zeros(len(asked), dtype=np.int64),
+        np.zeros(len(asked), dtype=np.int64),
+        np.zeros_like(centre),
+    )
+    for size in range(min(int(largest[0]), plan.max_given) + 1):
+        n = int(np.count_nonzero(largest >= size))
+        part = slice(offset[n])
         with_context = plan.searches_context and size < plan.max_given
-        search.count_votes(plan.alpha, size, np.zeros(chosen.size, dtype=np.int64), order[chosen, 0], order[chosen, 1],
-                           some_centre, some_offset, with_context, candidates, some_separating,
-                           some_holding)  # fmt: skip
-        separating[chosen] += some_separating
-        holding[places] += some_holding
+        search.count_votes(plan.alpha, size, graph[:n], first[:n], second[:n], centre[part], offset[: n + 1],
+                           with_context, candidates, separating[:n], holding[part])  # fmt: skip
     return {pair: (int(separating[k]), holding[offset[k] : offset[k + 1]]) for k, (pair, _) in enumerate(asked)}
 
 
-def _some(centre: Ints, offset: Ints, chosen: Ints) -> tuple[Ints, Ints, Ints]:
-    """The centres of the chosen pairs alone: centres, offsets, and their places among all."""
-    places = np.concatenate([np.arange(offset[k], offset[k + 1]) for k in chosen])
-    lengths = offset[chosen + 1] - offset[chosen]
-    return centre[places], np.concatenate([[0], np.cumsum(lengths)]), places
-
-
-def _sizes(plan: Plan, serves: Bools, with_context: Bools,
-           asked: list[tuple[tuple[int, int, int], list[int]]]) -> tuple[int, Ints]:  # fmt: skip
-    """The largest candidate neighbourhood, and for every pair the largest set size that it is asked with."""
+def _sizes(serves: Bools, with_context: Bools, asked: list[tuple[tuple[int, int, int], list[int]]]) -> Ints:
+    """For every pair the largest set size that it is asked with."""
     count = serves.sum(axis=1)
-    largest = []
-    for (_, x, y), _ in asked:
-        wide = int(max(count[x] - serves[x, y], count[y] - serves[y, x]))
-        twice = 2 if plan.context != NO_CONTEXT and (with_context[x] or with_context[y]) else 1
-        largest.append(_largest_size(wide, 2 * twice))
-    return max(largest, default=0), np.array(largest, dtype=np.int64)
+    first, second = np.array([pair[1:] for pair, _ in asked]).T
+    wide = np.maximum(count[first] - serves[first, second], count[second] - serves[second, first]).tolist()
+    twice = (with_context[first] | with_context[second]).tolist()
+    return np.array([_largest_size(n, 4 if both else 2) for n, both in zip(wide, twice, strict=True)], dtype=np.int64)
 
 
+@cache
 def _largest_size(candidates: int, times: int) -> int:
     """The largest size such that all sets up to it are at most `MOST_SETS`."""
     total = 0

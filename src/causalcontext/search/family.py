@@ -50,7 +50,9 @@ class PartlyOriented:
     """One graph that is being oriented: neighbours by kind of edge."""
 
     def __init__(self, adjacency: NDArray[np.bool_], ambiguous: frozenset[Triple]) -> None:
-        around = [set(np.flatnonzero(row).tolist()) for row in adjacency]
+        around: list[set[int]] = [set() for _ in adjacency]
+        for a, b in np.argwhere(adjacency).tolist():
+            around[a].add(b)
         self.ambiguous = ambiguous
         self.adjacent = around
         self.undirected = [set(row) for row in around]
@@ -84,11 +86,11 @@ class PartlyOriented:
     def marks(self) -> NDArray[np.int8]:
         """The marks of all pairs; what is adjacent but neither directed nor undirected is a conflict."""
         codes = np.zeros((len(self.adjacent),) * 2, dtype=np.int8)
-        for a, around in enumerate(self.adjacent):
-            codes[a, list(around)] = Mark.CONFLICT
-            codes[a, list(self.undirected[a])] = Mark.UNDIRECTED
-            codes[a, list(self.children[a])] = Mark.FORWARD
-            codes[a, list(self.parents[a])] = Mark.BACKWARD
+        kinds = ((self.adjacent, Mark.CONFLICT), (self.undirected, Mark.UNDIRECTED), (self.children, Mark.FORWARD),
+                 (self.parents, Mark.BACKWARD))  # fmt: skip
+        for neighbours, mark in kinds:
+            first = [a for a, around in enumerate(neighbours) for _ in around]
+            codes[first, [b for around in neighbours for b in around]] = mark
         return codes
 
 

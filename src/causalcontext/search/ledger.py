@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class Ledger:
     @classmethod
     def empty(cls, variables: int, graphs: int) -> Ledger:
         """A ledger in which nothing has been tested."""
-        first, second = np.triu_indices(variables, 1)
+        first, second = _pairs(variables)
         numbers = np.full((graphs, first.size, 3), np.nan)
         numbers[:, :, P] = -1.0
         facts = np.zeros((graphs, first.size, FACTS), dtype=np.int32)
@@ -87,3 +88,9 @@ class Ledger:
         g, pair = np.nonzero(self.separated())
         graphs[g, self.first[pair], self.second[pair]] = False
         graphs[g, self.second[pair], self.first[pair]] = False
+
+
+@lru_cache(maxsize=1)
+def _pairs(variables: int) -> tuple[Ints, Ints]:
+    """All pairs `i < j`, in row order."""
+    return np.triu_indices(variables, 1)

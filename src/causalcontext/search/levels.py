@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels import Candidates, Records
+from causalcontext.kernels.levels import Candidates, Records, choose_pairs, pack_graphs
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.plan import NO_CONTEXT, Bools, Plan
 
@@ -89,57 +89,27 @@ def run_level(search: LevelSearch, plan: Plan, ledger: Ledger, level: int, work:
         ledger.share(_context_slots(plan, ledger))
 
 
-def candidate_bits(plan: Plan, adjacency: Bools, graphs: slice = slice(None)) -> Candidates:
-    """Whom each variable may condition on: its neighbours in a graph, unless they cannot be its causes."""
-    usable = adjacency & plan.links.may.T
-    system = _pack(usable[graphs])
-    system |= usable.any(axis=0).astype(np.int64) << len(plan.levels[graphs])
+def candidate_bits(plan: Plan, adjacency: Bools, graphs: slice, only: Bools | None = None) -> tuple[Candidates, Ints]:
+    """Whom each variable may condition on: its neighbours in a graph, unless they cannot be its causes; open pairs."""
+    system, pairs = pack_graphs(adjacency, adjacency if only is None else only, plan.links.may, plan.links.required,
+                                graphs.start, graphs.stop)  # fmt: skip
     context = np.zeros(plan.variables, dtype=np.int64)
     if plan.context != NO_CONTEXT:
         if plan.searches_context:
             context = system[:, plan.context].copy()
         system[:, plan.context] = 0
-    return Candidates(system, context, plan.views[graphs], plan.context_views[graphs])
+    return Candidates(system, context, plan.views[graphs], plan.context_views[graphs]), pairs
 
 
 def _sweep(plan: Plan, ledger: Ledger, adjacency: Bools, level: int, graphs: slice, only: Bools) -> Sweep:
-    candidates = candidate_bits(plan, adjacency, graphs)
-    active = _pack(adjacency[graphs] & only[graphs] & ~plan.links.required)[ledger.first, ledger.second]
-    if plan.context != NO_CONTEXT:
-        at_context = _context_slots(plan, ledger)
-        shared = 1 << len(plan.levels[graphs])
-        tested = plan.searches_context and graphs.start == 0
-        active[at_context] = np.where(active[at_context] != 0, shared, 0) if tested else 0
-    reach = _reach(plan, candidates, ledger)
-    slots = np.flatnonzero((active != 0) & (reach >= level))
-    most = int(reach[slots].max(initial=0))
-    return Sweep(graphs, slots, active[slots], candidates, 2 * comb(most, level))
-
-
-def _reach(plan: Plan, candidates: Candidates, ledger: Ledger) -> Ints:
-    """For every pair, the size of the larger of the two candidate neighbourhoods."""
-    serves = candidates.system != 0
-    with_context = candidates.context != 0
-    count = serves.sum(axis=1) + with_context
-    first, second = ledger.first, ledger.second
-    reach: Ints = np.maximum(count[first] - serves[first, second], count[second] - serves[second, first])
-    if plan.context != NO_CONTEXT:
-        own = _context_slots(plan, ledger)
-        other = first[own] + second[own] - plan.context
-        reach[own] = np.maximum(count[other] - with_context[other], count[plan.context] - serves[plan.context, other])
-    return reach
+    candidates, pairs = candidate_bits(plan, adjacency, graphs, only)
+    shared = 1 << len(plan.levels[graphs]) if plan.searches_context and graphs.start == 0 else 0
+    slots, active, most = choose_pairs(candidates, pairs, ledger.first, ledger.second, plan.context, shared, level)
+    return Sweep(graphs, slots, active, candidates, 2 * comb(most, level))
 
 
 def _context_slots(plan: Plan, ledger: Ledger) -> Ints:
     return np.flatnonzero((ledger.first == plan.context) | (ledger.second == plan.context))
-
-
-def _pack(stack: Bools) -> Ints:
-    """One integer per entry, with a bit for every graph in which it is true."""
-    bits = np.zeros(stack.shape[1:], dtype=np.int64)
-    for g, layer in enumerate(stack):
-        bits |= layer.astype(np.int64) << g
-    return bits
 
 
 def _parts(sweep: Sweep, n_jobs: int) -> list[slice]:

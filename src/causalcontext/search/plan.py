@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +62,12 @@ class Plan:
         """Whether links at the context can be tested: inside one context it is constant."""
         return self.context != NO_CONTEXT and self.rule is not masked
 
-    @property
+    @cached_property
     def views(self) -> NDArray[np.int64]:
         """For every graph, the rows that answer a set without the context: 0 for all of them, 1 + level for some."""
         return np.array([self._view(level, ()) for level in self.levels], dtype=np.int64)
 
-    @property
+    @cached_property
     def context_views(self) -> NDArray[np.int64]:
         """For every graph, the rows that answer a set with the context in it."""
         return np.array([self._view(level, (self.context,)) for level in self.levels], dtype=np.int64)
