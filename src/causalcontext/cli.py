@@ -1,4 +1,4 @@
-"""The command line: `causalcontext discover`, `check`, `explain`, `plot`, `report`, `export` and `demo`.
+"""The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest.
 
 Options are read here; `commands/` does the work. Whatever the library refuses ends with one sentence on stderr
 and exit code 2, Ctrl-C with exit code 130.

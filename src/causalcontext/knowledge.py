@@ -7,7 +7,6 @@ and oriented the other way if it is there; the variable that cannot be a cause i
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.errors import FileError, KnowledgeError, check_choice, did_you_mean
+from causalcontext.data.files import read_toml
+from causalcontext.errors import KnowledgeError, check_choice, did_you_mean
 
 Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
 
@@ -125,13 +125,7 @@ class Knowledge:
     @classmethod
     def from_toml(cls, path: str | Path) -> Knowledge:
         """Knowledge from a TOML file with the keys of this class."""
-        try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise FileError(f"knowledge file {str(path)!r} cannot be read: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise FileError(f"knowledge file {str(path)!r} is not valid TOML: {error}") from error
-        return cls.from_dict(content)
+        return cls.from_dict(read_toml(path, "knowledge"))
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Knowledge:

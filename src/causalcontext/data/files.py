@@ -8,12 +8,13 @@ import gzip
 import os
 import secrets
 import stat
+import tomllib
 import warnings
 import zlib
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pandas as pd
 
@@ -39,6 +40,16 @@ def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
         return _read_parquet(file) if ending == _PARQUET else _read_text(file, _DELIMITERS[ending])
     except OSError as error:
         raise FileError(f"cannot read {file}: {error.strerror or _first_line(error)}") from error
+
+
+def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
+    """The content of a TOML file; `what` it is meant to be stands in the error."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{what} file {str(path)!r} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{what} file {str(path)!r} is not valid TOML: {error}") from error
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
@@ -12,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.errors import FileError, OptionError, check_choice, did_you_mean
+from causalcontext.data.files import read_toml
+from causalcontext.errors import OptionError, check_choice, did_you_mean
 from causalcontext.simulate.legacy import random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
 from causalcontext.simulate.noise import NOISE_LAWS
@@ -115,13 +115,7 @@ class Design:
     @classmethod
     def from_toml(cls, path: str | Path) -> Design:
         """A design from a TOML file with the keys of this class, and a table `setting` whose lists span a grid."""
-        try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise FileError(f"design file {str(path)!r} cannot be read: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise FileError(f"design file {str(path)!r} is not valid TOML: {error}") from error
-        return cls.from_dict({"name": Path(path).stem} | content)
+        return cls.from_dict({"name": Path(path).stem} | read_toml(path, "design"))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Design:
