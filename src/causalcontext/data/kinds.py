@@ -17,10 +17,17 @@ from causalcontext.errors import DataError, OptionError, check_choice, did_you_m
 
 
 class Kind(StrEnum):
-    """The two kinds of variable that a table can hold."""
+    """The kinds of variable that a table can hold; numbers are counts, and categories ordered, where that is said."""
 
     CONTINUOUS = "continuous"
     CATEGORICAL = "categorical"
+    ORDERED = "ordered"
+    COUNT = "count"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are numbers rather than levels."""
+        return self in (Kind.CONTINUOUS, Kind.COUNT)
 
 
 class Column(NamedTuple):
