@@ -227,4 +227,4 @@ def _check(result: ContextGraphs, samples: int) -> None:
 def _registered() -> tuple[str, ...]:
     from causalcontext.independence.registry import TESTS
 
-    return tuple(TESTS)
+    return ("auto", *TESTS)
