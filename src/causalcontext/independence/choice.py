@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.independence.gaussian import PreparedGaussian, moments_of
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.rules import Trial
 from causalcontext.verdicts import Outcomes, Reason
@@ -70,20 +71,14 @@ class PreparedChoice:
     """
 
     def __init__(self, members: Sequence[Member], data: Dataset, stock: Stock) -> None:
-        self.members, self.data = tuple(members), data
-        self._prepared: list[PreparedTest | None] = [None] * len(members)
-        self._stock = stock
-        self._offset = []
-        self.labels: tuple[str, ...] = ()
-        self.moments: PreparedGaussian | None = None
-        for place in range(len(members)):
-            prepared = self._prepare(place)
-            self._offset.append(len(self.labels))
-            self.labels += getattr(prepared, "labels", (members[place].name,))
-            if self.moments is None and isinstance(prepared, PreparedGaussian):
-                self.moments = prepared
-        leads = isinstance(self._prepared[0], PreparedGaussian) and data.all_continuous
-        self.compiled = self.moments if leads else None
+        self.members, self.data, self._stock = tuple(members), data, stock
+        names = [getattr(member, "labels", (member.name,)) for member in members]
+        self.labels: tuple[str, ...] = tuple(name for own in names for name in own)
+        self._offset = [0, *accumulate(len(own) for own in names)]
+        self._prepared: dict[int, PreparedTest] = {}
+        gaussian = next((place for place, own in enumerate(names) if len(own) > 1), None)
+        self.moments = None if gaussian is None else moments_of(self._prepare(gaussian))
+        self.compiled = self.moments if gaussian == 0 and data.all_continuous else None
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order, with the place of its test among `labels`."""
@@ -108,10 +103,9 @@ class PreparedChoice:
         return found
 
     def _prepare(self, place: int) -> PreparedTest:
-        prepared = self._prepared[place]
-        if prepared is None:
-            prepared = self._prepared[place] = self.members[place].prepare(self.data, self._stock)
-        return prepared
+        if place not in self._prepared:
+            self._prepared[place] = self.members[place].prepare(self.data, self._stock)
+        return self._prepared[place]
 
     def _labels_within(self, place: int, trials: Sequence[Trial]) -> Any:
         """Which of a member's own labels; a linear-Gaussian test has three."""

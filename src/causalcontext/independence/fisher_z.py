@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from causalcontext.independence.gaussian import PreparedGaussian, answers_gaussian, prepare_gaussian
+from causalcontext.independence.gaussian import OTHER_LABELS, PreparedGaussian, answers_gaussian, prepare_gaussian
 from causalcontext.kernels.gaussian import FISHER
 
 if TYPE_CHECKING:
@@ -22,6 +22,11 @@ class FisherZ:
 
     at_context: bool = True
     """Whether the context against a system variable is answered too."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the tests that it is made of."""
+        return (self.name, *OTHER_LABELS)
 
     @property
     def answers_all_continuous(self) -> bool:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+OTHER_LABELS = ("partial-correlation by context", "context-change")
+"""What two system variables given the context on all rows, and the context against one of them, are tested by."""
 USUAL_SIZE = 10
 """Terms of LR* are computed for conditioning sets up to this size at once."""
 
@@ -55,7 +57,7 @@ class PreparedGaussian:
         self.rows, self.mean, self.scatter = rows, mean, scatter
         self.context, self.kind = context, kind
         plain = "fisher-z" if kind == FISHER else "partial-correlation"
-        self.labels = (plain, "partial-correlation by context", "context-change")
+        self.labels = (plain, *OTHER_LABELS)
         pooled = pooled_scatter(rows, mean, scatter)
         self._scale = _scale(rows, pooled)
         self._covariance = self._all_views(pooled)
