@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 CORRELATIONS = ("partial-correlation", "fisher-z", "gaussian-ranks")
 """Tests whose statistic is a partial correlation, by the names in the log."""
+INFORMATION = ("cmi-knn",)
+"""Tests whose statistic is a conditional mutual information."""
+DISTANCES = ("rcot", "energy")
+"""Tests whose statistic has no scale of its own. All others are likelihood ratios, or grow with n as these do."""
 
 
 @dataclass(frozen=True)
@@ -329,10 +333,13 @@ class ContextGraphs:
         return self._strength(worst, slot), float(self.log.p[worst, slot]), int(self.log.n[worst, slot])
 
     def _strength(self, context: int, slot: int) -> float:
-        statistic, n = self.log.statistic[context, slot], self.log.n[context, slot]
-        if self.log.labels[self.log.label[context, slot]] in CORRELATIONS:
-            return float(statistic)
-        return float(np.sqrt(-np.expm1(-statistic / max(n, 1))))
+        statistic, n = float(self.log.statistic[context, slot]), int(self.log.n[context, slot])
+        test = self.log.labels[self.log.label[context, slot]]
+        if test in CORRELATIONS:
+            return statistic
+        if test in INFORMATION:
+            return float(np.sqrt(-np.expm1(-2.0 * max(statistic, 0.0))))
+        return float("nan") if test in DISTANCES else float(np.sqrt(-np.expm1(-abs(statistic) / max(n, 1))))
 
 
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:
