@@ -7,8 +7,8 @@ information", carried over to codes and ties by the estimator of Mesner and Shal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class CmiKnn(RowTest):
     shuffle_neighbours: int = 5
     enough: int | None = 10
     most_rows: int = 10_000
-    name: ClassVar[str] = "cmi-knn"
+    name: str = field(default="cmi-knn", init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_permutations(self.permutations, self.enough)

@@ -35,7 +35,7 @@ def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) ->
     >>> permutation_p(1.0, lambda count: np.arange(count) % 2.0, most=100, enough=10)
     0.5
     """
-    threshold = observed - _ROUNDING * max(1.0, abs(observed))
+    threshold = observed - _ROUNDING * max(1.0, abs(observed)) if np.isfinite(observed) else observed
     reached, drawn = 0, 0
     while drawn < most:
         wanted = most if enough is None else max(enough - reached, _FEWEST_AT_ONCE)

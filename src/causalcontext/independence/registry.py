@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from causalcontext.errors import OptionError, check_choice
+from causalcontext.independence.cmi_knn import CmiKnn
+from causalcontext.independence.energy import EnergyDistance
 from causalcontext.independence.fisher_z import FisherZ
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.protocol import IndependenceTest
+from causalcontext.independence.rcot import Rcot
 from causalcontext.independence.regression_legacy import RegressionLegacy
 
 TESTS: dict[str, IndependenceTest] = {
     "partial-correlation": PartialCorrelation(),
     "fisher-z": FisherZ(),
     "regression-legacy": RegressionLegacy(),
+    "cmi-knn": CmiKnn(),
+    "rcot": Rcot(),
+    "energy": EnergyDistance(),
 }
 DEFAULT = "partial-correlation"
 

@@ -61,7 +61,8 @@ def shuffled_information(
                 continue
             radius = _radius(near, k + 1, radius, far)
             totals[b] += _term(x, x[i], is_code[0], near, near_y, near_given, psi, far, radius, k, strict)
-    return totals / rows
+    totals /= rows
+    return totals
 
 
 @njit(cache=True, nogil=True)
@@ -163,7 +164,7 @@ def _term(
 @njit(cache=True, nogil=True)
 def _how_many(near: Shorts, neighbours: float, far: int) -> int:
     """The number of neighbours to look for: at least one and at most all at less than `far`; 0 if there are none."""
-    reachable = int(_within(near, far - 1))
+    reachable = _within(near, far - 1)
     k = int(neighbours * reachable) if neighbours < 1.0 else int(neighbours)
     return min(max(k, 1), reachable - 1)
 
@@ -174,7 +175,7 @@ def _radius(near: Shorts, k: int, guess: int, far: int) -> int:
     below, at_below, above, at_above = -1, 0, far, near.size
     radius, misses = min(max(guess, 0), far - 1), 0
     while above - below > 1:
-        count = int(_within(near, radius))
+        count = _within(near, radius)
         if count >= k:
             above, at_above = radius, count
         else:
@@ -208,7 +209,7 @@ def _within(near: Shorts, radius: int) -> int:
     limit, count = _short(radius), _short(0)
     for j in range(near.size):
         count = _short(count + _short(near[j] <= limit))
-    return count
+    return int(count)
 
 
 @njit(cache=True, nogil=True)
@@ -221,4 +222,4 @@ def _both_within(values: Shorts, centre: int, near: Shorts, is_code: bool, far: 
     else:
         for j in range(values.size):
             count = _short(count + _short(max(_short(abs(_short(values[j] - middle))), near[j]) <= limit))
-    return count
+    return int(count)
