@@ -71,8 +71,8 @@ class Rcot(RowTest):
         if rows < FEWEST_ROWS:
             return untestable(Reason.FEW_ROWS)
         most = min(self.features_given, rows // ROWS_PER_FEATURE)
-        basis = orthogonal_basis(features_of_conditions(given, most, random, rows))
-        spent = 1 + basis.shape[1]
+        basis = ridge_basis(features_of_conditions(given, most, random, rows))
+        spent = 1.0 + (basis**2).sum()
         if rows - spent < FEWEST_ROWS // 2:
             return untestable(Reason.FEW_ROWS)
         sides = [_features(variable, self.features, random) for variable in (x, y)]
@@ -116,15 +116,12 @@ def median_distance(numbers: Floats, random: np.random.Generator) -> float:
     return float(np.sqrt(np.median(apart))) if apart.size else 1.0
 
 
-def orthogonal_basis(design: Floats) -> Floats:
-    """Columns b such that v - b b'v is what a ridge regression on the design leaves of v."""
+def ridge_basis(design: Floats) -> Floats:
+    """Columns b such that v - b b'v is what a ridge regression on the design leaves of v, and b b' has trace df."""
     if design.shape[1] == 0:
         return design
     weights, directions = np.linalg.eigh(design.T @ design)
-    kept = weights > _RIDGE * weights[-1]
-    weights, directions = weights[kept], directions[:, kept]
-    # (1 - shrunk) is applied once by b b', with b = u sqrt(w / (w + ridge)) for the left singular vectors u
-    basis: Floats = design @ (directions / np.sqrt(weights + _RIDGE * weights[-1]))
+    basis: Floats = design @ (directions / np.sqrt(np.maximum(weights, 0.0) + _RIDGE * weights[-1]))
     return basis
 
 
@@ -135,7 +132,7 @@ def weighted_chi2_upper(statistic: float, cumulants: tuple[float, float, float])
     return float(chdtrc(df, max(df + np.sqrt(2.0 * df / variance) * (statistic - mean), 0.0)))
 
 
-def _covariance_test(left: Floats, right: Floats, df: int) -> tuple[float, tuple[float, float, float]]:
+def _covariance_test(left: Floats, right: Floats, df: float) -> tuple[float, tuple[float, float, float]]:
     """n ||cov||² of the residuals, and the first three cumulants of its law under independence."""
     rows = len(left)
     statistic = float(((left.T @ right) ** 2).sum() / rows)
