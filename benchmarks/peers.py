@@ -23,3 +23,27 @@ def tigramite_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_]:
     search = import_module("tigramite.pcmci").PCMCI(dataframe=frame, cond_ind_test=test, verbosity=0)
     found = search.run_pcalg_non_timeseries_data(pc_alpha=alpha)
     return np.asarray(found["graph"][:, :, 0] != "", dtype=np.bool_)
+
+
+def tigramite_information(columns: NDArray[np.float64], permutations: int) -> tuple[float, float]:
+    """The statistic and p-value of tigramite's `CMIknn` for the first two columns given the others."""
+    test = import_module("tigramite.independence_tests.cmiknn").CMIknn(
+        knn=0.2, transform="ranks", significance="shuffle_test", sig_samples=permutations
+    )
+    roles = np.minimum(np.arange(len(columns)), 2)
+    statistic = test.get_dependence_measure(columns.copy(), roles)
+    return float(statistic), float(test.get_shuffle_significance(columns.copy(), roles, statistic))
+
+
+def tigramite_mixed_information(
+    columns: NDArray[np.float64], is_code: NDArray[np.bool_], permutations: int
+) -> tuple[float, float]:
+    """The statistic and p-value of tigramite's `CMIknnMixed`, with these columns as codes."""
+    test = import_module("tigramite.independence_tests.cmiknn_mixed").CMIknnMixed(
+        knn=0.2, transform="ranks", significance="shuffle_test", sig_samples=permutations
+    )
+    roles = np.minimum(np.arange(len(columns)), 2)
+    kinds = np.repeat(is_code.astype(int)[:, np.newaxis], columns.shape[1], axis=1)
+    statistic = test.get_dependence_measure(columns.copy(), roles, kinds)
+    p = test.get_shuffle_significance(columns.copy(), roles, statistic, data_type=kinds)
+    return float(statistic), float(p)

@@ -30,6 +30,9 @@ def paper(
     baselines: Annotated[
         bool, typer.Option("--baselines", help="FCI-JCI0 and CD-NOD too; needs the extra 'compare'.")
     ] = False,
+    nonparametric: Annotated[
+        bool, typer.Option("--nonparametric", help="The panel with the nonparametric test too; takes longer.")
+    ] = False,
     only: Annotated[list[str] | None, typer.Option(metavar="DESIGN", help="Some designs only. Repeatable.")] = None,
     repeats: Repeats = None,
     jobs: Jobs = -1,
@@ -39,8 +42,9 @@ def paper(
     with one_sentence():
         from causalcontext.commands.studying import study_paper
 
-        study_paper(out, as_published=as_published, baselines=baselines, only=only or (), repeats=repeats,
-                    published=compare, n_jobs=jobs, progress=progress and sys.stderr.isatty())  # fmt: skip
+        study_paper(out, as_published=as_published, baselines=baselines, nonparametric=nonparametric, only=only or (),
+                    repeats=repeats, published=compare, n_jobs=jobs,
+                    progress=progress and sys.stderr.isatty())  # fmt: skip
 
 
 @study_app.command()

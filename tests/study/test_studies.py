@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from causalcontext.discover import discover
 from causalcontext.errors import FileError, OptionError
-from causalcontext.simulate import random_model
+from causalcontext.independence.registry import find_test
+from causalcontext.simulate import random_model, soil_moisture
 from causalcontext.study import Design, Setting, failure_table, grid, run_study, run_table, summary_table, time_table
 from causalcontext.study.jobs import SETTING_COLUMNS, run_job, runs_of, setting_columns
 from causalcontext.study.methods import told_links
 from causalcontext.study.paper import AS_PUBLISHED, PARAMETRIC, paper_design, paper_designs
+from causalcontext.study.remembering import Remembering
 from causalcontext.study.tables import save_table
 
 SMALL = Design("small", grid(samples=[100, 200], nodes=5), repeats=6, knowledge=("none", "r-all"))
@@ -202,7 +205,9 @@ def test_every_configuration_of_the_paper_has_a_design():
     ]  # fmt: skip
     assert {design.repeats for design in PARAMETRIC.values()} == {100}
     assert all("score-ac" in design.methods for design in PARAMETRIC.values())
-    assert paper_design("nonparametric").test == "cmi-knn"
+    assert paper_design("nonparametric").test == "cmi-knn-mixed"
+    assert "nonparametric" in paper_designs(nonparametric=True)
+    assert "nonparametric" not in paper_designs()
     assert list(paper_designs(as_published=True)) == ["as-published"]
     assert "baselines-cycles" in paper_designs(baselines=True)
     with pytest.raises(OptionError, match=r"did you mean 'density-0.6'"):
@@ -242,3 +247,25 @@ def test_tables_can_be_parquet(uninterrupted, tmp_path):
     assert pd.read_parquet(tmp_path / "t.parquet").equals(table)
     with pytest.raises(FileError, match="unknown ending"):
         save_table(table, tmp_path / "t.xlsx")
+
+
+def test_a_test_that_remembers_answers_as_before_and_asks_once():
+    asked = []
+
+    class Counting:
+        name = "counting"
+
+        def prepare(self, data, stock):
+            inner = find_test("cmi-knn-mixed").prepare(data, stock)
+            answer = inner.answer
+            inner.answer = lambda trials: asked.extend(trials) or answer(trials)
+            return inner
+
+    table = soil_moisture(120, seed=1)
+    remembering = Remembering(Counting())
+    for method in ("pc-ac", "pc-p", "pc-b"):
+        found = discover(table, context="soil", method=method, test=remembering)
+        fresh = discover(table, context="soil", method=method, test="cmi-knn-mixed")
+        assert found.graphs == fresh.graphs
+        assert found.log.p.ravel().tolist() == pytest.approx(fresh.log.p.ravel().tolist(), nan_ok=True)
+    assert len(asked) == len(set(asked)) > 0

@@ -29,6 +29,7 @@ def study_paper(
     *,
     as_published: bool,
     baselines: bool,
+    nonparametric: bool,
     only: Sequence[str],
     repeats: int | None,
     published: Path | None,
@@ -37,9 +38,10 @@ def study_paper(
 ) -> None:
     """The paper's study is in the folder: records, tables, figures, and the comparison if it was asked for."""
     figures = None if published is None else read_published(published)
-    designs = _with_repeats(_chosen(paper_designs(as_published, baselines), only), repeats)
-    if NONPARAMETRIC.test not in TESTS and not as_published and not only:
-        print_line(f"left out: {NONPARAMETRIC.name}, since there is no test {NONPARAMETRIC.test!r} yet")
+    asked = nonparametric or NONPARAMETRIC.name in only
+    designs = _with_repeats(_chosen(paper_designs(as_published, baselines, asked), only), repeats)
+    if not asked and not as_published and not only:
+        print_line(f"left out: {NONPARAMETRIC.name}, whose permutations take longer than all the rest; --nonparametric")
     if baselines and find_spec("causallearn") is None:
         raise OptionError(
             "--baselines needs causal-learn, which is not installed; pip install 'causalcontext[compare]'"

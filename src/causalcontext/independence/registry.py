@@ -6,9 +6,12 @@ from typing import Any
 
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.independence.choice import Choice, Member, seeded
+from causalcontext.independence.cmi_knn import CmiKnn
+from causalcontext.independence.energy import EnergyDistance
 from causalcontext.independence.fisher_z import FisherZ
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.protocol import IndependenceTest
+from causalcontext.independence.rcot import Rcot
 from causalcontext.independence.regression_legacy import RegressionLegacy
 
 MEMBERS: tuple[Member, ...] = (PartialCorrelation(),)
@@ -19,10 +22,18 @@ TESTS: dict[str, Any] = {
     for test in (
         PartialCorrelation(),
         FisherZ(),
+        CmiKnn(),
+        Rcot(),
+        EnergyDistance(),
+        Choice("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())),
         RegressionLegacy(),
     )
 }
-"""The tests that can be asked for by name."""
+"""The tests that can be asked for by name.
+
+`cmi-knn-mixed` is that of the paper's right-hand panel: `cmi-knn` wherever there are categories, the context among
+them.
+"""
 
 
 def find_test(test: str | IndependenceTest, seed: int = 0) -> IndependenceTest:

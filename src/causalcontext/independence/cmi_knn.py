@@ -1,0 +1,221 @@
+"""`cmi-knn`: conditional mutual information from neighbours in rank space, with local permutations, for any columns.
+
+Runge (2018), "Conditional independence testing based on a nearest-neighbor estimator of conditional mutual
+information", carried over to codes and ties by the estimator of Mesner and Shalizi (2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma
+
+from causalcontext.data.kinds import Kind
+from causalcontext.errors import OptionError
+from causalcontext.independence.permutation import check_permutations, permutation_p
+from causalcontext.independence.rows import Answer, RowTest, Variable, as_variable, untestable
+from causalcontext.kernels.neighbours import local_shuffles, nearest_rows, shuffled_information
+from causalcontext.verdicts import Reason
+
+Shorts = NDArray[np.int16]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+FEWEST_ROWS = 10
+"""Rows that a trial needs, and rows whose x has to have somewhere to go."""
+LARGEST_TABLE = 16_000
+"""Twice the ranks of this many rows are 16-bit integers."""
+
+
+@dataclass(frozen=True)
+class CmiKnn(RowTest):
+    """Conditional mutual information by nearest neighbours, tested by local permutations.
+
+    Parameters
+    ----------
+    seed : int
+    neighbours : float
+        The k of the estimator. Below 1: a share of the rows that have the same codes as the row in question (of all
+        rows, where all columns are numbers).
+    permutations : int
+    shuffle_neighbours : int
+        A permutation gives every row the x of one of that many rows with the nearest conditions, itself among them.
+    enough : int or None
+        Stop after that many permutations with a statistic as large as the observed one; None: draw all.
+    most_rows : int
+        Larger tables are thinned to that many rows, drawn by the seed: time grows with the square of the rows.
+
+    Notes
+    -----
+    Numbers and ordered codes are replaced by their ranks (ties: mean ranks), categorical codes are at distance 0 or
+    farther than any two ranks, and the distance of two rows is the largest over columns. With r the distance of row i
+    to its k-th neighbour in all columns, the estimate is the mean over rows of
+
+    - psi(k) - psi(n_xz) - psi(n_yz) + psi(n_z), where n counts the rows closer than r, row i included (Frenzel and
+      Pompe 2007), if every column is a number without ties: the statistic of tigramite's `CMIknn` on ranks;
+    - psi(n_xyz) - psi(n_xz) - psi(n_yz) + psi(n_z), where n counts the rows at most as far as r, row i left out
+      (Mesner and Shalizi 2020), as soon as there are codes or ties. Their k tilde is k unless r = 0; here it is always
+      n_xyz, the number of rows up to r: the same where no two distances are equal, and consistent with the other
+      counts where they are, as they often are between ranks. A row alone with its codes contributes 0.
+
+    The two differ by terms of order 1 / k, so one is not a limit of the other, and statistics of trials of different
+    kinds should not be compared; p-values may.
+
+    A categorical column is permuted rather than a number, else x. Rows with equal conditions, if there are at least
+    `shuffle_neighbours` of them, are permuted among themselves, which is exact: so are all rows where nothing is given.
+    """
+
+    seed: int = 0
+    neighbours: float = 0.2
+    permutations: int = 100
+    shuffle_neighbours: int = 5
+    enough: int | None = 10
+    most_rows: int = 10_000
+    name: str = field(default="cmi-knn", init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_permutations(self.permutations, self.enough)
+        if not self.neighbours > 0:
+            raise OptionError(f"neighbours is {self.neighbours!r}, expected a share of rows or a number of neighbours")
+        if self.shuffle_neighbours < 2:
+            raise OptionError(f"shuffle_neighbours is {self.shuffle_neighbours!r}, expected at least 2")
+        if not FEWEST_ROWS <= self.most_rows <= LARGEST_TABLE:
+            raise OptionError(f"most_rows is {self.most_rows!r}, expected {FEWEST_ROWS} to {LARGEST_TABLE}")
+
+    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Answer:
+        """The estimate, in nats, and its p-value."""
+        if x.values.size > self.most_rows:
+            return self._compare_thinned(x, y, given, random)
+        if x.values.size < max(FEWEST_ROWS, self.neighbours + 2):
+            return untestable(Reason.FEW_ROWS)
+        space = rank_space(*((y, x) if _rather_permuted(y, x) else (x, y)), given)
+        exchange = exchange_of(space, self.shuffle_neighbours, random)
+        reason = exchange.obstacle(space)
+        if reason:
+            return untestable(reason)
+        observed = self._statistics(space, space.columns[:1])[0]
+
+        def draw(count: int) -> Floats:
+            return self._statistics(space, space.columns[0][exchange.sources(count, random)])
+
+        return Answer(observed, np.nan, permutation_p(observed, draw, self.permutations, self.enough))
+
+    def statistic(self, x: Variable, y: Variable, given: Sequence[Variable]) -> float:
+        """The estimate alone, in nats, on all rows."""
+        space = rank_space(x, y, given)
+        return float(self._statistics(space, space.columns[:1])[0])
+
+    def _statistics(self, space: RankSpace, shuffled: Shorts) -> Floats:
+        return shuffled_information(
+            shuffled, space.is_code, space.columns[1:], space.psi, space.far, float(self.neighbours), space.strict
+        )
+
+    def _compare_thinned(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Answer:
+        rows = random.choice(x.values.size, self.most_rows, replace=False)
+        thin = [as_variable(variable.values[rows], variable.kind) for variable in (x, y, *given)]
+        if thin[0] is None or thin[1] is None:
+            return untestable(Reason.CONSTANT)
+        return self.compare(thin[0], thin[1], [z for z in thin[2:] if z is not None], random)
+
+
+class RankSpace(NamedTuple):
+    """The columns x, y, z, ... of a trial as ranks and codes: what all distances are made of.
+
+    Attributes
+    ----------
+    columns : array of int16, shape (columns, rows)
+    is_code : array of bool, shape (columns,)
+    far : int
+        The distance between two codes.
+    strict : bool
+        Whether every column is a number without ties.
+    psi : array of float, shape (rows + 1,)
+    """
+
+    columns: Shorts
+    is_code: NDArray[np.bool_]
+    far: int
+    strict: bool
+    psi: Floats
+
+
+def rank_space(x: Variable, y: Variable, given: Sequence[Variable]) -> RankSpace:
+    """Numbers as ranks, twice the mean rank if there are ties or codes; categorical codes as they are."""
+    variables, rows = (x, y, *given), x.values.size
+    is_code = np.array([variable.kind is Kind.CATEGORICAL for variable in variables])
+    columns = [v.codes if code else twice_mean_ranks(v.values) for v, code in zip(variables, is_code, strict=True)]
+    strict = not any(v.levels or np.unique(column).size < rows for v, column in zip(variables, columns, strict=True))
+    stacked = np.array(columns) // (2 if strict else 1)
+    psi = np.concatenate([[0.0], digamma(np.arange(1, rows + 1))])
+    return RankSpace(np.ascontiguousarray(stacked, np.int16), is_code, (1 if strict else 2) * rows, strict, psi)
+
+
+def twice_mean_ranks(values: Floats) -> Ints:
+    """Twice the rank of every value, from 0; equal values share the mean of their ranks.
+
+    Examples
+    --------
+    >>> twice_mean_ranks(np.array([2.0, 1.0, 2.0])).tolist()
+    [3, 0, 3]
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    after = np.cumsum(counts)
+    ranks: Ints = (2 * after - counts - 1)[place].astype(np.int64)
+    return ranks
+
+
+class Exchange(NamedTuple):
+    """Which rows may give their x to which: strata of rows with equal conditions, and rows with nearest ones."""
+
+    nearest: Ints
+    loose: Ints
+    strata: Ints
+    starts: Ints
+
+    def sources(self, count: int, random: np.random.Generator) -> Ints:
+        """The row whose x every row takes, for `count` permutations; shape (count, rows)."""
+        return local_shuffles(self.nearest, self.loose, self.strata, self.starts, count, random)
+
+    def obstacle(self, space: RankSpace) -> Reason:
+        """Why permutations say nothing: next to no row has another to exchange with, or x or y is the same in all."""
+        partners = (self.nearest[self.loose] >= 0).sum(axis=1)
+        if self.strata.size + (partners > 1).sum() < FEWEST_ROWS:
+            return Reason.FEW_ROWS
+        if self._movable(space.columns[0]) < FEWEST_ROWS or self._movable(space.columns[1]) < FEWEST_ROWS:
+            return Reason.COLLINEAR
+        return Reason.TESTABLE
+
+    def _movable(self, values: Shorts) -> int:
+        """How many rows can take a value other than their own."""
+        total = 0
+        for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
+            members = values[self.strata[start:stop]]
+            total += members.size if members.min() < members.max() else 0
+        near = self.nearest[self.loose]
+        others = values[np.where(near >= 0, near, self.loose[:, np.newaxis])]
+        return total + int((others != values[self.loose][:, np.newaxis]).any(axis=1).sum())
+
+
+def exchange_of(space: RankSpace, most: int, random: np.random.Generator) -> Exchange:
+    """Rows with at least `most` equals in the conditions as strata; the others with their `most` nearest rows."""
+    given, is_code = space.columns[2:], space.is_code[2:]
+    rows = space.columns.shape[1]
+    cells = np.zeros(rows, np.intp) if len(given) == 0 else np.unique(given, axis=1, return_inverse=True)[1].ravel()
+    sizes = np.bincount(cells)
+    large = sizes[cells] >= most
+    strata = np.flatnonzero(large)
+    strata = strata[np.argsort(cells[strata], kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(sizes[sizes >= most])])
+    loose = np.flatnonzero(~large)
+    nearest = np.full((rows, most), -1) if loose.size == 0 else nearest_rows(given, is_code, space.far, most, random)
+    return Exchange(nearest, loose, strata, starts)
+
+
+def _rather_permuted(one: Variable, other: Variable) -> bool:
+    return one.kind is Kind.CATEGORICAL and other.kind is not Kind.CATEGORICAL

@@ -1,0 +1,35 @@
+"""Sums of distances within groups of numbers, for many assignments to the groups at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@njit(cache=True, nogil=True)
+def dispersion_within(codes: NDArray[np.int64], values: NDArray[np.float64], levels: int) -> NDArray[np.float64]:
+    """The sum over groups of the distances between all their pairs, each divided by the size of its group.
+
+    Parameters
+    ----------
+    codes : array, shape (copies, rows)
+        The group of every row, one assignment a copy.
+    values : array, shape (rows,)
+        In ascending order, so that one pass will do: a value is above all that came before it in its group.
+    levels : int
+        The number of groups.
+    """
+    copies, rows = codes.shape
+    found = np.zeros(copies)
+    for b in range(copies):
+        counts, sums, distances = np.zeros(levels), np.zeros(levels), np.zeros(levels)
+        for j in range(rows):
+            group = codes[b, j]
+            distances[group] += counts[group] * values[j] - sums[group]
+            counts[group] += 1.0
+            sums[group] += values[j]
+        for group in range(levels):
+            if counts[group] > 0.0:
+                found[b] += distances[group] / counts[group]
+    return found

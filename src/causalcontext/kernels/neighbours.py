@@ -1,0 +1,225 @@
+"""Counts of neighbours in rank space, for many shuffled copies of one column at once.
+
+All distances are small integers: the gap between two ranks, 0 or `far` between two codes, the largest over columns. A
+row of the table of distances is thus an array of 16-bit integers that stays in the nearest cache, a count of
+neighbours is one pass over it that the compiler turns into vector instructions, and the distance to the k-th neighbour
+is found by a few such counts: cheaper than any sort or tree. Integers are cast all along, since a wider accumulator
+would cost the vectors most of their lanes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Shorts = NDArray[np.int16]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+_short = np.int16
+
+
+@njit(cache=True, nogil=True)
+def shuffled_information(
+    shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float, strict: bool
+) -> Floats:
+    """The estimate of the conditional mutual information of x and y given Z for every shuffled copy of x.
+
+    Parameters
+    ----------
+    shuffled : array, shape (copies, rows)
+        Ranks or codes of x.
+    is_code : array of bool, shape (2 + conditions,)
+        Whether x, y and the conditions are codes rather than ranks.
+    columns : array, shape (1 + conditions, rows)
+        Ranks or codes of y, then of the conditions.
+    psi : array, shape (rows + 1,)
+        The digamma function at 0 (not used), 1, 2, ...
+    far : int
+        The distance between two codes, larger than that between any two ranks.
+    neighbours : float
+        How many neighbours; below 1 the share of the rows at less than `far` from a row, itself included.
+    strict : bool
+        Whether to count as Frenzel and Pompe do (closer than the k-th neighbour, the row itself included), or as
+        Mesner and Shalizi do (as close as the k-th neighbour, the row itself left out).
+    """
+    copies, rows = shuffled.shape
+    totals = np.zeros(copies)
+    near_y, near_given, near = np.empty(rows, _short), np.empty(rows, _short), np.empty(rows, _short)
+    for i in range(rows):
+        near_given[:] = 0
+        for c in range(1, columns.shape[0]):
+            _widen(columns[c], columns[c, i], near_given, near_given, is_code[c + 1], far)
+        _widen(columns[0], columns[0, i], near_given, near_y, is_code[1], far)
+        radius = far // 4
+        for b in range(copies):
+            x = shuffled[b]
+            _widen(x, x[i], near_y, near, is_code[0], far)
+            k = _how_many(near, neighbours, far)
+            if k == 0:
+                continue
+            radius = _radius(near, k + 1, radius, far)
+            totals[b] += _term(x, x[i], is_code[0], near, near_y, near_given, psi, far, radius, k, strict)
+    totals /= rows
+    return totals
+
+
+@njit(cache=True, nogil=True)
+def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, random: np.random.Generator) -> Ints:
+    """The `most` nearest rows of every row, itself among them, at less than `far`; -1 where there are fewer.
+
+    Among rows that are equally far the last places are given at random.
+    """
+    rows = columns.shape[1]
+    found = np.full((rows, most), -1)
+    near = np.empty(rows, _short)
+    for i in range(rows):
+        near[:] = 0
+        for c in range(columns.shape[0]):
+            _widen(columns[c], columns[c, i], near, near, is_code[c], far)
+        radius = min(_radius(near, min(most, rows), 1, far), far - 1)
+        taken, tied = 0, 0
+        for j in range(rows):
+            if near[j] < radius:
+                found[i, taken] = j
+                taken += 1
+        for j in range(rows):
+            if near[j] == radius:
+                place = taken + tied
+                if place >= most:
+                    place = taken + int(random.random() * (tied + 1))
+                if place < most:
+                    found[i, place] = j
+                tied += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def local_shuffles(
+    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, copies: int, random: np.random.Generator
+) -> Ints:
+    """For every copy and row, the row whose x it takes: another of its stratum, or one of its nearest.
+
+    Rows in `strata`, of which one ends where the next of `starts` begins, are permuted within their stratum. A
+    `loose` row takes one of its nearest rows that no loose row before it took, if there is one; the order of loose rows
+    and that of their nearest rows are drawn anew for every copy.
+    """
+    rows = loose.size + strata.size
+    sources = np.empty((copies, rows), np.int64)
+    order, donors, choice = loose.copy(), strata.copy(), np.empty(nearest.shape[1], np.int64)
+    for b in range(copies):
+        for s in range(starts.size - 1):
+            _shuffle(donors[starts[s] : starts[s + 1]], random)
+        for position in range(strata.size):
+            sources[b, strata[position]] = donors[position]
+        _shuffle(order, random)
+        used = np.zeros(rows, np.bool_)
+        for i in order:
+            sources[b, i] = _free_neighbour(nearest[i], used, choice, random)
+    return sources
+
+
+@njit(cache=True, nogil=True)
+def _free_neighbour(nearest: Ints, used: Bools, choice: Ints, random: np.random.Generator) -> int:
+    """One of these rows at random that is not used yet, else any; it is used from now on."""
+    size = 0
+    while size < nearest.size and nearest[size] >= 0:
+        choice[size] = nearest[size]
+        size += 1
+    donor = -1
+    while size > 0:
+        drawn = int(random.random() * size)
+        donor = choice[drawn]
+        if not used[donor]:
+            break
+        size -= 1
+        choice[drawn] = choice[size]
+    used[donor] = True
+    return donor
+
+
+@njit(cache=True, nogil=True)
+def _shuffle(values: Ints, random: np.random.Generator) -> None:
+    for last in range(values.size - 1, 0, -1):
+        drawn = int(random.random() * (last + 1))
+        values[last], values[drawn] = values[drawn], values[last]
+
+
+@njit(cache=True, nogil=True)
+def _term(
+    x: Shorts, centre: int, is_code: bool, near: Shorts, near_y: Shorts, near_given: Shorts, psi: Floats, far: int,
+    radius: int, k: int, strict: bool,
+) -> float:  # fmt: skip
+    """What one row contributes to the estimate, times the number of rows."""
+    if strict:
+        inside = max(radius - 1, 0)
+        with_x = _both_within(x, centre, near_given, is_code, far, inside)
+        return float(psi[k] - psi[with_x] - psi[_within(near_y, inside)] + psi[_within(near_given, inside)])
+    with_x = _both_within(x, centre, near_given, is_code, far, radius) - 1
+    tied = _within(near, radius) - 1
+    return float(psi[tied] - psi[with_x] - psi[_within(near_y, radius) - 1] + psi[_within(near_given, radius) - 1])
+
+
+@njit(cache=True, nogil=True)
+def _how_many(near: Shorts, neighbours: float, far: int) -> int:
+    """The number of neighbours to look for: at least one and at most all at less than `far`; 0 if there are none."""
+    reachable = _within(near, far - 1)
+    k = int(neighbours * reachable) if neighbours < 1.0 else int(neighbours)
+    return min(max(k, 1), reachable - 1)
+
+
+@njit(cache=True, nogil=True)
+def _radius(near: Shorts, k: int, guess: int, far: int) -> int:
+    """The smallest radius with k rows or more, the row itself counted; a good guess makes it fast."""
+    below, at_below, above, at_above = -1, 0, far, near.size
+    radius, misses = min(max(guess, 0), far - 1), 0
+    while above - below > 1:
+        count = _within(near, radius)
+        if count >= k:
+            above, at_above = radius, count
+        else:
+            below, at_below = radius, count
+        misses += 1
+        if misses < 3 and count > 0:
+            radius += int(np.ceil(0.5 * (k - count) * radius / count)) - (1 if count >= k else -1)
+        elif misses % 2 == 0:
+            radius = (above + below) // 2
+        else:
+            radius = below + (above - below) * (k - at_below) // max(at_above - at_below, 1)
+        radius = min(max(radius, below + 1), above - 1)
+    return above
+
+
+@njit(cache=True, nogil=True)
+def _widen(values: Shorts, centre: int, before: Shorts, after: Shorts, is_code: bool, far: int) -> None:
+    """`after` is the larger of `before` and the distance in one more column."""
+    middle, beyond = _short(centre), _short(far)
+    if is_code:
+        for j in range(values.size):
+            after[j] = before[j] if values[j] == middle else beyond
+    else:
+        for j in range(values.size):
+            after[j] = max(_short(abs(_short(values[j] - middle))), before[j])
+
+
+@njit(cache=True, nogil=True)
+def _within(near: Shorts, radius: int) -> int:
+    """How many distances are at most the radius."""
+    limit, count = _short(radius), _short(0)
+    for j in range(near.size):
+        count = _short(count + _short(near[j] <= limit))
+    return int(count)
+
+
+@njit(cache=True, nogil=True)
+def _both_within(values: Shorts, centre: int, near: Shorts, is_code: bool, far: int, radius: int) -> int:
+    """How many rows are within the radius, both in one column and in what was measured before."""
+    middle, limit, count = _short(centre), _short(radius), _short(0)
+    if is_code:
+        for j in range(values.size):
+            count = _short(count + _short((values[j] == middle) & (near[j] <= limit)))
+    else:
+        for j in range(values.size):
+            count = _short(count + _short(max(_short(abs(_short(values[j] - middle))), near[j]) <= limit))
+    return int(count)

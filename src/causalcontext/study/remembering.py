@@ -1,0 +1,59 @@
+"""A test that answers the same trial on the same table once, whichever methods of a study ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.stock import Stock
+from causalcontext.independence.protocol import IndependenceTest, PreparedTest
+from causalcontext.rules import Trial
+from causalcontext.verdicts import Outcomes
+
+Answer = tuple[float, float, float, int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Remembering:
+    """The test `inner`, prepared once for every table; methods that ask after another one are answered from memory."""
+
+    inner: IndependenceTest
+    prepared: dict[str, PreparedRemembering] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What the test is called."""
+        return self.inner.name
+
+    def prepare(self, data: Dataset, stock: Stock) -> PreparedRemembering:
+        """The test for this table, with what it has answered."""
+        if stock.fingerprint not in self.prepared:
+            self.prepared[stock.fingerprint] = PreparedRemembering(self.inner.prepare(data, stock))
+        return self.prepared[stock.fingerprint]
+
+
+class PreparedRemembering:
+    """A prepared test and its answers; trials that never reach `answer` because they are compiled are not kept."""
+
+    def __init__(self, inner: PreparedTest) -> None:
+        self.inner = inner
+        self._answers: dict[Trial, Answer] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def answer(self, trials: Sequence[Trial]) -> Outcomes:
+        """One outcome for every trial, in order."""
+        fresh = [trial for trial in dict.fromkeys(trials) if trial not in self._answers]
+        if fresh:
+            found = self.inner.answer(fresh)
+            label = np.zeros(len(fresh), dtype=np.int8) if found.label is None else found.label
+            columns = (found.statistic, found.df, found.p, found.n, found.reason, label)
+            self._answers |= {trial: tuple(values) for trial, *values in zip(fresh, *columns, strict=True)}
+        rows = np.array([self._answers[trial] for trial in trials], dtype=np.float64).reshape(-1, 6).T
+        n, reason, label = rows[3].astype(np.int64), rows[4].astype(np.int8), rows[5].astype(np.int8)
+        return Outcomes(rows[0], rows[1], rows[2], n, reason, label)
