@@ -85,7 +85,9 @@ class Rcot(RowTest):
 
 
 def features_of_conditions(given: Sequence[Variable], most: int, random: np.random.Generator, rows: int) -> Floats:
-    """What x and y are regressed on, centred; shape (rows, features)."""
+    """What x and y are regressed on, centred; shape (rows, features), nothing if nothing is given."""
+    if not given:
+        return np.empty((rows, 0))
     numbers = np.array([_standardised(z.values) for z in given if z.is_number]).reshape(-1, rows).T
     codes = [z.codes for z in given if not z.is_number]
     cells = np.unique(codes, axis=1, return_inverse=True)[1].ravel() if codes else np.zeros(rows, np.intp)
