@@ -81,6 +81,16 @@ def test_stopping_early_changes_no_decision_but_saves_draws():
     assert drawn < 200 * 75
 
 
+@pytest.mark.parametrize("test", [CmiKnn, EnergyDistance])
+def test_a_test_that_stops_early_decides_as_one_that_does_not(test):
+    for seed in range(40):
+        x, y, given = common_cause(stream(seed), "mean" if seed % 4 == 0 else "none", 60)
+        given = given if test is CmiKnn else []
+        stopped, full = (one.compare(x, y, given, stream(seed)) for one in (test(), test(enough=None)))
+        assert (stopped.p <= 0.05) == (full.p <= 0.05)
+        assert stopped.p == full.p or min(stopped.p, full.p) > 0.05
+
+
 def test_an_infinite_statistic_has_a_p_value():
     assert permutation_p(np.inf, lambda count: np.zeros(count), 99, 5) == pytest.approx(0.01)
 
@@ -338,8 +348,8 @@ def bounds(repeats: int) -> tuple[float, float]:
 @pytest.mark.parametrize("test", NONPARAMETRIC, ids=lambda test: test.name)
 @pytest.mark.parametrize(("design", "codes"), LEVELS)
 def test_level(test, design, codes):
-    low, high = bounds(300)
-    assert low <= rejections(test, lambda random: design(random, codes=codes), 300) <= high
+    low, high = bounds(200)
+    assert low <= rejections(test, lambda random: design(random, codes=codes), 200) <= high
 
 
 def test_level_of_the_energy_test():
@@ -472,3 +482,9 @@ def test_options_are_checked(options):
         CmiKnn(**options)
     with pytest.raises(OptionError, match="features"):
         Rcot(features=0)
+
+
+def test_a_statistic_alone_needs_ranks_that_are_short():
+    many = number(np.arange(17_000.0))
+    with pytest.raises(OptionError, match="17000 rows"):
+        CmiKnn().statistic(many, many, [])

@@ -21,9 +21,9 @@ Floats = NDArray[np.float64]
 
 FEWEST_ROWS = 30
 ROWS_PER_FEATURE = 8
-"""Small tables get fewer features of Z than asked for: one for that many rows."""
-ROWS_PER_CELL = 20
-"""Conditions act separately in every combination of their codes only if there are that many rows for each."""
+"""Small tables get fewer features of Z than asked for: at most one for that many rows."""
+LEAST_ROOM = 2
+"""Numbers act separately in every combination of codes if there is room for them and that many features more."""
 _ROWS_FOR_WIDTH = 250
 _RIDGE = 1e-8
 _VANISHED = 1e-8
@@ -46,8 +46,9 @@ class Rcot(RowTest):
     Numbers are standardised; features are cos(w z + b) with Gaussian w of the width that the median distance of rows
     gives (of at most 250, drawn by the seed), b uniform, standardised again. Codes are one-hot, every level kept, so
     that no level is singled out. The regression on Z is a ridge regression (penalty 1e-8 of the largest eigenvalue:
-    only numerical) on the features of Z, its numbers themselves, and its codes; these act together, and separately on
-    the numbers, if there are 20 rows for each coefficient, else as sums. Linear terms are not in the original.
+    only numerical) on the features of Z, and on its numbers themselves, which the original leaves out. With codes in Z,
+    every combination of codes has a regression of its own, of fewer features (one for every 8 rows of a combination,
+    on average), or, if that leaves no room for them, codes only shift the mean.
 
     The statistic is n times the sum of squared covariances of the residuals. Under independence it is a weighted sum of
     chi-squared variables whose weights are the eigenvalues of the covariance C of the products of residuals;
@@ -84,22 +85,24 @@ class Rcot(RowTest):
 
 
 def features_of_conditions(given: Sequence[Variable], most: int, random: np.random.Generator, rows: int) -> Floats:
-    """What x and y are regressed on, centred; shape (rows, features)."""
+    """What x and y are regressed on, centred; shape (rows, features), nothing if nothing is given."""
+    if not given:
+        return np.empty((rows, 0))
     numbers = np.array([_standardised(z.values) for z in given if z.is_number]).reshape(-1, rows).T
-    codes = [z for z in given if not z.is_number]
-    blocks = [numbers, fourier_features(numbers, most, random)] if numbers.size else []
-    if codes:
-        cells = np.unique([z.codes for z in codes], axis=1, return_inverse=True)[1].ravel()
-        if (cells.max() + 1) * ROWS_PER_CELL * (1 + numbers.shape[1]) <= rows:
-            together = _one_hot(cells)
-            blocks += [together, *(together * column[:, np.newaxis] for column in numbers.T)]
-        else:
-            blocks += [_one_hot(z.codes) for z in codes]
-    return _centred(np.column_stack(blocks)) if blocks else np.empty((rows, 0))
+    codes = [z.codes for z in given if not z.is_number]
+    cells = np.unique(codes, axis=1, return_inverse=True)[1].ravel() if codes else np.zeros(rows, np.intp)
+    room = min(most, rows // (ROWS_PER_FEATURE * int(cells.max() + 1)))
+    if room >= LEAST_ROOM + numbers.shape[1]:
+        each = np.column_stack([np.ones(rows), numbers, fourier_features(numbers, room, random)])
+        return _centred(np.column_stack([each * cell[:, np.newaxis] for cell in _one_hot(cells).T]))
+    sums = [numbers, fourier_features(numbers, most, random), *map(_one_hot, codes)]
+    return _centred(np.column_stack(sums))
 
 
 def fourier_features(numbers: Floats, count: int, random: np.random.Generator) -> Floats:
-    """`count` random cosines of the rows of `numbers`, standardised; shape (rows, count)."""
+    """`count` random cosines of the rows of `numbers`, standardised, none without numbers; shape (rows, count)."""
+    if numbers.shape[1] == 0:
+        return numbers
     directions = random.standard_normal((numbers.shape[1], count))
     shifts = random.uniform(0.0, 2.0 * np.pi, count)
     waves = np.cos(numbers @ directions / median_distance(numbers, random) + shifts)

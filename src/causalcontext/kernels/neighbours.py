@@ -103,12 +103,14 @@ def local_shuffles(
 
     Rows in `strata`, of which one ends where the next of `starts` begins, are permuted within their stratum. A
     `loose` row takes one of its nearest rows that no loose row before it took, if there is one; the order of loose rows
-    and that of their nearest rows are drawn anew for every copy.
+    and that of their nearest rows are drawn anew for every copy. A copy depends on the state of `random` alone, so that
+    one call for many copies gives what many calls give.
     """
     rows = loose.size + strata.size
     sources = np.empty((copies, rows), np.int64)
-    order, donors, choice = loose.copy(), strata.copy(), np.empty(nearest.shape[1], np.int64)
+    order, donors, choice = np.empty_like(loose), np.empty_like(strata), np.empty(nearest.shape[1], np.int64)
     for b in range(copies):
+        order[:], donors[:] = loose, strata
         for s in range(starts.size - 1):
             _shuffle(donors[starts[s] : starts[s + 1]], random)
         for position in range(strata.size):
