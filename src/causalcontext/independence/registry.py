@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from causalcontext.errors import OptionError, check_choice
+from causalcontext.independence.conditional_gaussian import ConditionalGaussian
 from causalcontext.independence.fisher_z import FisherZ
+from causalcontext.independence.g_squared import GSquared
+from causalcontext.independence.gaussian_ranks import GaussianRanks
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.regression_legacy import RegressionLegacy
+from causalcontext.independence.sandwich import Sandwich
+from causalcontext.independence.tsagris import Tsagris
 
 TESTS: dict[str, IndependenceTest] = {
     "partial-correlation": PartialCorrelation(),
     "fisher-z": FisherZ(),
+    "sandwich": Sandwich(),
+    "gaussian-ranks": GaussianRanks(),
+    "conditional-gaussian": ConditionalGaussian(),
+    "tsagris": Tsagris(),
+    "g-squared": GSquared(),
     "regression-legacy": RegressionLegacy(),
 }
 DEFAULT = "partial-correlation"
