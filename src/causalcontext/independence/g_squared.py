@@ -23,7 +23,7 @@ from causalcontext.verdicts import Reason
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ROWS_PER_CELL = 5
+ROWS_PER_CELL = 10
 """Fewer than this on average, and the p-value comes from permutations."""
 
 

@@ -26,8 +26,8 @@ from causalcontext.verdicts import Reason
 
 Floats = NDArray[np.float64]
 ROWS_PER_COEFFICIENT = 15
-CLEAR = 1e-5
-"""A chi-squared p-value below this is taken as it is from a third of these rows on."""
+CLEAR, INSIGNIFICANT = 1e-5, 0.25
+"""A chi-squared p-value below the first is taken as it is from a third of these rows on, one above the second always."""
 FEWEST_ROWS_PER_COEFFICIENT = 2
 """Below this not even the bootstrap is run."""
 COSTLIEST_FIT, COSTLIEST_BOOTSTRAP = 1e9, 4e5
@@ -68,7 +68,7 @@ def _is_fitted(response: Variable) -> bool:
 def _answer_classes(found: Comparison, needed: int, random: np.random.Generator) -> Answer:
     p = float(chdtrc(found.df, found.ratio))
     each = effective_rows(found) / needed
-    clear = p < CLEAR and each >= ROWS_PER_COEFFICIENT / 3
+    clear = p > INSIGNIFICANT or (p < CLEAR and each >= ROWS_PER_COEFFICIENT / 3)
     if each < ROWS_PER_COEFFICIENT and not clear and len(found.base) * needed**2 <= COSTLIEST_BOOTSTRAP:
         p = bootstrap_p(found, random)
     return Answer(found.ratio, float(found.df), p)
