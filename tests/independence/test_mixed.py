@@ -1,4 +1,4 @@
-"""The tests for columns of any kinds: against naive twins, statsmodels and scipy; level and power; what breaks others."""
+"""The tests for columns of any kinds: against twins, statsmodels and scipy; level and power; what breaks others."""
 
 import itertools
 import math
@@ -68,7 +68,7 @@ def small_world(rng, n, x, y, given, strength=0.0):
 
 @pytest.mark.parametrize("x", WANTED)
 @pytest.mark.parametrize("y", ["number", "category", "ordered", "count"])
-@pytest.mark.parametrize("given", [(), ("number", "category"), ("count",)])
+@pytest.mark.parametrize("given", [(), ("binary", "count")])
 def test_every_regression_is_its_twin(x, y, given):
     rng = np.random.default_rng(3)
     response, other, conditions = small_world(rng, 400, x, y, given, 0.2)
@@ -253,9 +253,9 @@ LEVELS = [
 
 @pytest.mark.parametrize(("name", "x", "y", "given", "n"), LEVELS)
 def test_level(name, x, y, given, n):
-    """Within the bounds of 150 draws at .05 (1 in 2,000 by chance), which small permutation tests may undercut."""
-    share = rejections(name, x, y, given, n, 0.0, 150)
-    assert share <= stats.binom.ppf(1 - 5e-4, 150, 0.05) / 150
+    """Within the bounds of 120 draws at .05 (1 in 2,000 by chance), which small permutation tests may undercut."""
+    share = rejections(name, x, y, given, n, 0.0, 120)
+    assert share <= stats.binom.ppf(1 - 5e-4, 120, 0.05) / 120
 
 
 @pytest.mark.slow
@@ -348,10 +348,10 @@ def test_a_level_that_is_decided_costs_no_degree_of_freedom():
 
 @pytest.mark.parametrize("name", ROW_TESTS)
 def test_what_breaks_others_has_a_verdict(name):
-    """One-level strata, empty cells, collinear and repeated conditions, many levels, three rows: no crash, no p = 1."""
+    """One-level strata, empty cells, collinear and repeated conditions, many levels, few rows: no crash."""
     rng = np.random.default_rng(18)
-    n = 120
-    many = ("category", rng.permutation(np.arange(n) % 30).astype(float))
+    n = 75
+    many = ("category", rng.permutation(np.arange(n) % 25).astype(float))
     pair = ("category", rng.integers(0, 2, n).astype(float))
     number, count = ("number", rng.standard_normal(n)), ("count", rng.poisson(2.0, n).astype(float))
     finer = ("category", 2 * pair[1] + (number[1] > 0))
@@ -359,12 +359,12 @@ def test_what_breaks_others_has_a_verdict(name):
     unique = ("category", np.arange(n, dtype=float))
     ordered = ("ordered", rng.integers(0, 25, n).astype(float))
     columns = [many, pair, number, count, finer, rare, unique, ordered]
-    for x, y in itertools.permutations(columns, 2):
-        for given in ([], [pair, finer, number, number], [many, rare], [x], [unique, number]):
+    for x, y in itertools.combinations(columns, 2):
+        for given in ([], [pair, finer, number, number], [many, rare], [unique, number]):
             answer = ask(name, x, y, given)
             assert answer.reason or 0 <= answer.p <= 1
-            if given == [x] or (name == "g-squared" and given == [unique, number]):
-                assert answer.reason is not Reason.TESTABLE
+        assert ask(name, x, y, [x]).reason is not Reason.TESTABLE
+        assert ask(name, x, y, [number, y]).reason is not Reason.TESTABLE
     for size in (2, 3, 5):
         for x, y in itertools.permutations(columns, 2):
             shorter = [(kind, values[-size:]) for kind, values in (x, y, number)]
@@ -386,6 +386,9 @@ def test_identical_values_in_a_table_are_no_evidence():
     """With all values different a permutation changes nothing: a constant statistic is untestable, not p = 1."""
     x, y = ("category", np.arange(40.0)), ("category", np.repeat([0.0, 1.0], 20))
     assert ask("g-squared", x, y).reason is Reason.FEW_ROWS
+    strata, halves = ("category", np.repeat(np.arange(20.0), 2)), ("category", np.tile([0.0, 1.0], 20))
+    assert ask("g-squared", halves, y, [strata]).reason is Reason.FEW_ROWS
+    assert ask("g-squared", halves, halves, [strata]).reason is Reason.FEW_ROWS
 
 
 def test_a_count_that_is_no_count_is_a_number():
@@ -430,8 +433,9 @@ def test_on_a_table_with_a_context(name):
         data = read_table(table[columns], "R")
         at = {column: data.names.index(column) for column in columns}
         prepared = TESTS[name].prepare(data, take_stock(data))
+        inside = ((at["R"], 1),)
         trials = [Trial(at["A"], at["B"], (at["R"],)), Trial(at["R"], at["A"], (at["B"],)),
-                  Trial(at["A"], at["B"], (), ((at["R"], 1),)), Trial(at["C"], at["A"], (), ((at["R"], 1),))]  # fmt: skip
+                  Trial(at["A"], at["B"], (), inside), Trial(at["C"], at["A"], (), inside)]  # fmt: skip
         answers.append(prepared.answer(trials))
     np.testing.assert_allclose(answers[0].p, answers[1].p, rtol=1e-9)
     assert answers[0].reason[3] == Reason.CONSTANT

@@ -77,6 +77,8 @@ def change_between(category: Variable, number: Variable, given: Sequence[Variabl
     The formula of `context-change`, with categorical conditions as indicators. Categories with fewer than 5 rows beyond
     the coefficients of their own fit leave.
     """
+    if added_to(base_of(given, len(number.values)), columns_of(category)).shape[1] == 0:
+        return untestable(Reason.COLLINEAR)
     parts = [rows for rows in parts_of(category.codes) if _spare(given, rows) >= FEWEST_DF]
     if len(parts) < 2:
         return untestable(Reason.FEW_CONTEXTS)

@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 ROWS_PER_CELL = 10
 """Fewer than this on average, and the p-value comes from permutations."""
+FEWEST_ROWS = 10
+"""In strata that speak; with less, no table is unlikely enough."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class GSquared(RowTest):
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Answer:
         """The answer for one trial."""
         tables = tables_of(x, y, given)
-        if tables.df == 0:
+        if len(tables.x) < FEWEST_ROWS:
             return untestable(Reason.FEW_ROWS)
         observed = sum_of_cells(tables)
         statistic = max(2.0 * (observed - tables.margins), 0.0)

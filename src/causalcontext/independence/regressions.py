@@ -27,7 +27,7 @@ from causalcontext.verdicts import Reason
 Floats = NDArray[np.float64]
 ROWS_PER_COEFFICIENT = 15
 CLEAR, INSIGNIFICANT = 1e-5, 0.25
-"""A chi-squared p-value below the first is taken as it is from a third of these rows on, one above the second always."""
+"""A chi-squared p-value below the first is kept from a third of these rows on, one above the second always."""
 FEWEST_ROWS_PER_COEFFICIENT = 2
 """Below this not even the bootstrap is run."""
 COSTLIEST_FIT, COSTLIEST_BOOTSTRAP = 1e9, 4e5

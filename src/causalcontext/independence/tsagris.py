@@ -11,7 +11,8 @@ from causalcontext.data.kinds import Kind
 from causalcontext.independence.association import association
 from causalcontext.independence.designs import added_to, base_of, columns_of
 from causalcontext.independence.regressions import regression
-from causalcontext.independence.rows import Answer, RowTest, Variable
+from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
+from causalcontext.verdicts import Reason
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Tsagris(RowTest):
         """The answer for one trial."""
         base = base_of(given, len(x.values))
         from_x, from_y = (added_to(base, columns_of(variable)) for variable in (x, y))
+        if min(from_x.shape[1], from_y.shape[1]) == 0:
+            return untestable(Reason.COLLINEAR)
         if x.kind is Kind.CONTINUOUS and y.kind is Kind.CONTINUOUS:
             return association(from_x, from_y, base)
         return combined(regression(x, base, from_y, random), regression(y, base, from_x, random))
