@@ -5,23 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from causalcontext.errors import OptionError, check_choice
+from causalcontext.independence.auto import AUTO
 from causalcontext.independence.choice import Choice, Member, seeded
 from causalcontext.independence.cmi_knn import CmiKnn
+from causalcontext.independence.conditional_gaussian import ConditionalGaussian
 from causalcontext.independence.energy import EnergyDistance
 from causalcontext.independence.fisher_z import FisherZ
+from causalcontext.independence.g_squared import GSquared
+from causalcontext.independence.gaussian_ranks import GaussianRanks
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.rcot import Rcot
 from causalcontext.independence.regression_legacy import RegressionLegacy
-
-MEMBERS: tuple[Member, ...] = (PartialCorrelation(),)
-"""What `auto` is made of: the first that takes the kinds of the columns answers."""
+from causalcontext.independence.sandwich import Sandwich
+from causalcontext.independence.tsagris import Tsagris
 
 TESTS: dict[str, Any] = {
     test.name: test
     for test in (
         PartialCorrelation(),
         FisherZ(),
+        Sandwich(),
+        GaussianRanks(),
+        ConditionalGaussian(),
+        Tsagris(),
+        GSquared(),
         CmiKnn(),
         Rcot(),
         EnergyDistance(),
@@ -47,11 +55,11 @@ def find_test(test: str | IndependenceTest, seed: int = 0) -> IndependenceTest:
     if isinstance(test, str):
         check_choice("test", test, ("auto", *TESTS))
         if test == "auto":
-            return Choice("auto", MEMBERS, seed)
+            return Choice("auto", AUTO, seed)
         test = TESTS[test]
     if isinstance(test, type) or not isinstance(test, IndependenceTest):
         raise OptionError(f"test is {test!r}, expected a name ({', '.join(TESTS)}) or an object with a name and a "
                           "method prepare(data, stock)")  # fmt: skip
     if isinstance(test, Member):
-        return Choice(test.name, (test, *MEMBERS), seed)
+        return Choice(test.name, (test, *AUTO), seed)
     return seeded(test, seed)  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from causalcontext.kernels.logit import logit_likelihood
+from causalcontext.kernels.newton import logit_likelihood
 from causalcontext.kernels.regressions import COLLINEAR_BELOW, MOST_PARENTS
 
 Floats = NDArray[np.float64]

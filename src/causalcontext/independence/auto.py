@@ -1,0 +1,76 @@
+"""What `auto` is made of: the first line whose kinds fit answers a trial; docs/tests.md has the table and the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from causalcontext.data.kinds import Kind
+from causalcontext.independence.choice import Member, seeded
+from causalcontext.independence.conditional_gaussian import ConditionalGaussian
+from causalcontext.independence.g_squared import GSquared
+from causalcontext.independence.partial_correlation import PartialCorrelation
+from causalcontext.independence.rows import RowTest
+from causalcontext.independence.tsagris import Tsagris
+
+if TYPE_CHECKING:
+    from causalcontext.data.dataset import Dataset
+    from causalcontext.data.stock import Stock
+    from causalcontext.independence.protocol import PreparedTest
+    from causalcontext.rules import Trial
+
+Rule = Callable[[Kind, Kind, Sequence[Kind]], bool]
+"""`rule(kind of x, kind of y, kinds of the conditions)`."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """A test for the kinds of columns that a rule names."""
+
+    rule: Rule
+    test: RowTest
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """What the test is called."""
+        return self.test.name
+
+    def answers(self, data: Dataset, trial: Trial) -> bool:
+        """Whether the rule names the kinds of the columns of a trial."""
+        return self.rule(data.kinds[trial.x], data.kinds[trial.y], [data.kinds[z] for z in trial.given])
+
+    def prepare(self, data: Dataset, stock: Stock) -> PreparedTest:
+        """The test for this table."""
+        prepared: PreparedTest = seeded(self.test, self.seed).prepare(data, stock)
+        return prepared
+
+
+def two_categories(x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
+    """Two categorical columns, and no number among the conditions."""
+    return {x, y} == {Kind.CATEGORICAL} and not any(kind.is_number for kind in given)
+
+
+def category_and_continuous(x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
+    """A categorical column, the context among them, and a continuous one."""
+    return {x, y} == {Kind.CATEGORICAL, Kind.CONTINUOUS}
+
+
+def two_continuous(x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
+    """Two continuous columns, given what else there is."""
+    return {x, y} == {Kind.CONTINUOUS}
+
+
+def anything(x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
+    """Whatever is left: ordered columns, counts, and categories given numbers."""
+    return True
+
+
+AUTO: tuple[Member, ...] = (
+    PartialCorrelation(),
+    Where(category_and_continuous, ConditionalGaussian()),
+    Where(two_categories, GSquared()),
+    Where(two_continuous, ConditionalGaussian()),
+    Where(anything, Tsagris()),
+)
