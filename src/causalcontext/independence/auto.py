@@ -1,4 +1,4 @@
-"""What `auto` is made of: the first line whose kinds fit answers a trial; docs/tests.md has the table and the reasons."""
+"""What `auto` is made of: the first line whose kinds fit answers a trial; docs/tests.md has the table and reasons."""
 
 from __future__ import annotations
 
