@@ -9,7 +9,7 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.graph import Mark
-from causalcontext.results.changes import conditions
+from causalcontext.results.comparison import conditions
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.support import Cause, MatchedSupport, Support
 

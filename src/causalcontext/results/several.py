@@ -12,6 +12,21 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 
 
+def context_positions(result: ContextGraphs) -> tuple[int, ...]:
+    """Where the context variables are among the names: one of them, several, or none."""
+    named = result.settings.contexts or ((result.context,) if result.context is not None else ())
+    return tuple(result.position(name) for name in named)
+
+
+def differing_contexts(result: ContextGraphs, first: int, second: int) -> tuple[int, ...]:
+    """The positions of the context variables whose values differ between two contexts."""
+    positions = context_positions(result)
+    if not result.settings.contexts:
+        return positions
+    values = zip(positions, result.contexts[first], result.contexts[second], strict=True)
+    return tuple(position for position, a, b in values if a != b)
+
+
 def fixed_values(result: ContextGraphs, place: int, slot: int) -> dict[str, Any]:
     """The context variables that the deciding test of a pair fixed, with their values."""
     view = int(result.log.view[place, slot])
