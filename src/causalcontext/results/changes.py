@@ -75,8 +75,8 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
     """
     moments = moments_of(result)
     rows = [
-        (*_named(result, x, y), value, *_label(result, moments, x, y, place, negligible))
-        for x, y in _union_pairs(result)
+        (*edge, value, *_label(result, moments, x, y, place, negligible))
+        for x, y, *edge in _union_edges(result)
         for place, value in enumerate(result.contexts)
     ]
     return pd.DataFrame(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
@@ -166,16 +166,12 @@ def _label(
     return ("absent" if bound < negligible else "undetermined"), fit.correlation, bound, n
 
 
-def _union_pairs(result: ContextGraphs) -> Iterator[tuple[int, int]]:
-    """Edges of the union between system variables, the cause first where there is one."""
+def _union_edges(result: ContextGraphs) -> Iterator[tuple[int, int, str, str, str]]:
+    """Edges of the union between system variables by position and by name, the cause first where there is one."""
     contexts, union = context_positions(result), result.union.marks
     for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
         if x not in contexts and y not in contexts:
-            yield (int(y), int(x)) if union[x, y] == Mark.BACKWARD else (int(x), int(y))
-
-
-def _named(result: ContextGraphs, x: int, y: int) -> tuple[str, str, str]:
-    mark = Mark(int(result.union.marks[x, y]))
-    if mark is Mark.BACKWARD:
-        return result.names[y], result.names[x], Mark.FORWARD.text
-    return result.names[x], result.names[y], mark.text
+            mark = Mark(int(union[x, y]))
+            source, target = (int(y), int(x)) if mark is Mark.BACKWARD else (int(x), int(y))
+            text = Mark.FORWARD.text if mark is Mark.BACKWARD else mark.text
+            yield source, target, result.names[source], result.names[target], text

@@ -16,6 +16,7 @@ from causalcontext.errors import FileError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
+from causalcontext.independence.several import PreparedSeveral
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
@@ -173,9 +174,15 @@ def _log_from_dict(columns: dict[str, Any], contexts: int, variables: int) -> Tr
 
 def _moments_to_dict(prepared: PreparedTest | None) -> dict[str, Any] | None:
     """The per-context moments, so that a loaded result can run its tests again; no rows are kept."""
-    if not isinstance(prepared, PreparedGaussian):
+    if not isinstance(prepared, PreparedGaussian | PreparedSeveral):
         return None
     arrays = {"rows": prepared.rows, "mean": prepared.mean, "scatter": prepared.scatter}
+    if isinstance(prepared, PreparedSeveral):
+        arrays["codes"] = prepared.codes
+        return {name: _encoded(array) for name, array in arrays.items()} | {
+            "contexts": list(prepared.contexts),
+            "kind": prepared.kind,
+        }
     return {name: _encoded(array) for name, array in arrays.items()} | {
         "context": prepared.context,
         "kind": prepared.kind,
@@ -186,6 +193,9 @@ def _moments_from_dict(moments: dict[str, Any] | None) -> PreparedTest | None:
     if moments is None:
         return None
     rows, mean, scatter = (_decoded(moments[name]) for name in ("rows", "mean", "scatter"))
+    if "codes" in moments:
+        return PreparedSeveral(rows, mean, scatter, tuple(moments["contexts"]), _decoded(moments["codes"]),
+                               moments["kind"])  # fmt: skip
     return PreparedGaussian(rows, mean, scatter, moments["context"], moments["kind"])
 
 

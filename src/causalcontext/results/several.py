@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from causalcontext.errors import NotYetError
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 
@@ -48,9 +47,3 @@ def with_fixed_values(result: ContextGraphs, frame: pd.DataFrame) -> pd.DataFram
              for chosen, found in zip(frame["given"], fixed, strict=True)]  # fmt: skip
     kept = [text or old for text, old in zip(rows, frame["rows"], strict=True)]
     return frame.assign(rows=kept, given=pd.Series(given, dtype=object))
-
-
-def one_context_only(result: ContextGraphs, what: str) -> None:
-    """Return unless the result has several context variables, which `what` does not treat yet."""
-    if result.settings.contexts:
-        raise NotYetError(f"not yet: {what} with several context variables; pass one of them as context")
