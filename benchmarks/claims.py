@@ -103,7 +103,7 @@ def line(design: str, setting: tuple[int, float], noise: float, seeds: range, me
     numbers = [noise, edges, claimed, 100 * raw / edges, 100 * claimed / edges]
     if removals:
         numbers += [removals, 100 * raw_hits / removals, 100 * hits / removals]
-    return f"{setting!s:16}{design:22}{method:9}" + "".join(f"{number:11.3g}" for number in numbers)
+    return f"{setting!s:16}{design:22}{method:9}" + "".join(f"{number:11.4g}" for number in numbers)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ variable or an ancestor of one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,39 @@ def random_several_model(contexts: int, system: int, generator: np.random.Genera
         truth = _random_graphs(contexts, system, generator)
         if _acyclic_enough(truth, contexts):
             return SeveralModel(contexts, truth, random_joint(truth, contexts, generator))
+
+
+def every_model_of_two() -> list[NDArray[np.bool_]]:
+    """The graphs of all models with two context variables A, B and two system variables X, Y."""
+    a, b, x, y = range(4)
+    found = []
+    for kinds in product(range(3), repeat=5):  # no link, or one of its two directions
+        links = np.zeros((4, 4), dtype=bool)
+        for (first, second), kind in zip(((a, b), (a, x), (a, y), (b, x), (b, y)), kinds, strict=True):
+            if kind:
+                links[(first, second) if kind == 1 else (second, first)] = True
+        for towards_x, towards_y in product(*(_by_combination(links, node) for node in (x, y))):
+            truth = np.repeat(links[None], 4, axis=0)
+            truth[:, y, x], truth[:, x, y] = towards_x, towards_y
+            if _acyclic_enough(truth, 2):
+                found.append(truth)
+    return found
+
+
+def independences(model: SeveralModel) -> tuple[bool, ...]:
+    """Every independence, with any of the context variables among the conditions fixed: all that could be learnt."""
+    nodes = range(model.truth.shape[1])
+    exact = DiscreteModel(tuple(f"V{node}" for node in nodes), 0, model.truth[:2], model.joint)
+    answers = []
+    for x, y in combinations(nodes, 2):
+        rest = [z for z in nodes if z not in (x, y)]
+        for given in (given for size in range(len(rest) + 1) for given in combinations(rest, size)):
+            contexts = [z for z in given if z < model.contexts]
+            for fixed in (fixed for size in range(len(contexts) + 1) for fixed in combinations(contexts, size)):
+                free = [z for z in given if z not in fixed]
+                for values in product((0, 1), repeat=len(fixed)):
+                    answers.append(exact.independent(x, y, free, tuple(zip(fixed, values, strict=True))))
+    return tuple(answers)
 
 
 def search_several(model: SeveralModel, collider_rule: str = "majority", across: bool = True,
@@ -79,6 +112,13 @@ def random_joint(truth: NDArray[np.bool_], contexts: int, generator: np.random.G
                                       for axis, part in enumerate(window))]  # fmt: skip
             joint[window] *= table
     return joint
+
+
+def _by_combination(links: NDArray[np.bool_], node: int) -> list[list[bool]]:
+    """All ways in which a link may be there in some combinations, as its effect's parents among A and B allow."""
+    keys = [tuple(value for j, value in enumerate(values) if links[j, node]) for values in product((0, 1), repeat=2)]
+    known = sorted(set(keys))
+    return [[bits[known.index(key)] for key in keys] for bits in product((False, True), repeat=len(known))]
 
 
 def _random_graphs(contexts: int, system: int, generator: np.random.Generator) -> NDArray[np.bool_]:

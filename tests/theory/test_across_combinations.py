@@ -1,5 +1,7 @@
 """Several context variables, exactly: what is drawn across combinations of their values is never wrong."""
 
+from collections import defaultdict
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,14 @@ from causalcontext.search.family import Family
 from causalcontext.search.plan import ContextVariables
 from causalcontext.simulate.assumptions import has_long_union_cycle
 from oracle import skeleton, wrong_marks
-from several_models import SeveralModel, random_joint, random_several_model, search_several
+from several_models import (
+    SeveralModel,
+    every_model_of_two,
+    independences,
+    random_joint,
+    random_several_model,
+    search_several,
+)
 
 A, B, X, Y = range(4)
 
@@ -38,6 +47,24 @@ def check(contexts, system, count, seed, collider_rule="majority"):
             arrows[place] += (found.marks == 1).sum()
             rules |= {origin.rule for origin in found.origins.values()}
     return arrows, rules
+
+
+def test_all_identifiable_marks_of_all_1773_models_of_two_contexts_and_two_variables_and_no_wrong_one():
+    """The naive twin: a mark is identifiable if all models with the same independences share it."""
+    generator, classes, every = np.random.default_rng(0), defaultdict(list), []
+    for truth in every_model_of_two():
+        drawn = SeveralModel(2, truth, random_joint(truth, 2, generator))
+        every.append((drawn, independences(drawn)))
+        classes[every[-1][1]].append(truth)
+    system = at_contexts = 0
+    for drawn, signature in every:
+        found = search_several(drawn)
+        assert np.array_equal(found.marks != 0, skeleton(drawn.truth))
+        assert wrong_marks(found.marks, drawn.truth) == 0
+        assert np.array_equal(found.marks == 1, np.all(classes[signature], axis=0))
+        system += int((found.marks[:, 2:, 2:] == 1).sum())
+        at_contexts += int((found.marks[0] == 1).sum() - (found.marks[0, 2:, 2:] == 1).sum())
+    assert (len(every), system, at_contexts) == (1773, 1880, 2450)
 
 
 @pytest.mark.parametrize("collider_rule", ["majority", "conservative", "first"])

@@ -60,8 +60,11 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
     found = [_compare(result, moments, *edge) for edge in _one_sided(result, a, b)]
-    adjusted = false_discovery([np.nan if change.doubt else change.p for change in found], _picked_from(result))
-    found = [c._replace(q=float(q), claimed=bool(q <= level)) for c, q in zip(found, adjusted, strict=True)]
+    adjusted = false_discovery([1.0 if change.doubt else change.p for change in found], _picked_from(result))
+    found = [
+        change if change.doubt else change._replace(q=float(q), claimed=bool(q <= level))
+        for change, q in zip(found, adjusted, strict=True)
+    ]
     found += list(_turned(result, a, b))
     order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
     return pd.DataFrame(order, columns=list(Change._fields))
