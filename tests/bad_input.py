@@ -32,6 +32,11 @@ def with_value(column: str, value: Any, count: int = 3) -> pd.DataFrame:
     return table
 
 
+def two_contexts() -> pd.DataFrame:
+    """A table with the context columns S and R."""
+    return good_table(S=np.repeat([1, 2], ROWS // 2))
+
+
 GOOD_TEXT = good_table().to_csv(index=False)
 
 
@@ -186,6 +191,18 @@ PYTHON = {
     "a context that mixes types": (cc.DataError, _from_python(good_table(R=[1, "1"] * (ROWS // 2)), "R")),
     "several context columns, one of them measured": (cc.DataError, _from_python(good_table(), ["R", "Z"])),
     "the same context column twice": (cc.OptionError, _from_python(good_table(), ["R", "R"])),
+    "several context columns with another method": (
+        cc.NotYetError,
+        _from_python(two_contexts(), ["S", "R"], method="pc-m"),
+    ),
+    "several context columns with masked tests beyond the paper": (
+        cc.NotYetError,
+        _from_python(two_contexts(), ["S", "R"], masked_scope="cycle"),
+    ),
+    "a combination of contexts that does not occur": (
+        cc.OptionError,
+        lambda: cc.discover(two_contexts(), ["S", "R"]).changes((1, "wet"), (3, "dry")),
+    ),
     "a column of lists": (cc.DataError, _from_python(good_table(Z=[[1]] * ROWS), "R")),
     "a column that mixes numbers and text": (
         cc.DataError,

@@ -48,6 +48,17 @@ def test_most_removed_links_of_sparse_systems_are_claimed(noise):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("noise", [0.2, 0.0])
+@pytest.mark.parametrize("setting", [(8, 0.4), (8, 0.25)])
+def test_claims_on_graphs_of_a_score_meet_what_is_asked(setting, noise):
+    """Most removed links of dense systems too; hardly a claim where only a variance changes."""
+    claims, seeds = benchmark("claims"), range(20_000, 20_100)
+    assert float(claims.line("one removed link", setting, noise, seeds, "score-ac").split()[-1]) >= 80.0
+    assert float(claims.line("no change", setting, noise, seeds, "score-ac").split()[-1]) <= 0.5
+    assert float(claims.line("variance of a cause", setting, noise, seeds, "score-ac").split()[-1]) <= 0.5
+
+
+@pytest.mark.slow
 def test_no_wrong_mark_in_thousands_of_models_with_four_variables():
     for seed, truth in enumerate(random_models(3000, variables=4, seed=77)):
         found = search_oracle(random_discrete_model(truth, 0, seed=seed), across=True, masked_scope="always")

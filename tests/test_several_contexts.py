@@ -13,6 +13,7 @@ from causalcontext.data.stock import take_stock
 from causalcontext.independence.several import prepare_several
 from causalcontext.kernels.gaussian import STUDENT
 from causalcontext.rules import Trial
+from causalcontext.support import CellSupport, matched_support
 
 NAMES = ["X", "A", "Y", "Z", "B", "W"]
 CONTEXTS = (1, 4)
@@ -177,6 +178,7 @@ def test_any_kind_of_table():
         ({"context": ["A", "A"]}, "expected different column names"),
         ({"context": ["A", "C"]}, "no context column 'C'"),
         ({"context": ["A", "B"], "method": "pc-m"}, "need method 'pc-ac'"),
+        ({"context": ["A", "B"], "masked_scope": "cycle"}, "need masked_scope 'adaptive'"),
     ],
 )
 def test_bad_lists_get_one_sentence(options, words):
@@ -184,8 +186,96 @@ def test_bad_lists_get_one_sentence(options, words):
         cc.discover(table(1), **options)
 
 
-def test_what_is_not_there_yet_says_so():
-    result = cc.discover(table(1), context=["A", "B"])
-    for call in (result.diagnose, result.labels, result.stability, lambda: result.changes((0, "east"), (1, "east"))):
-        with pytest.raises(cc.NotYetError, match="several context variables"):
-            call()
+@pytest.fixture(scope="module")
+def switched():
+    return cc.discover(table(4, n=4000), context=["A", "B"], alpha=0.01)
+
+
+def test_changes_compare_two_combinations(switched):
+    frame = table(4, n=4000)
+    found = switched.changes((0, "east"), (1, "east")).set_index(["source", "target"]).loc["X", "Y"]
+    assert (found["present"], found["absent"], found["label"]) == ((1, "east"), (0, "east"), "absent")
+    assert found["claimed"]
+    rows = [frame[(frame["A"] == a)] for a in (1, 0)]  # Y has no other possible cause, so B stays pooled
+    twins = [naive.regression_slope(part[["X", "Y"]].to_numpy(), 0, 1, ()) for part in rows]
+    assert found["effect_present"] == pytest.approx(twins[0][0])
+    assert found["effect_absent"] == pytest.approx(twins[1][0])
+    assert (switched.changes((0, "east"), (0, "south"))["kind"] != "edge").all()
+    pairs = {frozenset(pair) for pair in switched.changes((0, "north"), (1, "south"))[["source", "target"]].to_numpy()}
+    assert pairs == {frozenset("XY"), frozenset("YZ")}
+    with pytest.raises(cc.OptionError, match="there is no context"):
+        switched.changes((0, "west"), (1, "east"))
+
+
+def test_labels_say_where_an_edge_is(switched):
+    found = switched.labels().set_index(["source", "target", "context"])["label"]
+    assert [found["X", "Y", (a, "north")] for a in (0, 1)] == ["absent", "present"]
+    assert {found["Z", "W", value] for value in switched.contexts} == {"present"}
+
+
+def test_a_loaded_result_answers_the_same(switched, tmp_path):
+    switched.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json")
+    pd.testing.assert_frame_equal(again.labels(), switched.labels())
+    one, other = (result.changes((0, "north"), (1, "south")) for result in (again, switched))
+    pd.testing.assert_frame_equal(one, other)
+    assert "not available" in str(again.diagnose())
+
+
+def test_findings_name_the_context_variable_they_are_about(switched):
+    found = switched.diagnose()
+    causes = {f.evidence["context variable"]: f.evidence["possible causes"] for f in found.about("selection bias")
+              if "possible causes" in f.evidence}  # fmt: skip
+    assert set(causes) == {"A", "B"}
+    assert "X" in causes["B"]
+    missing = [finding.evidence for finding in found.about("missing edge")]
+    assert {"mechanism"} == {evidence["cause"] for evidence in missing}
+    assert all(sum(a != b for a, b in zip(e["present"], e["absent"], strict=True)) == 1 for e in missing)
+    assert len(found.about("near miss")) == len({f.message for f in found.about("near miss")})
+    frame = table(4, n=2000).assign(A=lambda f: (f["W"] > 0.1).astype(int))
+    result = cc.discover(frame, context=["A", "B"])
+    assert "A is a function of W without exception" in result.warnings[0]
+    assert "cc.threshold" in result.diagnose().about("deterministic context")[0].advice
+
+
+def test_support_is_asked_of_the_rows_that_differ_in_one_variable():
+    frame = table(3)
+    result = cc.discover(frame, context=["A", "B"])
+    support = CellSupport(result.rows, 0.05, CONTEXTS, result.prepared.codes)
+    here, there = result.contexts.index((1, "north")), result.contexts.index((0, "north"))
+    columns = ["X", "Y", "Z"]
+    for given, chosen in (((3,), frame), ((3, 4), frame[frame["B"] == "north"])):
+        with_edge, without = (chosen.loc[chosen["A"] == a, columns].to_numpy() for a in (1, 0))
+        assert support.verdict(0, 2, given, here, there) == matched_support(with_edge, without, 0.05)
+
+
+def test_stability_draws_in_every_combination(switched):
+    stable = switched.stability(samples=10, seed=3)
+    again = switched.stability(samples=10, seed=3)
+    assert np.array_equal(stable.frequency, again.frequency)
+    edges = stable.edges(0.9).set_index(["x", "y", "context"])["present"]
+    assert edges["Z", "W", (0, "east")] == 1.0
+    assert ("X", "Y", (1, "north")) in edges.index
+    assert ("X", "Y", (0, "north")) not in edges.index
+
+
+def test_orientation_within_and_across_differ_in_their_origins():
+    frame = table(4, n=4000)
+    across, within = (cc.discover(frame, context=["A", "B"], alpha=0.01, orientation=o) for o in ("across", "within"))
+    rules = {origin.rule for origin in within.origins.values()}
+    assert rules <= {"collider", "R1", "R2", "R3", "R4"}
+    for x in ("A", "B"):
+        for y in NAMES:
+            if y != x:
+                assert len({graph.mark(x, y) for graph in across.graphs.values()} - {""}) <= 1  # T0
+    assert "B" in across.explain("B", "Z")
+
+
+def test_wet_soil_is_no_effect_of_its_runoff():
+    """A test that is blind to variances made runoff --> soil a collider on wet soil."""
+    for seed in range(3):
+        frame = cc.examples.soil_moisture(2000, seed=seed)
+        frame["season"] = np.random.default_rng(seed).choice(["summer", "winter"], 2000)
+        result = cc.discover(frame, context=["soil", "season"], alpha=0.01)
+        assert {graph.mark("soil", "runoff") for graph in result.graphs.values()} == {"-->"}
+        assert {graph.mark("precipitation", "soil") for graph in result.graphs.values()} == {"-->"}

@@ -27,8 +27,8 @@ from causalcontext.independence.rows import complete_rows
 from causalcontext.preparing import prepare
 from causalcontext.progress import Count, counting_bar
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.several import one_context_only
 from causalcontext.score.options import ScoreOptions
+from causalcontext.several import CellResample
 from causalcontext.support import Support
 
 Floats = NDArray[np.float64]
@@ -112,7 +112,7 @@ def stability(
     True
     """
     _check(result, samples)
-    resample = Resample(result)
+    resample = CellResample(result) if result.settings.contexts else Resample(result)
     tasks = np.array_split(np.arange(samples), min(samples, 4 * max(n_jobs, 1) if n_jobs != -1 else 32))
     collected: list[NDArray[np.int8]] = []
     with counting_bar("bootstrap samples", progress) as advance:
@@ -184,7 +184,9 @@ class Resample:
         )
 
 
-def _run(resample: Resample, tasks: list[Any], seed: int, n_jobs: int) -> Iterator[list[NDArray[np.int8]]]:
+def _run(
+    resample: Resample | CellResample, tasks: list[Any], seed: int, n_jobs: int
+) -> Iterator[list[NDArray[np.int8]]]:
     """The marks of the samples, in order."""
     if n_jobs == 1:
         yield from (_several(resample, numbers, seed) for numbers in tasks)
@@ -195,7 +197,7 @@ def _run(resample: Resample, tasks: list[Any], seed: int, n_jobs: int) -> Iterat
     yield from parallel(delayed(_several)(resample, numbers, seed) for numbers in tasks)
 
 
-def _several(resample: Resample, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
+def _several(resample: Resample | CellResample, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
     return [resample.marks(int(number), seed) for number in numbers]
 
 
@@ -217,7 +219,6 @@ def _labels(result: ContextGraphs, present: NDArray[np.bool_]) -> dict[tuple[int
 def _check(result: ContextGraphs, samples: int) -> None:
     if not isinstance(samples, int | np.integer) or isinstance(samples, bool) or samples < 1:
         raise OptionError(f"samples is {samples!r}, expected a whole number from 1")
-    one_context_only(result, "stability")
     if result.rows is None:
         raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
     if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in _registered():

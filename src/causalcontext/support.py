@@ -7,9 +7,10 @@ support; if it persists, the mechanism is another one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,49 +119,90 @@ class Support:
 
     def __init__(self, data: Dataset, alpha: float) -> None:
         self.data, self.alpha = data, alpha
-        self._rows: dict[int, NDArray[np.intp]] = {}
-        self._known: dict[tuple[int, int, tuple[int, ...], int, int], MatchedSupport] = {}
+        self._rows: dict[Hashable, NDArray[np.intp]] = {}
+        self._known: dict[Hashable, MatchedSupport] = {}
 
     def verdict(self, cause: int, effect: int, given: Sequence[int], present: int, absent: int) -> MatchedSupport:
         """Why cause - effect is missing in context `absent`, compared with `present`."""
-        key = (cause, effect, tuple(given), present, absent)
-        if key not in self._known:
-            here, there = (self._values(cause, effect, given, level) for level in (present, absent))
-            self._known[key] = (
-                INCOMPARABLE if here is None or there is None else matched_support(here, there, self.alpha)
-            )
-        return self._known[key]
+        return self._compared((cause, effect, *given), present, absent)
 
     def trusted(self, x: int, y: int, given: Sequence[int], present: int, absent: int) -> bool:
         """Whether x - y may be called a change of mechanism, whichever of the two is the cause."""
         return all(self.verdict(*pair, given, present, absent).trusted for pair in ((x, y), (y, x)))
 
-    def _values(self, cause: int, effect: int, given: Sequence[int], level: int) -> Floats | None:
+    def _compared(self, columns: tuple[int, ...], present: Hashable, absent: Hashable) -> MatchedSupport:
+        key = (columns, present, absent)
+        if key not in self._known:
+            here, there = (self._values(columns, level) for level in (present, absent))
+            self._known[key] = (
+                INCOMPARABLE if here is None or there is None else matched_support(here, there, self.alpha)
+            )
+        return self._known[key]
+
+    def _values(self, columns: tuple[int, ...], level: Hashable) -> Floats | None:
         """Both ends and the conditions in a context, as numbers; None if an end has several categories.
 
         Two categories are the numbers 0 and 1; a condition with more of them has a column for every one but the first.
         """
-        if any(len(self.data.categories.get(end, ())) > 2 for end in (cause, effect)):
+        if any(len(self.data.categories.get(end, ())) > 2 for end in columns[:2]):
             return None
-        rows = self._of_level(level)
-        columns = [np.asarray(self.data.columns[column], dtype=np.float64)[rows] for column in (cause, effect, *given)]
-        ends, conditions = columns[:2], zip(given, columns[2:], strict=True)
-        dummies = [part for z, values in conditions for part in self._as_numbers(z, values)]
-        return np.column_stack([*ends, *dummies])
+        rows = self._complete(level)
+        values = [np.asarray(self.data.columns[column], dtype=np.float64)[rows] for column in columns]
+        conditions = zip(columns[2:], values[2:], strict=True)
+        numbers = [part for z, column in conditions for part in self._as_numbers(z, column)]
+        return np.column_stack([*values[:2], *numbers])
 
     def _as_numbers(self, column: int, values: Floats) -> list[Floats]:
         levels = len(self.data.categories.get(column, ()))
         return [values] if levels <= 2 else [(values == code).astype(np.float64) for code in range(1, levels)]
 
-    def _of_level(self, level: int) -> NDArray[np.intp]:
-        """The rows of a context that are complete."""
+    def _complete(self, level: Hashable) -> NDArray[np.intp]:
+        """The complete rows of a context."""
         if level not in self._rows:
-            rows = np.flatnonzero(self.data.codes == level)
+            rows = np.flatnonzero(self._is_in(level))
             complete = np.ones(len(rows), dtype=bool)
             for position in self.data.system:
                 complete &= np.isfinite(np.asarray(self.data.columns[position])[rows])
             self._rows[level] = rows[complete]
         return self._rows[level]
+
+    def _is_in(self, level: Any) -> NDArray[np.bool_]:
+        return np.asarray(self.data.codes == level)
+
+
+class CellSupport(Support):
+    """The same for several context variables.
+
+    Two cells are compared on all rows that agree with them on the context variables that differ or are conditioned on.
+
+    Parameters
+    ----------
+    data : Dataset
+        The system variables, and the cell of every row as their context.
+    alpha : float
+    contexts : tuple of int
+        Positions of the context variables among all variables; questions are asked in these positions.
+    codes : array of int, shape (cells, context variables)
+    """
+
+    def __init__(self, data: Dataset, alpha: float, contexts: tuple[int, ...], codes: NDArray[np.int64]) -> None:
+        super().__init__(data, alpha)
+        self.contexts, self.codes = contexts, codes
+        variables = range(len(data.system) + len(contexts))
+        self._column = {v: column for column, v in enumerate(v for v in variables if v not in contexts)}
+
+    def verdict(self, cause: int, effect: int, given: Sequence[int], present: int, absent: int) -> MatchedSupport:
+        """Why cause - effect is missing in cell `absent`, compared with `present`."""
+        differs = self.codes[present] != self.codes[absent]
+        fixed = [j for j, context in enumerate(self.contexts) if differs[j] or context in given]
+        here, there = (tuple((j, int(self.codes[cell, j])) for j in fixed) for cell in (present, absent))
+        system = (z for z in given if z not in self.contexts)
+        return self._compared(tuple(self._column[v] for v in (cause, effect, *system)), here, there)
+
+    def _is_in(self, level: Any) -> NDArray[np.bool_]:
+        """The rows of all cells with these (context variable, code)."""
+        cells = np.all([self.codes[:, j] == code for j, code in level], axis=0)
+        return np.asarray(np.append(cells, False)[self.data.codes])  # a row without a cell has the code -1
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """What differs between contexts: slopes and their comparison against naive twins, labels, claims."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,10 @@ import causalcontext as cc
 import naive
 from causalcontext.data.stock import take_stock
 from causalcontext.data.tables import read_table
+from causalcontext.graphs.graph import Graph
 from causalcontext.independence.registry import find_test
 from causalcontext.results.changes import false_discovery
+from causalcontext.results.comparison import TwoContexts
 from causalcontext.results.slopes import heterogeneity, slope
 
 
@@ -40,6 +44,21 @@ def test_slopes_and_their_comparison_are_the_naive_ones(seed, given):
     assert p > stats.chi2.sf(q, 1)  # Student's tails: standard errors are estimates
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_two_contexts_side_by_side_are_the_naive_ones(seed):
+    frame = table(seed)
+    result = cc.discover(frame, context="R")
+    two = TwoContexts(result, result.prepared, 2, 0)
+    parts = [frame.loc[frame["R"] == level, list("ABCD")].to_numpy() for level in (2, 0)]
+    for mine, part in zip(two.slopes(3, 1, (0,)), parts, strict=True):
+        value, error = naive.regression_slope(part, 3, 1, (0,))
+        assert (mine.value, mine.error) == pytest.approx((value, error), rel=1e-8)
+        assert mine.p == pytest.approx(2 * stats.t.sf(abs(value / error), len(part) - 3), rel=1e-7)
+    rows = frame[frame["R"] != 1]
+    twin = naive.context_change(rows[list("ABCD")].to_numpy(), rows["R"].to_numpy(), 1, (0, 3))
+    assert two.unchanged(1, (0, 3)) == pytest.approx(twin[-1], rel=1e-6)
+
+
 def test_slopes_that_cannot_be_computed_are_not_numbers():
     frame = table(1, sizes=(50, 5, 40))
     frame.loc[frame["R"] == 2, "A"] = 3.0
@@ -58,6 +77,8 @@ def test_false_discovery_control_is_the_naive_one(seed):
     holes = np.insert(p, 4, np.nan)
     assert np.delete(false_discovery(holes), 4) == pytest.approx(naive.benjamini_hochberg(p.tolist()))
     assert false_discovery([]).size == 0
+    of_all = naive.benjamini_hochberg([*p.tolist(), *[1.0] * 12])[:9]
+    assert false_discovery(p, of=21) == pytest.approx(of_all)  # what was not picked would have had a p-value of 1
 
 
 @pytest.fixture(scope="module")
@@ -115,3 +136,56 @@ def test_a_cause_whose_variance_changes_is_not_a_change_of_its_effect():
         frame = pd.DataFrame({"W": w, "X": x, "Y": 0.4 * x + y, "R": r})
         claims += int(cc.discover(frame, context="R").changes(0, 1)["claimed"].sum())
     assert claims <= 1
+
+
+def two_contexts(seed: int, rows: tuple[int, int] = (1000, 100)) -> tuple[np.random.Generator, np.ndarray]:
+    return np.random.default_rng(seed), np.repeat([0, 1], rows)
+
+
+def test_an_edge_that_shows_where_it_was_not_found_is_no_change():
+    """The slope is larger in 0 than in 1, and clearly there in both: nothing was removed."""
+    rng, r = two_contexts(1)
+    x, y = rng.standard_normal((2, len(r)))
+    frame = pd.DataFrame({"X": x, "Y": y + np.where(r == 0, 2.0, 0.8) * x, "R": r})
+    known = cc.Knowledge(required=[("X", "Y")])
+    result = cc.discover(frame, context="R", knowledge=known)
+    without = Graph.from_edges(result.names, [("R", "Y", "-->")])
+    cut = replace(result, graphs={0: result.graphs[0], 1: without})
+    row = cut.changes(0, 1).iloc[0]
+    assert row["p"] < 1e-6
+    assert (row["doubt"], row["claimed"]) == ("it shows there too", False)
+    assert np.isnan(row["q"])
+
+
+def test_a_change_that_the_other_direction_explains_is_not_claimed():
+    """Y --> X, and the context changes the variance of Y alone: drawn as X --> Y, it looks like a change."""
+    claimed = doubted = 0
+    for seed in range(10):
+        rng, r = two_contexts(seed)
+        x, y = rng.standard_normal((2, len(r)))
+        y = y * np.where(r == 0, 1.0, 0.05)
+        frame = pd.DataFrame({"X": y + x, "Y": y, "R": r})
+        known = cc.Knowledge(required=[("X", "Y"), ("R", "Y")])
+        result = cc.discover(frame, context="R", knowledge=known)
+        without = Graph.from_edges(result.names, [("R", "Y", "-->")])
+        found = replace(result, graphs={0: result.graphs[0], 1: without}).changes(0, 1).iloc[0]
+        claimed += bool(found["claimed"])
+        doubted += found["doubt"] == "no change if it points the other way"
+    assert claimed <= 1
+    assert doubted >= 8
+
+
+def test_claims_on_graphs_of_a_score_find_the_removed_link_alone():
+    claims = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        w, x, y, z = rng.standard_normal((4, 2100))
+        r = (w + 0.2 * rng.standard_normal(2100) > 1.67).astype(int)
+        y = y + np.where(r == 0, 1.5, 0.0) * x
+        frame = pd.DataFrame({"W": w, "X": x, "Y": y, "Z": z + 1.2 * y, "R": r})
+        result = cc.discover(frame, context="R", method="score-ac")
+        found = result.changes(0, 1)
+        claims += found.loc[found["claimed"], ["source", "target"]].apply(frozenset, axis=1).tolist()
+        labels = result.labels().set_index(["source", "target", "context"])["label"]
+        assert labels["Y", "Z", 0] == labels["Y", "Z", 1] == "present"
+    assert claims == [frozenset("XY")] * 5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -67,6 +67,19 @@ def read_cells(
         frame = _with_whole_labels(frame, chosen)
     read = [_one(frame, chosen, name, kinds) for name in chosen]
     return _cells(columns, chosen, read)
+
+
+def by_variable(data: Dataset, contexts: Sequence[str]) -> Iterator[Dataset]:
+    """A table of cells once for every context variable, with that one as its context."""
+    assert data.context is not None
+    for j, name in enumerate(contexts):
+        values = [cell[j] for cell in data.levels]
+        levels = tuple(dict.fromkeys(values))
+        place = np.array([*(levels.index(value) for value in values), -1], dtype=np.int32)
+        codes = place[data.codes]  # a row without a cell has the code -1
+        names = tuple(name if i == data.context else column for i, column in enumerate(data.names))
+        columns = tuple(codes if i == data.context else column for i, column in enumerate(data.columns))
+        yield replace(data, names=names, columns=columns, levels=levels, codes=codes)
 
 
 def _checked(contexts: Sequence[str]) -> tuple[str, ...]:

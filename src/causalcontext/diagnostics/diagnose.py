@@ -12,7 +12,6 @@ from causalcontext.diagnostics.power import near_misses, rows_and_power, untesta
 from causalcontext.diagnostics.selection import selection_bias
 from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.several import one_context_only
 
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, large_cycles, near_misses,
@@ -24,7 +23,6 @@ CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...
 
 def diagnose(result: ContextGraphs) -> Diagnosis:
     """The findings of every check, the most severe first, otherwise in the order of the checks."""
-    one_context_only(result, "diagnose")
     found = [finding for check in CHECKS for finding in check(result)] if result.context is not None else []
     found += _of_rows(result)
     return Diagnosis(tuple(sorted(found, key=lambda finding: -finding.severity)))

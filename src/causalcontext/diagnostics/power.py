@@ -10,6 +10,7 @@ from scipy import special
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
+from causalcontext.results.several import context_positions
 
 LARGE_EFFECT = 0.3
 POWER = 0.8
@@ -33,16 +34,23 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     """Contexts that are too small to show effects of a usual size, and the least effect that each can show."""
     masked = result.log.view > 0
-    sizes = (result.log.given >= 0).sum(axis=2)
-    for place, value in enumerate(result.contexts):
-        n = result.data.rows[place]
-        given = int(sizes[place][masked[place]].max(initial=0))
-        least = minimum_detectable(n, given, result.settings.alpha)
-        small = least > LARGE_EFFECT
-        message = f"{value} has {n:,} rows: a partial correlation of {least:.2f} is found with a power of 80 %"
-        advice = "an edge that is missing there may be lack of power; see labels()" if small else ""
-        evidence = {"context": value, "rows": n, "given": given, "minimum detectable": least}
-        yield Finding("rows", Severity.WARNING if small else Severity.NOTE, message, advice, evidence)
+    sizes = (result.log.given >= 0).sum(axis=2) - np.isin(result.log.given, context_positions(result)).sum(axis=2)
+    smallest = np.argsort(result.data.rows, kind="stable")[:MOST_LISTED]
+    for place in sorted(smallest.tolist()):
+        yield _power_of(result, place, int(sizes[place][masked[place]].max(initial=0)))
+    more = len(result.contexts) - len(smallest)
+    if more:
+        yield Finding("rows", Severity.NOTE, f"{more} more contexts have at least as many rows as these")
+
+
+def _power_of(result: ContextGraphs, place: int, given: int) -> Finding:
+    value, n = result.contexts[place], result.data.rows[place]
+    least = minimum_detectable(n, given, result.settings.alpha)
+    small = least > LARGE_EFFECT
+    message = f"{value} has {n:,} rows: a partial correlation of {least:.2f} is found with a power of 80 %"
+    advice = "an edge that is missing there may be lack of power; see labels()" if small else ""
+    evidence = {"context": value, "rows": n, "given": given, "minimum detectable": least}
+    return Finding("rows", Severity.WARNING if small else Severity.NOTE, message, advice, evidence)
 
 
 def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
@@ -59,25 +67,35 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
     """Decisions with α/5 < p < 5α, links at the context first: a missed one silences the context's information."""
     alpha, log = result.settings.alpha, result.log
     first, second = np.triu_indices(len(result.names), 1)
-    context = result.position(str(result.context))
+    contexts = context_positions(result)
     near = (log.p > alpha / NEAR) & (log.p < alpha * NEAR) & np.isin(log.decision, (Decision.PRESENT, Decision.ABSENT))
-    at_context = (first == context) | (second == context)
-    near[1:, at_context] = False  # shared by all contexts
-    place, slot = np.nonzero(near)
-    order = sorted(range(place.size), key=lambda k: (not at_context[slot[k]], log.p[place[k], slot[k]]))
-    for k in order[:MOST_LISTED]:
-        yield _near_miss(result, int(place[k]), int(slot[k]), int(first[slot[k]]), int(second[slot[k]]))
-    if place.size > MOST_LISTED:
-        yield Finding("near miss", Severity.NOTE, f"{place.size - MOST_LISTED} more decisions were close; see tests()")
+    at_context = np.isin(first, contexts) | np.isin(second, contexts)
+    tests: dict[tuple[int, float], list[int]] = {}  # one test may decide in several contexts
+    for place, slot in zip(*(index.tolist() for index in np.nonzero(near)), strict=True):
+        tests.setdefault((slot, float(log.p[place, slot])), []).append(place)
+    order = sorted(tests, key=lambda test: (not at_context[test[0]], test[1]))
+    for slot, p in order[:MOST_LISTED]:
+        yield _near_miss(result, tests[slot, p], slot, int(first[slot]), int(second[slot]))
+    if len(order) > MOST_LISTED:
+        yield Finding("near miss", Severity.NOTE, f"{len(order) - MOST_LISTED} more decisions were close; see tests()")
 
 
-def _near_miss(result: ContextGraphs, place: int, slot: int, x: int, y: int) -> Finding:
-    names, p = (result.names[x], result.names[y]), float(result.log.p[place, slot])
-    kept = result.log.decision[place, slot] == Decision.PRESENT
-    at_context = result.context in names
-    where = "all contexts" if at_context else str(result.contexts[place])
-    message = f"{names[0]} - {names[1]} in {where} was {'kept' if kept else 'removed'} with p = {p:.2g}"
+def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: int) -> Finding:
+    names, p = (result.names[x], result.names[y]), float(result.log.p[places[0], slot])
+    kept = result.log.decision[places[0], slot] == Decision.PRESENT
+    at_context = not {x, y}.isdisjoint(context_positions(result))
+    message = (
+        f"{names[0]} - {names[1]} in {_where(result, places)} was {'kept' if kept else 'removed'} with p = {p:.2g}"
+    )
     missed = at_context and not kept
     advice = "a missed link at the context hides what the context changes: try a larger alpha" if missed else ""
-    evidence = {"x": names[0], "y": names[1], "context": result.contexts[place], "p": p, "kept": bool(kept)}
+    evidence = {"x": names[0], "y": names[1], "context": result.contexts[places[0]], "p": p, "kept": bool(kept)}
     return Finding("near miss", Severity.CAUTION if at_context else Severity.NOTE, message, advice, evidence)
+
+
+def _where(result: ContextGraphs, places: list[int]) -> str:
+    """Contexts in words."""
+    if len(places) == len(result.contexts):
+        return "all contexts"
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return f"{result.contexts[places[0]]}{more}"

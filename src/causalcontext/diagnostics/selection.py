@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.graph import Mark
+from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.independence.several import PreparedSeveral
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.several import context_positions
 from causalcontext.rules import masked
 from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.indicator import without
 from causalcontext.search.plan import Plan
 from causalcontext.search.split import level_search
 
@@ -33,29 +37,33 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
 def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
     if result.settings.method == "pc-m":
         return
-    context = result.position(str(result.context))
-    marks = result.union.marks[context]
-    causes = [result.names[v] for v in np.flatnonzero((marks != Mark.ABSENT) & (marks != Mark.FORWARD))]
-    if causes:
-        listed = ", ".join(causes)
-        message = f"{listed} may cause {result.context}, so rows of one context are a selected sample"
-    else:
-        message = f"nothing is found that could cause {result.context}: it looks exogenous"
-    yield Finding("selection bias", Severity.NOTE, message, "", {"possible causes": tuple(causes)})
+    union = result.union.marks
+    for context in context_positions(result):
+        marks, name = union[context], result.names[context]
+        causes = [result.names[v] for v in np.flatnonzero((marks != Mark.ABSENT) & (marks != Mark.FORWARD))]
+        if causes:
+            message = f"{', '.join(causes)} may cause {name}, so rows of one context are a selected sample"
+        else:
+            message = f"nothing is found that could cause {name}: it looks exogenous"
+        evidence = {"context variable": name, "possible causes": tuple(causes)}
+        yield Finding("selection bias", Severity.NOTE, message, "", evidence)
 
 
 def _masked_edges(result: ContextGraphs) -> NDArray[np.bool_]:
-    """The adjacencies of PC-M, shape (contexts, N, N)."""
+    """The adjacencies of PC-M, of several context variables inside every combination; shape (contexts, N, N)."""
     settings, variables = result.settings, len(result.names)
-    context = result.position(str(result.context))
+    contexts = context_positions(result)
     limit = variables if settings.max_given is None else settings.max_given
-    plan = Plan(variables, context, masked, tuple(range(len(result.contexts))), settings.knowledge.links(result.names),
-                settings.alpha, limit)  # fmt: skip
+    links = settings.knowledge.links(result.names)
+    for other in contexts[1:]:
+        links = without(links, other)
+    plan = Plan(variables, contexts[0], masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
     prepared = result.prepared
     assert prepared is not None
-    found = algorithm_1(
-        level_search(prepared, context), plan, settings.collider_rule, 1, lambda size, done, total: None
-    )
+    if isinstance(prepared, PreparedSeveral):
+        prepared = PreparedGaussian(prepared.rows, prepared.mean, prepared.scatter, contexts[0], prepared.kind)
+    tests = level_search(prepared, contexts[0])
+    found = algorithm_1(tests, plan, settings.collider_rule, 1, lambda size, done, total: None)
     edges: NDArray[np.bool_] = found.marks != 0
-    edges[:, context], edges[:, :, context] = False, False
+    edges[:, contexts], edges[:, :, contexts] = False, False
     return edges

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.graph import Mark
-from causalcontext.results.changes import conditions
+from causalcontext.independence.several import PreparedSeveral
+from causalcontext.results.comparison import conditions
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.support import Cause, MatchedSupport, Support
+from causalcontext.results.several import context_positions, differing_contexts
+from causalcontext.support import Cause, CellSupport, MatchedSupport, Support
 
 TOPIC = "missing edge"
 WORDS = {
@@ -33,23 +36,43 @@ RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.ME
 
 def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """One finding for every missing edge of a context, compared with the largest context that has it."""
-    support = Support(rows, result.settings.alpha)
+    support = _support(result, rows)
     marks = np.stack([result.graphs[value].marks for value in result.contexts])
-    union = result.union.marks
+    union, contexts = result.union.marks, context_positions(result)
     for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
-        if result.context in (result.names[x], result.names[y]):
+        if x in contexts or y in contexts:
             continue
-        has = np.flatnonzero(marks[:, x, y])
-        present = int(has[np.argmax(np.array(result.data.rows)[has])])
+        has = np.flatnonzero(marks[:, x, y]).tolist()
+        told: set[MatchedSupport] = set()  # cells that differ in other context variables share a comparison
         for absent in np.flatnonzero(marks[:, x, y] == Mark.ABSENT).tolist():
-            yield _finding(result, support, int(x), int(y), present, absent)
+            present = _nearest(result, has, absent)
+            source, target, mark = _read(marks[present], int(x), int(y))
+            verdict = _verdict(result, support, source, target, mark is Mark.FORWARD, present, absent)
+            if verdict not in told or not result.settings.contexts:
+                yield _finding(result, (source, target, mark), verdict, present, absent)
+            told.add(verdict)
 
 
-def _finding(result: ContextGraphs, support: Support, x: int, y: int, present: int, absent: int) -> Finding:
-    mark = Mark(int(result.graphs[result.contexts[present]].marks[x, y]))
-    if mark is Mark.BACKWARD:
-        x, y, mark = y, x, Mark.FORWARD
-    verdict = _verdict(result, support, x, y, mark is Mark.FORWARD, present, absent)
+def _support(result: ContextGraphs, rows: Dataset) -> Support:
+    if isinstance(result.prepared, PreparedSeveral):
+        return CellSupport(rows, result.settings.alpha, result.prepared.contexts, result.prepared.codes)
+    return Support(rows, result.settings.alpha)
+
+
+def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
+    """The context with most rows among those that have the edge and differ least in their context variables."""
+    return min(having, key=lambda g: (len(differing_contexts(result, g, absent)), -result.data.rows[g], g))
+
+
+def _read(marks: NDArray[np.int8], x: int, y: int) -> tuple[int, int, Mark]:
+    """An edge from its cause, where it has one."""
+    mark = Mark(int(marks[x, y]))
+    return (y, x, Mark.FORWARD) if mark is Mark.BACKWARD else (x, y, mark)
+
+
+def _finding(result: ContextGraphs, link: tuple[int, int, Mark], verdict: MatchedSupport, present: int,
+             absent: int) -> Finding:  # fmt: skip
+    x, y, mark = link
     edge = f"{result.names[x]} {mark.text} {result.names[y]}"
     here, there = result.contexts[present], result.contexts[absent]
     severity = Severity.NOTE if verdict.cause is Cause.MECHANISM else Severity.CAUTION

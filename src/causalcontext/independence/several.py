@@ -76,6 +76,11 @@ class PreparedSeveral:
                         np.array(p, dtype=np.float64), np.array(n, dtype=np.int64),
                         np.array(reason, dtype=np.int8))  # fmt: skip
 
+    def like(self, place: int, fixed: Sequence[int]) -> tuple[np.int64, Floats, Floats]:
+        """Rows, means and cross products of all cells that agree with one of them on some context variables."""
+        codes = self.codes[place]
+        return self._merged(self._matching(tuple((c, int(codes[self._column[c]])) for c in fixed)))
+
     def _view(self, where: Where, by: int) -> PreparedGaussian:
         """The single-context tests on the rows that match, between the levels of `by`, or all in one."""
         if (where, by) not in self._views:

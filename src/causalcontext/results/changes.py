@@ -2,7 +2,8 @@
 
 An edge that is missing in a small context may be lack of power, and a correlation moves with the variance of the cause
 though the mechanism does not. So a change is claimed only where the edge is found in one context and not in the other,
-and the slopes differ too, after false-discovery control over all such claims.
+the slopes differ too, after false-discovery control over all such claims, and nothing else explains the difference
+(`results.comparison`).
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.graph import Mark
-from causalcontext.independence.gaussian import PreparedGaussian
-from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.several import one_context_only
-from causalcontext.results.slopes import Slope, heterogeneity, slope
+from causalcontext.results.comparison import compare, conditions, moments_at, possible_causes
+from causalcontext.results.contexts import ContextGraphs, KeptMoments
+from causalcontext.results.several import context_positions
+from causalcontext.results.slopes import slope
 
 LARGEST_NEGLIGIBLE = 0.15
 """A partial correlation below this counts as no edge."""
@@ -29,7 +30,8 @@ ONE_SIDED_95 = 1.645
 class Change(NamedTuple):
     """One difference between the graphs of two contexts.
 
-    `effect` is the slope of the target on the source in either context, NaN where it cannot be computed.
+    `effect` is the slope of the target on the source in either context, NaN where it cannot be computed. `doubt` says
+    what speaks against a change, in words; then there is no `q`.
     """
 
     source: str
@@ -45,6 +47,7 @@ class Change(NamedTuple):
     q: float
     claimed: bool
     label: str
+    doubt: str
 
 
 def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
@@ -55,8 +58,11 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
     found = [_compare(result, moments, *edge) for edge in _one_sided(result, a, b)]
-    adjusted = false_discovery([change.p for change in found])
-    found = [c._replace(q=float(q), claimed=bool(q <= level)) for c, q in zip(found, adjusted, strict=True)]
+    adjusted = false_discovery([1.0 if change.doubt else change.p for change in found], _picked_from(result))
+    found = [
+        change if change.doubt else change._replace(q=float(q), claimed=bool(q <= level))
+        for change, q in zip(found, adjusted, strict=True)
+    ]
     found += list(_turned(result, a, b))
     order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
     return pd.DataFrame(order, columns=list(Change._fields))
@@ -70,29 +76,31 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
     """
     moments = moments_of(result)
     rows = [
-        (*_named(result, x, y), value, *_label(result, moments, x, y, place, negligible))
-        for x, y in _union_pairs(result)
+        (*edge, value, *_label(result, moments, x, y, place, negligible))
+        for x, y, *edge in _union_edges(result)
         for place, value in enumerate(result.contexts)
     ]
     return pd.DataFrame(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
 
 
-def false_discovery(p: Sequence[float]) -> NDArray[np.float64]:
-    """Benjamini and Hochberg's adjusted p-values; what was not tested stays NaN and is not counted."""
+def false_discovery(p: Sequence[float], of: int = 0) -> NDArray[np.float64]:
+    """Benjamini and Hochberg's adjusted p-values; what was not tested stays NaN and is not counted.
+
+    With `of` the p-values are the smallest ones of so many: a search that looked at all pairs has picked them.
+    """
     values = np.asarray(p, dtype=np.float64)
     adjusted = np.full(values.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(values))
     order = tested[np.argsort(values[tested], kind="stable")]
-    scaled = values[order] * tested.size / np.arange(1, tested.size + 1)
+    scaled = values[order] * max(tested.size, of) / np.arange(1, tested.size + 1)
     adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
     return adjusted
 
 
-def moments_of(result: ContextGraphs) -> PreparedGaussian:
+def moments_of(result: ContextGraphs) -> KeptMoments:
     """The per-context moments that slopes are computed from."""
     if result.context is None:
         raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
-    one_context_only(result, "changes and labels")
     if result.moments is None:
         raise NotYetError(f"not yet: changes and labels need per-context moments, which test {result.settings.test!r} "
                           "does not keep")  # fmt: skip
@@ -108,73 +116,31 @@ def context_place(result: ContextGraphs, value: Any) -> int:
     raise OptionError(f"there is no context {value!r}, expected one of {listed}")
 
 
-def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:
-    """The set that decided about x and y in a context, without the context variable."""
-    slot = result.log.slot(x, y)
-    context = result.position(str(result.context))
-    return tuple(int(z) for z in result.log.given[place, slot] if z >= 0 and z != context)
-
-
-def compare_slopes(
-    result: ContextGraphs, moments: PreparedGaussian, x: int, y: int, given: Sequence[int], places: Sequence[int]
-) -> tuple[list[Slope], float]:
-    """The slopes of y on x in some contexts, and the p-value of "they are all the same".
-
-    A set that leaves causes of y out, or holds effects of it, bends slopes by context though nothing has changed. So
-    the slopes are compared given the set that separated the pair and given all possible causes of y, and the larger
-    p-value counts. An edge without a direction is compared both ways, as is one whose effect cannot be caused by the
-    context: then its direction is in doubt. The slopes returned are given the possible causes.
-    """
-    directed = _marks(result, places[0])[x, y] == Mark.FORWARD and may_be_caused(result, y, places[0])
-    ways = [(x, y)] if directed else [(x, y), (y, x)]
-    p_values = [
-        heterogeneity([slope(moments, place, cause, effect, chosen) for place in places])[1]
-        for cause, effect in ways
-        for chosen in dict.fromkeys((tuple(sorted(given)), possible_causes(result, effect, cause, places)))
-    ]
-    causes = possible_causes(result, y, x, places)
-    return [slope(moments, place, x, y, causes) for place in places], float(np.max(p_values))  # NaN if one is
-
-
-def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequence[int]) -> tuple[int, ...]:
-    """What may cause `effect` in some of the contexts, besides `cause` and the context variable."""
-    possible = np.zeros(len(result.names), dtype=bool)
-    for place in places:
-        towards = _marks(result, place)[:, effect]
-        possible |= (towards != Mark.ABSENT) & (towards != Mark.BACKWARD)
-    possible[[cause, effect, result.position(str(result.context))]] = False
-    return tuple(np.flatnonzero(possible).tolist())
-
-
-def may_be_caused(result: ContextGraphs, variable: int, place: int) -> bool:
-    """Whether the context may cause a variable: adjacent to it, and not known to cause it."""
-    mark = _marks(result, place)[result.position(str(result.context)), variable]
-    return mark not in (Mark.ABSENT, Mark.BACKWARD)
-
-
-def _marks(result: ContextGraphs, place: int) -> NDArray[np.int8]:
-    return result.graphs[result.contexts[place]].marks
-
-
 def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:
     """(source, target, context that has the edge, context that has not) for system pairs."""
     marks = [result.graphs[value].marks for value in result.contexts]
-    context = result.position(str(result.context))
+    contexts = context_positions(result)
     for x, y in zip(*np.nonzero(np.triu((marks[a] != 0) != (marks[b] != 0))), strict=True):
-        if context in (x, y):
+        if x in contexts or y in contexts:
             continue
         present, absent = (a, b) if marks[a][x, y] else (b, a)
         source, target = (x, y) if marks[present][x, y] != Mark.BACKWARD else (y, x)
         yield int(source), int(target), present, absent
 
 
-def _compare(result: ContextGraphs, moments: PreparedGaussian, x: int, y: int, present: int, absent: int) -> Change:
-    given = conditions(result, x, y, absent)
-    (here, there), p = compare_slopes(result, moments, x, y, given, (present, absent))
+def _compare(result: ContextGraphs, moments: KeptMoments, x: int, y: int, present: int,
+             absent: int) -> Change:  # fmt: skip
+    here, there, p, doubt = compare(result, moments, x, y, present, absent)
     mark = Mark(int(result.graphs[result.contexts[present]].marks[x, y])).text
     label = _label(result, moments, x, y, absent, LARGEST_NEGLIGIBLE)[0]
     return Change(result.names[x], result.names[y], mark, "edge", result.contexts[present], result.contexts[absent],
-                  here.value, there.value, there.value - here.value, p, np.nan, False, label)  # fmt: skip
+                  here.value, there.value, there.value - here.value, p, np.nan, False, label, doubt)  # fmt: skip
+
+
+def _picked_from(result: ContextGraphs) -> int:
+    """Out of how many pairs a score-based search picks differences without testing any; 0 for one that tests."""
+    variables = len(result.names) - len(context_positions(result))
+    return 0 if result.evidence is None else variables * (variables - 1) // 2
 
 
 def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
@@ -182,32 +148,31 @@ def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     first, second = (result.graphs[result.contexts[place]].marks for place in (a, b))
     for x, y in zip(*np.nonzero((first == Mark.FORWARD) & (second == Mark.BACKWARD)), strict=True):
         yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b],
-                     np.nan, np.nan, np.nan, np.nan, np.nan, False, "present")  # fmt: skip
+                     np.nan, np.nan, np.nan, np.nan, np.nan, False, "present", "")  # fmt: skip
 
 
 def _label(
-    result: ContextGraphs, moments: PreparedGaussian, x: int, y: int, place: int, negligible: float
+    result: ContextGraphs, moments: KeptMoments, x: int, y: int, place: int, negligible: float
 ) -> tuple[str, float, float, int]:
     """The label, the partial correlation, the end of its 90 % interval that is further from 0, and the rows."""
-    n = int(moments.rows[place])
-    given = conditions(result, x, y, place)
-    fit = slope(moments, place, x, y, given)
-    weight = n - len(given) - 3
+    given, contexts = conditions(result, x, y, place), context_positions(result)
+    near = {*given, *possible_causes(result, y, x, (place,)), *possible_causes(result, x, y, (place,))}
+    chosen = moments_at(moments, [place], [z for z in contexts if z in near])
+    system = [z for z in given if z not in contexts]
+    n, fit = int(chosen.rows[0]), slope(chosen, 0, x, y, system)
+    weight = n - len(system) - 3
     bound = float(np.tanh(np.abs(np.arctanh(fit.correlation)) + ONE_SIDED_95 / np.sqrt(weight))) if weight > 0 else 1.0
     if result.graphs[result.contexts[place]].marks[x, y]:
         return "present", fit.correlation, bound, n
     return ("absent" if bound < negligible else "undetermined"), fit.correlation, bound, n
 
 
-def _union_pairs(result: ContextGraphs) -> Iterator[tuple[int, int]]:
-    context = result.position(str(result.context))
-    for x, y in zip(*np.nonzero(np.triu(result.union.marks)), strict=True):
-        if context not in (x, y):
-            yield int(x), int(y)
-
-
-def _named(result: ContextGraphs, x: int, y: int) -> tuple[str, str, str]:
-    mark = Mark(int(result.union.marks[x, y]))
-    if mark is Mark.BACKWARD:
-        return result.names[y], result.names[x], Mark.FORWARD.text
-    return result.names[x], result.names[y], mark.text
+def _union_edges(result: ContextGraphs) -> Iterator[tuple[int, int, str, str, str]]:
+    """Edges of the union between system variables by position and by name, the cause first where there is one."""
+    contexts, union = context_positions(result), result.union.marks
+    for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
+        if x not in contexts and y not in contexts:
+            mark = Mark(int(union[x, y]))
+            source, target = (int(y), int(x)) if mark is Mark.BACKWARD else (int(x), int(y))
+            text = Mark.FORWARD.text if mark is Mark.BACKWARD else mark.text
+            yield source, target, result.names[source], result.names[target], text

@@ -18,6 +18,7 @@ from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
+from causalcontext.independence.several import PreparedSeveral
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.evidence import ScoreEvidence, score_edges
 from causalcontext.results.log import TrialLog
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from causalcontext.report.payload import Section
     from causalcontext.stability import Stability
 
+
+KeptMoments = PreparedGaussian | PreparedSeveral
 
 CORRELATIONS = ("partial-correlation", "fisher-z", "gaussian-ranks")
 """Tests whose statistic is a partial correlation, by the names in the log."""
@@ -114,7 +117,7 @@ class ContextGraphs:
         What must not be overlooked; `diagnose()` has more.
     prepared : PreparedTest or None
         The test, to ask more of it; a loaded result has it where the moments are enough.
-    moments : PreparedGaussian or None
+    moments : PreparedGaussian, PreparedSeveral or None
         Rows, means and cross products per context, where the test keeps them.
     rows : Dataset or None
         The table, as long as the result lives; it is not saved.
@@ -139,7 +142,7 @@ class ContextGraphs:
     evidence: ScoreEvidence | None = None
     notes: tuple[str, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
-    moments: PreparedGaussian | None = field(default=None, repr=False)
+    moments: KeptMoments | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -15,8 +15,9 @@ from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.independence.several import PreparedSeveral
 from causalcontext.knowledge import Knowledge
-from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.contexts import ContextGraphs, DataSummary, KeptMoments, Settings
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import TrialLog
 from causalcontext.search.family import Doubt, Origin
@@ -100,7 +101,8 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     settings = content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])}
     settings["contexts"] = tuple(settings.get("contexts", ()))
     moments = _moments_from_dict(content["moments"])
-    numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= (context["name"] is not None)
+    categories = sum(kind != "continuous" for kind in content["data"]["kinds"])
+    numbers = categories <= max(len(settings["contexts"]), context["name"] is not None)
     return ContextGraphs(
         names=names,
         context=context["name"],
@@ -173,21 +175,30 @@ def _log_from_dict(columns: dict[str, Any], contexts: int, variables: int) -> Tr
     return TrialLog(**arrays, given=given.reshape(*shape, -1), labels=tuple(columns["labels"]))
 
 
-def _moments_to_dict(prepared: PreparedGaussian | None) -> dict[str, Any] | None:
+def _moments_to_dict(prepared: KeptMoments | None) -> dict[str, Any] | None:
     """The per-context moments, so that a loaded result can run its tests again; no rows are kept."""
     if prepared is None:
         return None
     arrays = {"rows": prepared.rows, "mean": prepared.mean, "scatter": prepared.scatter}
+    if isinstance(prepared, PreparedSeveral):
+        arrays["codes"] = prepared.codes
+        return {name: _encoded(array) for name, array in arrays.items()} | {
+            "contexts": list(prepared.contexts),
+            "kind": prepared.kind,
+        }
     return {name: _encoded(array) for name, array in arrays.items()} | {
         "context": prepared.context,
         "kind": prepared.kind,
     }
 
 
-def _moments_from_dict(moments: dict[str, Any] | None) -> PreparedGaussian | None:
+def _moments_from_dict(moments: dict[str, Any] | None) -> KeptMoments | None:
     if moments is None:
         return None
     rows, mean, scatter = (_decoded(moments[name]) for name in ("rows", "mean", "scatter"))
+    if "codes" in moments:
+        return PreparedSeveral(rows, mean, scatter, tuple(moments["contexts"]), _decoded(moments["codes"]),
+                               moments["kind"])  # fmt: skip
     return PreparedGaussian(rows, mean, scatter, moments["context"], moments["kind"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
-from causalcontext.results.several import fixed_values
+from causalcontext.results.several import differing_contexts, fixed_values
 from causalcontext.search.family import Origin
 
 FORMS = {
@@ -37,7 +37,7 @@ def origin_words(result: ContextGraphs, place: int, x: str, y: str) -> str:
 
 def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:
     via = " and ".join(result.names[v] for v in origin.via)
-    context = str(result.context)
+    context = _context(result, origin, place, cause)
     words = FORMS[origin.rule].format(
         cause=cause,
         effect=effect,
@@ -51,6 +51,19 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
     )
     here = origin.graph == place or origin.rule in ("T1", "V1", "V4", "F", "knowledge", "deterministic", "indicator")
     return words if here else f"{words} (found in {result.contexts[origin.graph]}, the same in all contexts)"
+
+
+def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> str:
+    """The context variable that a rule is about; of several, the one that differs, or all of them."""
+    named = result.settings.contexts
+    if not named:
+        return str(result.context)
+    if origin.rule in ("A1", "A2", "A3"):
+        return result.names[origin.via[0]]
+    if cause in named:
+        return cause
+    differing = [result.names[z] for z in differing_contexts(result, place, origin.graph)]
+    return " and ".join(differing if len(differing) == 1 else named)
 
 
 def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:

@@ -7,9 +7,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from causalcontext.errors import NotYetError
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
+
+
+def context_positions(result: ContextGraphs) -> tuple[int, ...]:
+    """Where the context variables are among the names: one of them, several, or none."""
+    named = result.settings.contexts or ((result.context,) if result.context is not None else ())
+    return tuple(result.position(name) for name in named)
+
+
+def differing_contexts(result: ContextGraphs, first: int, second: int) -> tuple[int, ...]:
+    """The positions of the context variables whose values differ between two contexts."""
+    positions = context_positions(result)
+    if not result.settings.contexts:
+        return positions
+    values = zip(positions, result.contexts[first], result.contexts[second], strict=True)
+    return tuple(position for position, a, b in values if a != b)
 
 
 def fixed_values(result: ContextGraphs, place: int, slot: int) -> dict[str, Any]:
@@ -33,9 +47,3 @@ def with_fixed_values(result: ContextGraphs, frame: pd.DataFrame) -> pd.DataFram
              for chosen, found in zip(frame["given"], fixed, strict=True)]  # fmt: skip
     kept = [text or old for text, old in zip(rows, frame["rows"], strict=True)]
     return frame.assign(rows=kept, given=pd.Series(given, dtype=object))
-
-
-def one_context_only(result: ContextGraphs, what: str) -> None:
-    """Return unless the result has several context variables, which `what` does not treat yet."""
-    if result.settings.contexts:
-        raise NotYetError(f"not yet: {what} with several context variables; pass one of them as context")

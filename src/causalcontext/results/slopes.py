@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from causalcontext.independence.gaussian import PreparedGaussian
-
 FEWEST_DF = 5
 COLLINEAR_BELOW = 1e-10
+
+
+class Moments(NamedTuple):
+    """Counts (contexts,), means (contexts, N) and centred cross products (contexts, N, N)."""
+
+    rows: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    scatter: NDArray[np.float64]
+
+
+class HasMoments(Protocol):
+    """Moments, or a prepared test that keeps them."""
+
+    @property
+    def rows(self) -> NDArray[np.int64]: ...
+
+    @property
+    def scatter(self) -> NDArray[np.float64]: ...
 
 
 class Slope(NamedTuple):
@@ -26,8 +42,13 @@ class Slope(NamedTuple):
     correlation: float
     df: int
 
+    @property
+    def p(self) -> float:
+        """The p-value of "the slope is 0"."""
+        return float(2.0 * special.stdtr(self.df, -abs(self.value / self.error))) if self.df > 0 else np.nan
 
-def slope(moments: PreparedGaussian, context: int, x: int, y: int, given: Sequence[int]) -> Slope:
+
+def slope(moments: HasMoments, context: int, x: int, y: int, given: Sequence[int]) -> Slope:
     """The slope of y on x given a set, in one context."""
     columns = [x, *given]
     scatter = moments.scatter[context]

@@ -56,10 +56,10 @@ def algorithm_1(search: LevelSearch, plan: Plan, collider_rule: str, n_jobs: int
 def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, collider_rule: str) -> Oriented:
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
     triples = judge_triples(search, plan, ledger, graphs, collider_rule)
-    if plan.across is None or not plan.searches_context:
+    if plan.across is None or not plan.contexts.positions:
         return orient_all(graphs, plan.links, triples)
     rules = across_rules(plan.across(ledger))
-    return orient_all(graphs, plan.links, triples, plan.context, rules, broken_assumptions)
+    return orient_all(graphs, plan.links, triples, plan.contexts, rules, broken_assumptions)
 
 
 def unoriented(graphs: Bools) -> NDArray[np.int8]:

@@ -1,7 +1,7 @@
 """Which unshielded triples x - w - y are colliders x --> w <-- y.
 
 `first` asks the separating set that the skeleton found. `majority` and `conservative` ask every set of neighbours that
-separates x and y: w is a collider if fewer than half of them (or none) hold it. Around the context the vote is always
+separates x and y: w is a collider if fewer than half of them (or none) hold it. Around a context the vote is always
 conservative, since a test that is blind to variances calls x <-- R --> y a collider.
 """
 
@@ -41,18 +41,19 @@ class Triples:
 def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bools, rule: str) -> list[Triples]:
     """The colliders of every graph by the chosen rule."""
     open_pairs = _open_pairs(adjacency)
-    votes = _votes(search, plan, ledger, adjacency, open_pairs, everywhere=rule != "first")
+    contexts = {plan.context, *plan.contexts.positions}
+    votes = _votes(search, plan, ledger, adjacency, open_pairs, None if rule != "first" else contexts)
     colliders: list[set[Triple]] = [set() for _ in plan.levels]
     ambiguous: list[set[Triple]] = [set() for _ in plan.levels]
     for (g, x, y), centres in open_pairs.items():
         known = ledger.separating_set(g, x, y, plan.context) if rule == "first" else None
         total, holding = votes.get((g, x, y), (0, ()))
         for place, w in enumerate(centres):
-            if rule == "first" and w != plan.context:
+            if rule == "first" and w not in contexts:
                 verdict = None if known is None else w not in known
             else:
                 held = int(holding[place]) if total else 0
-                verdict = _verdict(held, total, "conservative" if w == plan.context else rule)
+                verdict = _verdict(held, total, "conservative" if w in contexts else rule)
             if verdict is None:
                 ambiguous[g].add((x, w, y))
             elif verdict:
@@ -92,15 +93,17 @@ def _open_pairs(adjacency: Bools) -> dict[tuple[int, int, int], list[int]]:
 
 def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bools,
            open_pairs: dict[tuple[int, int, int], list[int]],
-           everywhere: bool) -> dict[tuple[int, int, int], tuple[int, Ints]]:  # fmt: skip
-    """For every pair the number of separating sets, and how many hold each centre."""
+           around: set[int] | None) -> dict[tuple[int, int, int], tuple[int, Ints]]:  # fmt: skip
+    """For every pair (with one of `around` among its centres) the number of separating sets, and who holds what."""
     found: dict[tuple[int, int, int], tuple[int, Ints]] = {}
     separated = ledger.separated()
     for g in range(len(plan.levels)):
         asked = [
             (pair, centres)
             for pair, centres in open_pairs.items()
-            if pair[0] == g and (everywhere or plan.context in centres) and separated[g, ledger.slot(*pair[1:])]
+            if pair[0] == g
+            and (around is None or around.intersection(centres))
+            and separated[g, ledger.slot(*pair[1:])]
         ]
         if asked:
             found |= _votes_in_graph(search, plan, adjacency, g, asked)

@@ -61,19 +61,19 @@ def edges_of_possible_cycles(plan: Plan, graphs: Bools, marks: NDArray[np.int8])
     """
     at_context = graphs[0, plan.context]
     upstream = _known_ancestors(marks, plan.context)
-    edges = system_edges(plan, graphs, marks) & possible_cycles(graphs, plan.context)
+    edges = system_edges(plan, graphs, marks) & possible_cycles(graphs, (plan.context,))
     edges &= ~(at_context[:, None] & at_context[None, :])
     edges &= ~(upstream[:, None] | upstream[None, :])
     return edges
 
 
-def possible_cycles(graphs: Bools, context: int) -> Bools:
-    """Edges in blocks of the union skeleton without the context that hold enough of its neighbours; shape (N, N)."""
+def possible_cycles(graphs: Bools, contexts: tuple[int, ...]) -> Bools:
+    """Edges in blocks of the union skeleton without the contexts that hold enough of their neighbours; shape (N, N)."""
     import networkx
 
     union = np.asarray(graphs.any(axis=0))
-    at_context = set(np.flatnonzero(union[context]).tolist())
-    union[context], union[:, context] = False, False
+    at_context = set(np.flatnonzero(union[list(contexts)].any(axis=0)).tolist())
+    union[list(contexts)], union[:, list(contexts)] = False, False
     found = np.zeros_like(union)
     if len(at_context) < FEWEST_CHILDREN:
         return found

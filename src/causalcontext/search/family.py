@@ -2,12 +2,13 @@
 
 All proposals of a round are collected before any is applied, so the order of the columns cannot matter. Two proposals
 that contradict each other mark the edge as a conflict; it is never overwritten and supports no further rule. An arrow
-at the context variable is an arrow of the union, so it is applied to all graphs at once (rule T0).
+at a context variable is an arrow of the union, so it is applied to all graphs that have the edge at once (rule T0).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
 from causalcontext.search.colliders import Triple, Triples
-from causalcontext.search.plan import NO_CONTEXT
+from causalcontext.search.plan import ContextVariables
 
 Arrow = tuple[int, int]
 
@@ -44,6 +45,16 @@ class Doubt(NamedTuple):
     graph: int
     cause: int
     effect: int
+
+
+class Vanishing(NamedTuple):
+    """x - y is in one graph and not in another; no context variable but `context` differs between the two."""
+
+    present: int
+    absent: int
+    context: int
+    x: int
+    y: int
 
 
 class PartlyOriented:
@@ -95,11 +106,13 @@ class PartlyOriented:
 
 
 class Family:
-    """The graphs of all contexts; `context` is the variable whose links they share, or `NO_CONTEXT`."""
+    """The graphs of all contexts; `contexts` are the variables whose links they share."""
 
-    def __init__(self, adjacency: NDArray[np.bool_], triples: Sequence[Triples], context: int = NO_CONTEXT) -> None:
+    def __init__(
+        self, adjacency: NDArray[np.bool_], triples: Sequence[Triples], contexts: ContextVariables | None = None
+    ) -> None:
         self.graphs = [PartlyOriented(a, t.ambiguous) for a, t in zip(adjacency, triples, strict=True)]
-        self.context = context
+        self.contexts = contexts or ContextVariables()
         self.origins: dict[tuple[int, int, int], Origin] = {}
         self.doubts: set[Doubt] = set()
 
@@ -108,7 +121,7 @@ class Family:
         wanted: dict[tuple[int, int, int], Origin] = {}
         for proposal in proposals:
             _, a, b, origin = proposal
-            for g in self._affected(proposal):
+            for g in self.affected(proposal):
                 if b in self.graphs[g].undirected[a]:
                     wanted.setdefault((g, a, b), origin)
                 elif a in self.graphs[g].children[b]:
@@ -124,8 +137,19 @@ class Family:
         """The marks of all graphs, shape (graphs, N, N)."""
         return np.stack([graph.marks() for graph in self.graphs])
 
-    def _affected(self, proposal: Proposal) -> Iterable[int]:
-        """The graphs that an arrow holds for: all of them at the context (T0), else its own."""
-        if self.context != NO_CONTEXT and self.context in (proposal.cause, proposal.effect):
+    @cached_property
+    def vanishing(self) -> tuple[Vanishing, ...]:
+        """System edges, both readings, that are missing after a step of one context variable."""
+        return tuple(
+            Vanishing(g, h, position, x, y)
+            for g, h, position in self.contexts.steps()
+            for x, around in enumerate(self.graphs[g].adjacent)
+            if x not in self.contexts.positions
+            for y in around - self.graphs[h].adjacent[x] - set(self.contexts.positions)
+        )
+
+    def affected(self, proposal: Proposal) -> Iterable[int]:
+        """The graphs that an arrow holds for: all of them at a context variable (T0), else its own."""
+        if proposal.cause in self.contexts.positions or proposal.effect in self.contexts.positions:
             return range(len(self.graphs))
         return (proposal.graph,)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, Family, Origin, PartlyOriented, Proposal
-from causalcontext.search.plan import NO_CONTEXT
+from causalcontext.search.plan import ContextVariables
 
 Rule = Callable[[Family], Iterator[Proposal]]
 Witness = tuple[int, int, tuple[int, ...]]
@@ -40,7 +40,7 @@ def orient_all(
     adjacency: NDArray[np.bool_],
     links: Links,
     triples: Sequence[Triples],
-    context: int = NO_CONTEXT,
+    contexts: ContextVariables | None = None,
     stronger_rules: Sequence[Sequence[Rule]] = (),
     checks: Callable[[Family], Iterable[Doubt]] = lambda family: (),
 ) -> Oriented:
@@ -53,14 +53,14 @@ def orient_all(
         Knowledge, which comes first.
     triples : sequence of Triples
         The colliders of every graph.
-    context : int
-        The variable whose links all graphs share, or `NO_CONTEXT` to treat every graph by itself.
+    contexts : ContextVariables, optional
+        The variables whose links the graphs share; without any, every graph is treated by itself.
     stronger_rules : sequence of groups of rules
         Tried before Meek's rules, the first group first; after every change it is the first group's turn again.
     checks : function
         What the finished graphs leave in doubt.
     """
-    family = Family(adjacency, triples, context)
+    family = Family(adjacency, triples, contexts)
     family.apply(_known_arrows(adjacency, links))
     family.apply(_collider_arrows(triples, links))
     groups = [*stronger_rules, MEEK_RULES]
@@ -71,7 +71,7 @@ def orient_all(
 
 def close_under_meek(adjacency: NDArray[np.bool_], arrows: NDArray[np.bool_]) -> NDArray[np.int8]:
     """The marks that follow from some arrows alone, shape (N, N); the rest stays undirected."""
-    family = Family(adjacency[None], [Triples(frozenset(), frozenset())], NO_CONTEXT)
+    family = Family(adjacency[None], [Triples(frozenset(), frozenset())])
     settled = zip(*np.nonzero(arrows), strict=True)
     family.apply(Proposal(0, int(cause), int(effect), Origin("score", 0, ())) for cause, effect in settled)
     while family.apply(proposal for rule in MEEK_RULES for proposal in rule(family)):

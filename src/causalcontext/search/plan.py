@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,22 @@ Bools = NDArray[np.bool_]
 NO_CONTEXT = -1
 Physical = Callable[[int, int, int, int], bool]
 """`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
+
+
+class ContextVariables(NamedTuple):
+    """The context variables that a family of graphs shares: their positions, and their levels in every graph."""
+
+    positions: tuple[int, ...] = ()
+    codes: tuple[tuple[int, ...], ...] = ()
+
+    def steps(self) -> Iterator[tuple[int, int, int]]:
+        """(g, h, position): the pairs of graphs, both ways, between which just one context variable differs."""
+        for j, position in enumerate(self.positions):
+            others: dict[tuple[int, ...], list[int]] = {}
+            for g, codes in enumerate(self.codes):
+                others.setdefault((*codes[:j], *codes[j + 1 :]), []).append(g)
+            for graphs in others.values():
+                yield from ((g, h, position) for g, h in permutations(graphs, 2))
 
 
 @dataclass(frozen=True)
@@ -45,6 +63,8 @@ class Plan:
     across : function, optional
         `across(ledger)`: whether an edge that is missing in one graph may orient others. Without one, every graph is
         oriented by itself.
+    cells : ContextVariables, optional
+        Several context variables, which are searched over like other variables; then `context` is `NO_CONTEXT`.
     """
 
     variables: int
@@ -56,6 +76,16 @@ class Plan:
     max_given: int
     masked_scope: str = "adaptive"
     across: Callable[[Ledger], Physical] | None = None
+    cells: ContextVariables | None = None
+
+    @property
+    def contexts(self) -> ContextVariables:
+        """The context variables whose links can be tested; the graphs share them."""
+        if self.cells is not None:
+            return self.cells
+        if not self.searches_context:
+            return ContextVariables()
+        return ContextVariables((self.context,), tuple((level,) for level in self.levels))
 
     @property
     def searches_context(self) -> bool:

@@ -1,0 +1,152 @@
+"""Exact models with several binary context variables: every combination of their values has its own graph.
+
+A node may have other parents in another combination only if a context variable that differs is one of its parents;
+links at context variables are those of the union; every graph is acyclic, and no cycle of the union meets a context
+variable or an ancestor of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.knowledge import Knowledge
+from causalcontext.rules import masked
+from causalcontext.search.across import always_physical
+from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.search.plan import NO_CONTEXT, ContextVariables, Plan
+from causalcontext.search.several import SeveralSearch
+from causalcontext.simulate.assumptions import ancestors, is_acyclic
+from causalcontext.simulate.discrete import DiscreteModel, OracleTest
+
+
+@dataclass(frozen=True)
+class SeveralModel:
+    """Graphs of every combination, shape (combinations, N, N), and the joint distribution; contexts come first."""
+
+    contexts: int
+    truth: NDArray[np.bool_]
+    joint: NDArray[np.float64]
+
+    @property
+    def codes(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(product((0, 1), repeat=self.contexts))
+
+
+def random_several_model(contexts: int, system: int, generator: np.random.Generator) -> SeveralModel:
+    """A random model that meets the assumptions."""
+    while True:
+        truth = _random_graphs(contexts, system, generator)
+        if _acyclic_enough(truth, contexts):
+            return SeveralModel(contexts, truth, random_joint(truth, contexts, generator))
+
+
+def every_model_of_two() -> list[NDArray[np.bool_]]:
+    """The graphs of all models with two context variables A, B and two system variables X, Y."""
+    a, b, x, y = range(4)
+    found = []
+    for kinds in product(range(3), repeat=5):  # no link, or one of its two directions
+        links = np.zeros((4, 4), dtype=bool)
+        for (first, second), kind in zip(((a, b), (a, x), (a, y), (b, x), (b, y)), kinds, strict=True):
+            if kind:
+                links[(first, second) if kind == 1 else (second, first)] = True
+        for towards_x, towards_y in product(*(_by_combination(links, node) for node in (x, y))):
+            truth = np.repeat(links[None], 4, axis=0)
+            truth[:, y, x], truth[:, x, y] = towards_x, towards_y
+            if _acyclic_enough(truth, 2):
+                found.append(truth)
+    return found
+
+
+def independences(model: SeveralModel) -> tuple[bool, ...]:
+    """Every independence, with any of the context variables among the conditions fixed: all that could be learnt."""
+    nodes = range(model.truth.shape[1])
+    exact = DiscreteModel(tuple(f"V{node}" for node in nodes), 0, model.truth[:2], model.joint)
+    answers = []
+    for x, y in combinations(nodes, 2):
+        rest = [z for z in nodes if z not in (x, y)]
+        for given in (given for size in range(len(rest) + 1) for given in combinations(rest, size)):
+            contexts = [z for z in given if z < model.contexts]
+            for fixed in (fixed for size in range(len(contexts) + 1) for fixed in combinations(contexts, size)):
+                free = [z for z in given if z not in fixed]
+                for values in product((0, 1), repeat=len(fixed)):
+                    answers.append(exact.independent(x, y, free, tuple(zip(fixed, values, strict=True))))
+    return tuple(answers)
+
+
+def search_several(model: SeveralModel, collider_rule: str = "majority", across: bool = True,
+                   cells: tuple[int, ...] | None = None) -> Found:  # fmt: skip
+    """The graphs that a search finds, when every independence question is answered exactly, of some combinations."""
+    nodes, positions = model.truth.shape[1], tuple(range(model.contexts))
+    names = tuple(f"V{node}" for node in range(nodes))
+    oracle = OracleTest(DiscreteModel(names, 0, model.truth[:2], model.joint)).prepare(None)
+    codes = tuple(model.codes[cell] for cell in (cells or range(len(model.truth))))
+    plan = Plan(nodes, NO_CONTEXT, masked, tuple(range(len(codes))), Knowledge().links(names), 0.5, nodes,
+                across=(lambda ledger: always_physical) if across else None,
+                cells=ContextVariables(positions, codes))  # fmt: skip
+    search = SeveralSearch(oracle, positions, np.array(codes))
+    return algorithm_1(search, plan, collider_rule, 1, lambda size, done, total: None)
+
+
+def random_joint(truth: NDArray[np.bool_], contexts: int, generator: np.random.Generator) -> NDArray[np.float64]:
+    """The product of generic tables: every node has its own for every combination of its parents among the contexts."""
+    nodes = truth.shape[1]
+    joint = np.ones((2,) * nodes)
+    codes = list(product((0, 1), repeat=contexts))
+    for node in range(nodes):
+        tables: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        for cell, values in enumerate(codes):
+            parents = truth[cell, :, node].copy()
+            masks = [j for j in range(contexts) if parents[j]] if node >= contexts else []
+            parents[masks] = False
+            key = tuple(values[j] for j in masks)
+            if key not in tables:
+                size = [2 if axis == node or parents[axis] else 1 for axis in range(nodes)]
+                weights = generator.uniform(0.1, 1.0, size)
+                tables[key] = weights / weights.sum(axis=node, keepdims=True)
+            window = tuple(slice(value, value + 1) for value in values)
+            table = tables[key][tuple(part if tables[key].shape[axis] > 1 else slice(None)
+                                      for axis, part in enumerate(window))]  # fmt: skip
+            joint[window] *= table
+    return joint
+
+
+def _by_combination(links: NDArray[np.bool_], node: int) -> list[list[bool]]:
+    """All ways in which a link may be there in some combinations, as its effect's parents among A and B allow."""
+    keys = [tuple(value for j, value in enumerate(values) if links[j, node]) for values in product((0, 1), repeat=2)]
+    known = sorted(set(keys))
+    return [[bits[known.index(key)] for key in keys] for bits in product((False, True), repeat=len(known))]
+
+
+def _random_graphs(contexts: int, system: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+    nodes = contexts + system
+    codes = list(product((0, 1), repeat=contexts))
+    truth = np.zeros((len(codes), nodes, nodes), dtype=bool)
+    for a in range(contexts):
+        for b in range(a + 1, nodes):
+            kind = generator.integers(4 if b < contexts else 3)  # contexts are less often adjacent to each other
+            if kind in (0, 1):
+                truth[(slice(None), a, b) if kind else (slice(None), b, a)] = True
+    density = generator.uniform(0.2, 0.7)
+    for node in range(contexts, nodes):
+        by_values: dict[tuple[int, ...], NDArray[np.bool_]] = {}
+        for cell, values in enumerate(codes):
+            key = tuple(values[j] for j in range(contexts) if truth[cell, j, node])
+            if key not in by_values:
+                by_values[key] = generator.uniform(size=system) < density / 2
+            truth[cell, contexts:, node] = by_values[key]
+        truth[:, node, node] = False
+    return truth
+
+
+def _acyclic_enough(truth: NDArray[np.bool_], contexts: int) -> bool:
+    union = truth.any(axis=0)
+    upstream = np.zeros(len(union), dtype=bool)
+    for context in range(contexts):
+        upstream |= ancestors(union, context)
+        upstream[context] = True
+    among = union & upstream[:, None] & upstream[None, :]
+    return bool(is_acyclic(truth).all() and is_acyclic(among))

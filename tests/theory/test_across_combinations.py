@@ -1,0 +1,123 @@
+"""Several context variables, exactly: what is drawn across combinations of their values is never wrong."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from causalcontext.search.across import across_rules
+from causalcontext.search.colliders import Triples
+from causalcontext.search.family import Family
+from causalcontext.search.plan import ContextVariables
+from causalcontext.simulate.assumptions import has_long_union_cycle
+from oracle import skeleton, wrong_marks
+from several_models import (
+    SeveralModel,
+    every_model_of_two,
+    independences,
+    random_joint,
+    random_several_model,
+    search_several,
+)
+
+A, B, X, Y = range(4)
+
+
+def model(*combinations, nodes=4, seed=1):
+    """Two context variables and the arrows of the combinations (0, 0), (0, 1), (1, 0), (1, 1)."""
+    truth = np.zeros((4, nodes, nodes), dtype=bool)
+    for graph, arrows in zip(truth, combinations, strict=True):
+        for cause, effect in arrows:
+            graph[cause, effect] = True
+    return SeveralModel(2, truth, random_joint(truth, 2, np.random.default_rng(seed)))
+
+
+def check(contexts, system, count, seed, collider_rule="majority"):
+    """No wrong mark in random models, right skeletons; arrows across and within, and the rules that drew them."""
+    generator = np.random.default_rng(seed)
+    arrows, rules = np.zeros(2, dtype=int), set()
+    for _ in range(count):
+        drawn = random_several_model(contexts, system, generator)
+        for place, across in enumerate((True, False)):
+            found = search_several(drawn, collider_rule, across)
+            if not has_long_union_cycle(drawn.truth):
+                assert np.array_equal(found.marks != 0, skeleton(drawn.truth))
+            assert wrong_marks(found.marks, drawn.truth) == 0
+            assert found.doubts == ()
+            arrows[place] += (found.marks == 1).sum()
+            rules |= {origin.rule for origin in found.origins.values()}
+    return arrows, rules
+
+
+def test_all_identifiable_marks_of_all_1773_models_of_two_contexts_and_two_variables_and_no_wrong_one():
+    """The naive twin: a mark is identifiable if all models with the same independences share it."""
+    generator, classes, every = np.random.default_rng(0), defaultdict(list), []
+    for truth in every_model_of_two():
+        drawn = SeveralModel(2, truth, random_joint(truth, 2, generator))
+        every.append((drawn, independences(drawn)))
+        classes[every[-1][1]].append(truth)
+    system = at_contexts = 0
+    for drawn, signature in every:
+        found = search_several(drawn)
+        assert np.array_equal(found.marks != 0, skeleton(drawn.truth))
+        assert wrong_marks(found.marks, drawn.truth) == 0
+        assert np.array_equal(found.marks == 1, np.all(classes[signature], axis=0))
+        system += int((found.marks[:, 2:, 2:] == 1).sum())
+        at_contexts += int((found.marks[0] == 1).sum() - (found.marks[0, 2:, 2:] == 1).sum())
+    assert (len(every), system, at_contexts) == (1773, 1880, 2450)
+
+
+@pytest.mark.parametrize("collider_rule", ["majority", "conservative", "first"])
+def test_no_wrong_mark_with_two_contexts_and_two_variables(collider_rule):
+    (across, within), rules = check(2, 2, 100, 1, collider_rule)
+    assert across > within
+    assert {"V1", "V4", "A1"} <= rules
+
+
+def test_no_wrong_mark_with_two_contexts_and_three_variables():
+    (across, within), rules = check(2, 3, 100, 12)
+    assert across > 1.05 * within
+    assert {"V1", "V4", "A1", "A2"} <= rules
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("contexts", "system", "count"), [(2, 3, 1500), (3, 2, 200), (2, 4, 150)])
+def test_no_wrong_mark_in_many_models(contexts, system, count):
+    check(contexts, system, count, 13)
+
+
+def test_links_at_context_variables_point_the_same_way_everywhere():
+    generator = np.random.default_rng(5)
+    for _ in range(30):
+        marks = search_several(random_several_model(2, 3, generator)).marks
+        assert (marks[:, :2] == marks[:1, :2]).all()
+
+
+def test_the_variable_that_differs_is_the_cause():
+    """A switches X --> Y, B shifts Y: B differs between combinations too, but the edge vanishes with A alone."""
+    shared = [(A, Y), (B, Y)]
+    found = search_several(model([(X, Y), *shared], [(X, Y), *shared], shared, shared))
+    assert found.marks[:, A, Y].tolist() == [1] * 4
+    assert found.marks[:, X, Y].tolist() == [1, 1, 0, 0]
+
+
+def test_combinations_that_differ_in_two_variables_conclude_nothing():
+    free = [Triples(frozenset(), frozenset())] * 2
+    adjacency = skeleton(model([(X, Y), (A, Y), (B, Y)], *[[(A, Y), (B, Y)]] * 3).truth)[[0, 3]]
+    apart = Family(adjacency, free, ContextVariables((A, B), ((0, 0), (1, 1))))
+    assert apart.vanishing == ()
+    assert not [proposal for group in across_rules() for rule in group for proposal in rule(apart)]
+    step = Family(adjacency, free, ContextVariables((A, B), ((0, 0), (1, 0))))
+    assert {(v.context, v.x, v.y) for v in step.vanishing} == {(A, X, Y), (A, Y, X)}
+    generator = np.random.default_rng(6)
+    for _ in range(30):
+        drawn = random_several_model(2, 3, generator)
+        assert wrong_marks(search_several(drawn, cells=(0, 3)).marks, drawn.truth[[0, 3]]) == 0
+
+
+def test_an_edge_that_turns_around_with_one_variable_makes_it_a_cause_of_both():
+    Z = 4
+    shared = [(A, Y), (A, Z), (X, Y), (B, X)]
+    found = search_several(model(*[[*shared, (Y, Z)]] * 2, *[[*shared, (Z, Y)]] * 2, nodes=5))
+    assert found.marks[:, A, Y].tolist() == found.marks[:, A, Z].tolist() == [1] * 4
+    assert found.marks[:, Y, Z].tolist() == [1, 1, 2, 2]
