@@ -92,11 +92,11 @@ TABLES = {
     "a kind for a column that is not in the table": table_case(good_table(), options={"kinds": {"Q": "continuous"}}),
     "a kind that does not exist": table_case(good_table(), cc.OptionError, options={"kinds": {"X": "ordinal"}}),
     "text that is declared continuous": table_case(good_table(Z="a"), options={"kinds": {"Z": "continuous"}}),
-    "a system variable of text": table_case(good_table(Z=["a", "b"] * (ROWS // 2)), cc.NotYetError),
-    "a system variable of truth values": table_case(good_table(Z=[True, False] * (ROWS // 2)), cc.NotYetError),
-    "a system variable that is declared categorical": table_case(
-        good_table(Z=[1, 2] * (ROWS // 2)), cc.NotYetError, options={"kinds": {"Z": "categorical"}}
+    "a system variable that is an identifier": table_case(good_table(Z=[f"row {i}" for i in range(ROWS)])),
+    "text that is declared ordered": table_case(
+        good_table(Z=["low", "high"] * (ROWS // 2)), options={"kinds": {"Z": "ordered"}}
     ),
+    "measurements that are declared counts": table_case(good_table(Z=0.5), options={"kinds": {"Z": "count"}}),
     "a column of dates": table_case(good_table(Z=pd.date_range("2020-01-01", periods=ROWS))),
     "a column of durations": table_case(good_table(Z=pd.to_timedelta(np.arange(ROWS), unit="D"))),
     "a table without rows": table_case(good_table().iloc[:0]),
@@ -116,7 +116,7 @@ FILES = {
     "a column without a name": text_case(good_table().to_csv()),
     "the same column name twice": text_case("X,X,R\n1,2,dry\n3,4,wet\n"),
     "a number with a typing error": Case(
-        cc.NotYetError, files={"data.csv": "X,Y,R\n" + "1,2,dry\n3,4,wet\n" * 5 + "1,2o,dry\n"}
+        cc.DataError, files={"data.csv": "X,Y,R\n" + "1,2,dry\n3,4,wet\n" * 5 + "1,2o,dry\n"}
     ),
     "a text file in another encoding": text_case("X,Y,R\n1,2,Zürich\n".encode("latin-1")),
     "a CSV file that is not text": text_case(b"\x00\x01\x02\xff\xfe"),
@@ -148,7 +148,10 @@ OPTIONS = {
     "an unknown test": option_case(test="fisherz"),
     "an unknown collider rule": option_case(collider_rule="majorty"),
     "an unknown treatment of missing values": option_case(missing="drop"),
-    "missing values dropped test by test": option_case(missing="testwise"),
+    "categories for score-ac": table_case(
+        good_table(Z=["a", "b"] * (ROWS // 2)), cc.NotYetError, options={"method": "score-ac"}
+    ),
+    "missing values dropped test by test, without tests": option_case(missing="testwise", method="score-ac"),
     "a negative size of conditioning sets": option_case(max_given=-1),
     "no threads": option_case(n_jobs=0),
 }

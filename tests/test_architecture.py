@@ -17,6 +17,7 @@ LAYERS = [
     {"search"},
     {"results"},
     {"score"},
+    {"preparing"},
     {"discover", "several", "drawing"},
     {"report", "estimator", "causal_learn", "diagnostics", "stability"},
     {"study"},

@@ -33,15 +33,26 @@ Table = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both 
 Context = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")]
 KindList = Annotated[
     list[str] | None,
-    typer.Option("--kind", metavar="COLUMN=KIND", help="Overrides the dtype: R=categorical. Repeatable."),
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="Overrides the dtype: R=categorical; also continuous, ordered, count. Repeatable.",
+    ),
 ]
-Missing = Annotated[str, typer.Option(metavar="MODE", help="Missing values: raise, or listwise (drop rows).")]
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="MODE", help="Missing values: raise, listwise (drop rows) or testwise (drop them test by test)."
+    ),
+]
 ResultFile = Annotated[Path, typer.Argument(metavar="RESULT", help="A file that discover --json has written.")]
 Output = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an interactive HTML report here.")]
 Progress = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
 Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p, pc-b, score-ac or auto.")]
-IndependenceTest = Annotated[str, typer.Option(metavar="NAME", help="auto, partial-correlation or fisher-z.")]
+IndependenceTest = Annotated[
+    str, typer.Option(metavar="NAME", help="auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ...")
+]
 Alpha = Annotated[float, typer.Option(metavar="NUMBER", help="Larger p-values mean independence.")]
 KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What is known about links, as TOML.")]
 MaxGiven = Annotated[int | None, typer.Option(metavar="N", help="The largest conditioning set.")]

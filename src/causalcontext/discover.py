@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.checks import check_missing_option, check_stock
+from causalcontext.data.checks import check_missing_option
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import indicators
 from causalcontext.data.indicators import Indicator
-from causalcontext.data.stock import Stock, drop_empty_levels, take_stock
+from causalcontext.data.stock import Stock
 from causalcontext.data.tables import read_table
 from causalcontext.errors import InterruptedSearch, NotYetError, OptionError, check_choice
 from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.independence.gaussian import moments_of
 from causalcontext.independence.protocol import IndependenceTest, PreparedTest
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
+from causalcontext.preparing import prepare
 from causalcontext.progress import Advance, progress_bar
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
@@ -34,15 +36,14 @@ from causalcontext.score.choice import choose_by_residuals, choose_by_table
 from causalcontext.score.engine import ScoreOutcome, run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import Found, algorithm_1, unoriented
-from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.cycles import SCOPES
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.search.indicator import search_with_indicator
 from causalcontext.search.intersection import intersect
 from causalcontext.search.ledger import Ledger
-from causalcontext.search.levels import LevelSearch
 from causalcontext.search.plan import NO_CONTEXT, Physical, Plan
+from causalcontext.search.split import level_search
 from causalcontext.several import discover_several
 from causalcontext.support import Support
 from causalcontext.version import __version__
@@ -77,7 +78,7 @@ def discover(
     Parameters
     ----------
     table : pandas, polars or pyarrow table, or 2-D array with `names`
-        One row per observation. System variables must be continuous.
+        One row per observation. Columns are continuous, categorical, ordered or counts.
     context : str, sequence of str or Indicator, optional
         The column that names the context; it may itself be an effect of the system. Without one, plain PC is run and
         its graph is found under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
@@ -87,7 +88,8 @@ def discover(
         last two; the best-scoring model of mechanisms that may differ between contexts; or what suits the data, with
         the reason in the result's `notes`.
     test : str or IndependenceTest
-        "auto", a name of the registry ("partial-correlation", "fisher-z"), or an object that follows the protocol.
+        "auto" picks by the kinds of the columns of every trial; a name of the registry ("partial-correlation",
+        "tsagris", "cmi-knn", ...) is used wherever it takes these kinds; or an object of your own.
     alpha : float
         Two variables are called independent if the p-value is larger than this.
     knowledge : Knowledge, optional
@@ -101,16 +103,17 @@ def discover(
         may hide, or about all edges.
     orientation : {"across", "within"}
         For "pc-ac": whether the graphs of the contexts orient each other, or each is oriented by itself.
-    kinds : mapping from column to {"continuous", "categorical"}, optional
+    kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
         Overrides what the dtypes say.
-    missing : {"raise", "listwise"}
-        Stop at missing values, or drop the rows that have some.
+    missing : {"raise", "listwise", "testwise"}
+        Stop at missing values, drop the rows that have some, or use in every test the rows that are complete in its
+        columns.
     names : sequence of str, optional
         Column names of an array.
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
     seed : int
-        For tests that draw random numbers (those of this version draw none), and for the random starts of "score-ac".
+        For tests that draw random numbers, and for the random starts of "score-ac".
     progress : bool or callable
         Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
     search, transform, starts, penalty, time_limit
@@ -139,8 +142,11 @@ def discover(
     check_options(method, test, alpha, max_given, collider_rule, missing, n_jobs, seed)
     check_choice("masked_scope", masked_scope, SCOPES)
     check_choice("orientation", orientation, ORIENTATIONS)
+    if missing == "testwise" and method in ("score-ac", "auto"):
+        raise OptionError(f"missing is 'testwise', which is for methods that test; {method!r} needs complete rows: "
+                          "pass missing='listwise', or method='pc-ac'")  # fmt: skip
     options = ScoreOptions(search, transform, starts, penalty, time_limit)
-    chosen = find_test(test)
+    chosen = find_test(test, int(seed))
     limit = None if max_given is None else int(max_given)
     settings = Settings(method, chosen.name, float(alpha), collider_rule, limit, missing, int(seed), _known(knowledge),
                         __version__, masked_scope, orientation, _made_from(context),
@@ -149,10 +155,7 @@ def discover(
         return _finished(discover_several(table, context, settings, chosen, kinds, names, progress))
     data = _read(table, context, method, kinds, names)
     links = settings.knowledge.links(data.names)
-    stock = take_stock(data, missing)
-    check_stock(stock, data, missing)
-    data, stock = drop_empty_levels(data, stock)
-    prepared = chosen.prepare(data, stock)
+    data, stock, prepared = prepare(data, chosen, missing)
     with progress_bar(progress) as advance:
         support = Support(data, float(alpha))
         task = Search(prepared, data, links, settings, _jobs(n_jobs), advance, stock, options, support)
@@ -183,7 +186,8 @@ class Search:
             across: Callable[[Ledger], Physical] | None = None) -> tuple[Found, TrialLog]:  # fmt: skip
         """Search the graphs of some levels, with a rule for the rows that answer."""
         plan = self.plan(rule, levels, masked_scope, across)
-        found = algorithm_1(self._level_search(), plan, self.settings.collider_rule, self.n_jobs, self.advance)
+        tests = level_search(self.prepared, self.context, self.n_jobs)
+        found = algorithm_1(tests, plan, self.settings.collider_rule, self.n_jobs, self.advance)
         return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.levels), self.labels)
 
     def plan(self, rule: Rule, levels: Sequence[int], masked_scope: str = "adaptive",
@@ -208,12 +212,6 @@ class Search:
             return self.support is None or self.support.trusted(x, y, system, present, absent)
 
         return answer
-
-    def _level_search(self) -> LevelSearch:
-        """The test itself if it has a compiled level search, else the same search in batches of trials."""
-        if hasattr(self.prepared, "search_pairs"):
-            return self.prepared  # type: ignore[return-value]
-        return BatchedSearch(self.prepared, self.context)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,6 +351,7 @@ def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
         evidence=outcome.evidence,
         notes=outcome.notes,
         prepared=search.prepared,
+        moments=moments_of(search.prepared),
         rows=data,
     )
 
@@ -368,7 +367,19 @@ def _read(table: Any, context: Any, method: str, kinds: Mapping[str, str] | None
 
 
 def _warnings(search: Search) -> tuple[str, ...]:
-    """What must be said with every result: that the context is a function of a column."""
+    """What must be said with every result: rows that tests left out, and a context that is a function of a column."""
+    return (*_missing_warning(search), *_determinism_warning(search))
+
+
+def _missing_warning(search: Search) -> tuple[str, ...]:
+    if search.settings.missing != "testwise" or not search.stock.missing.any():
+        return ()
+    return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
+            "tests()); leaving rows out is itself a selection, which can make edges or hide them if it depends on the "
+            "values",)  # fmt: skip
+
+
+def _determinism_warning(search: Search) -> tuple[str, ...]:
     if search.settings.indicator is not None:
         return ()
     return tuple(

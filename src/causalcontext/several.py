@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.checks import check_stock
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.several import Cells, read_cells
 from causalcontext.data.stock import Stock, drop_empty_levels, take_stock
 from causalcontext.errors import NotYetError
@@ -25,7 +27,7 @@ from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.plan import NO_CONTEXT, Plan
 from causalcontext.search.several import SeveralSearch
 
-KINDS = {"partial-correlation": STUDENT, "fisher-z": FISHER}
+KINDS = {"auto": STUDENT, "partial-correlation": STUDENT, "fisher-z": FISHER}
 CHANGE, WILKS = 2, 3
 """Places of the tests of one and of two context variables among the labels of `PreparedSeveral`."""
 
@@ -47,6 +49,7 @@ def discover_several(
         raise NotYetError(f"not yet: several context variables need method 'pc-ac' and a test of {', '.join(KINDS)}; "
                           f"got {settings.method!r} and {test.name!r}")  # fmt: skip
     cells = read_cells(table, contexts, kinds, names)
+    _check_continuous(cells.data, settings.missing)
     links = settings.knowledge.links(cells.names)
     stock = take_stock(cells.data, settings.missing)
     check_stock(stock, cells.data, settings.missing)
@@ -61,6 +64,15 @@ def discover_several(
     log = replace(log, label=np.broadcast_to(_labels(cells), log.label.shape))
     chosen = replace(settings, contexts=tuple(contexts), orientation="within")
     return _result(cells, stock, found, log, chosen)
+
+
+def _check_continuous(data: Dataset, missing: str) -> None:
+    """Return if the moments of complete rows are all that tests need."""
+    others = [data.names[i] for i in data.system if data.kinds[i] is not Kind.CONTINUOUS]
+    if others or missing == "testwise":
+        found = f"{others[0]!r} is not continuous" if others else "missing is 'testwise'"
+        raise NotYetError("not yet: several context variables need continuous system variables and complete rows; "
+                          f"{found}")  # fmt: skip
 
 
 def _without_empty(cells: Cells, stock: Stock) -> tuple[Cells, Stock]:

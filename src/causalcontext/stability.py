@@ -7,7 +7,7 @@ search. Seeds are split by sample: neither the order of the samples nor the numb
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.stock import take_stock
+from causalcontext.data.holes import some_rows
+from causalcontext.data.stock import Stock, take_stock
 from causalcontext.discover import METHODS, Search
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.independence.protocol import PreparedTest
 from causalcontext.independence.registry import find_test
+from causalcontext.independence.rows import complete_rows
+from causalcontext.preparing import prepare
 from causalcontext.progress import Count, counting_bar
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.several import one_context_only
@@ -130,10 +134,9 @@ class Resample:
         data = result.rows
         assert data is not None
         self.settings, self.knowledge = result.settings, result.settings.knowledge
-        usable = data.codes >= 0
-        for position in data.system:
-            usable &= np.isfinite(np.asarray(data.columns[position], dtype=np.float64))
-        self.data = _rows(data, np.flatnonzero(usable))
+        usable = data.codes >= 0 if result.settings.missing == "testwise" else complete_rows(data)
+        self.data = some_rows(data, np.flatnonzero(usable))
+        self.test = find_test(result.settings.test, result.settings.seed)
         self.moments = isinstance(result.prepared, PreparedGaussian)
         self.values = np.column_stack([np.asarray(column, dtype=np.float64) for column in self.data.columns])
         self.values -= self.values.mean(axis=0)
@@ -150,15 +153,21 @@ class Resample:
         chosen = [rows[generator.integers(len(rows), size=len(rows))] for rows in self.of_level]
         data, stock = self.data, self.stock
         if self.settings.score or not self.moments:
-            data = _rows(self.data, np.concatenate(chosen))
-            stock = take_stock(data)
-            prepared = find_test(self.settings.test).prepare(data, stock)
+            data = some_rows(self.data, np.concatenate(chosen))
+            stock, prepared = self._prepare(data)
         else:
             prepared = self._weighted(chosen)
         links, options = self.knowledge.links(self.data.names), ScoreOptions(**self.settings.score)
         search = Search(prepared, data, links, self.settings, 1, lambda *_: None, stock, options, self.support)
         plain = self.data.context is None and self.settings.method.startswith("pc")
         return METHODS["pc-p" if plain else self.settings.method](search).marks
+
+    def _prepare(self, data: Dataset) -> tuple[Stock, PreparedTest]:
+        """The test for the rows of a sample; a column that happens to be constant in it is no error."""
+        if self.settings.missing == "testwise":
+            return prepare(data, self.test, self.settings.missing)[1:]
+        stock = take_stock(data)
+        return stock, self.test.prepare(data, stock)
 
     def _weighted(self, chosen: list[NDArray[np.intp]]) -> PreparedGaussian:
         """The prepared test from the moments of the sample; the rows are not copied into a table."""
@@ -173,11 +182,6 @@ class Resample:
         return PreparedGaussian(
             counts, mean, scatter, -1 if self.data.context is None else self.data.context, self.kind
         )
-
-
-def _rows(data: Dataset, rows: NDArray[np.intp]) -> Dataset:
-    columns = tuple(np.asarray(column)[rows] for column in data.columns)
-    return replace(data, columns=columns, codes=data.codes[rows])
 
 
 def _run(resample: Resample, tasks: list[Any], seed: int, n_jobs: int) -> Iterator[list[NDArray[np.int8]]]:
@@ -223,4 +227,4 @@ def _check(result: ContextGraphs, samples: int) -> None:
 def _registered() -> tuple[str, ...]:
     from causalcontext.independence.registry import TESTS
 
-    return tuple(TESTS)
+    return ("auto", *TESTS)

@@ -68,6 +68,9 @@ class MatchedSupport:
         return self.cause is Cause.MECHANISM or (self.cause is Cause.UNDECIDED and self.share >= GOOD_OVERLAP)
 
 
+INCOMPARABLE = MatchedSupport(Cause.UNDECIDED, 0, 0.0, np.nan, np.nan, np.nan)
+
+
 def matched_support(with_edge: Floats, without: Floats, alpha: float) -> MatchedSupport:
     """Why x - y is missing in the rows `without`, x being the candidate cause.
 
@@ -122,9 +125,9 @@ class Support:
         """Why cause - effect is missing in context `absent`, compared with `present`."""
         key = (cause, effect, tuple(given), present, absent)
         if key not in self._known:
-            columns = (cause, effect, *given)
-            self._known[key] = matched_support(
-                self._values(columns, present), self._values(columns, absent), self.alpha
+            here, there = (self._values(cause, effect, given, level) for level in (present, absent))
+            self._known[key] = (
+                INCOMPARABLE if here is None or there is None else matched_support(here, there, self.alpha)
             )
         return self._known[key]
 
@@ -132,12 +135,25 @@ class Support:
         """Whether x - y may be called a change of mechanism, whichever of the two is the cause."""
         return all(self.verdict(*pair, given, present, absent).trusted for pair in ((x, y), (y, x)))
 
-    def _values(self, columns: tuple[int, ...], level: int) -> Floats:
+    def _values(self, cause: int, effect: int, given: Sequence[int], level: int) -> Floats | None:
+        """Both ends and the conditions in a context, as numbers; None if an end has several categories.
+
+        Two categories are the numbers 0 and 1; a condition with more of them has a column for every one but the first.
+        """
+        if any(len(self.data.categories.get(end, ())) > 2 for end in (cause, effect)):
+            return None
         rows = self._of_level(level)
-        return np.column_stack([np.asarray(self.data.columns[column])[rows] for column in columns]).astype(np.float64)
+        columns = [np.asarray(self.data.columns[column], dtype=np.float64)[rows] for column in (cause, effect, *given)]
+        ends, conditions = columns[:2], zip(given, columns[2:], strict=True)
+        dummies = [part for z, values in conditions for part in self._as_numbers(z, values)]
+        return np.column_stack([*ends, *dummies])
+
+    def _as_numbers(self, column: int, values: Floats) -> list[Floats]:
+        levels = len(self.data.categories.get(column, ()))
+        return [values] if levels <= 2 else [(values == code).astype(np.float64) for code in range(1, levels)]
 
     def _of_level(self, level: int) -> NDArray[np.intp]:
-        """The complete rows of a context."""
+        """The rows of a context that are complete."""
         if level not in self._rows:
             rows = np.flatnonzero(self.data.codes == level)
             complete = np.ones(len(rows), dtype=bool)
@@ -183,8 +199,8 @@ def _power(slope: float, fit: _Fit, n: int, alpha: float) -> float:
 
 
 def _tied(values: Floats) -> bool:
-    """Whether most of the values are one and the same."""
+    """Whether most of the values are one and the same; of two different values, nearly all."""
     if len(values) == 0:
         return True
     _, counts = np.unique(values, return_counts=True)
-    return bool(counts.max() > TIED * len(values))
+    return bool(counts.max() > (BOX[1] if counts.size == 2 else TIED) * len(values))

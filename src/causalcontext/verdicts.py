@@ -17,6 +17,7 @@ class Reason(IntEnum):
     CONSTANT = 2
     COLLINEAR = 3
     FEW_CONTEXTS = 4
+    NO_TEST = 5
 
 
 REASON_TEXT = {
@@ -24,6 +25,7 @@ REASON_TEXT = {
     Reason.CONSTANT: "one of the two columns is constant in these rows",
     Reason.COLLINEAR: "one of the two columns is a linear function of the conditions in these rows",
     Reason.FEW_CONTEXTS: "fewer than two contexts have enough rows",
+    Reason.NO_TEST: "no test takes columns of these kinds",
 }
 
 
@@ -39,6 +41,8 @@ class Outcomes:
         Rows used.
     reason : array of int, shape (trials,)
         A `Reason` for every trial; 0 means that it was testable.
+    label : array of int, shape (trials,), optional
+        Which of the `labels` of the prepared test answered, where it has several that do not follow from the pair.
     """
 
     statistic: NDArray[np.float64]
@@ -46,3 +50,4 @@ class Outcomes:
     p: NDArray[np.float64]
     n: NDArray[np.int64]
     reason: NDArray[np.int8]
+    label: NDArray[np.int8] | None = None

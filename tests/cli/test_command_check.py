@@ -59,14 +59,14 @@ def test_rows_by_context() -> None:
 
 
 def test_all_problems_are_found_at_once() -> None:
-    table = good_table().assign(name="a", when=pd.NaT, fixed=3)
+    table = good_table().assign(name=[f"row {i}" for i in range(60)], when=pd.NaT, fixed=3)
     table.loc[:3, "X"] = np.nan
     table.loc[5:6, "Y"] = np.inf
     found = findings(table, "--context", "R")
     assert not found["usable"]
     text = "\n".join(found["problems"])
     assert len(found["problems"]) == 5
-    assert "column 'name' is categorical" in text
+    assert "column 'name' has 60 levels in 60 rows" in text
     assert "column 'when' has no value in any row" in text
     assert "4 missing values in X; fill in, or use --missing listwise to drop 6 of 60 rows" in text
     assert "2 infinite values in Y" in text
@@ -102,10 +102,10 @@ def test_missing_values_are_no_problem_if_their_rows_are_dropped() -> None:
 
 
 def test_a_problem_of_the_context_does_not_hide_others() -> None:
-    found = findings(good_table().assign(R="dry", Z="a"), "--context", "R")
+    found = findings(good_table().assign(R="dry", Z=[f"row {i}" for i in range(60)]), "--context", "R")
     assert [problem.partition(";")[0] for problem in found["problems"]] == [
         "context 'R' has 1 level ('dry')",
-        "not yet: system variables must be continuous",
+        "column 'Z' has 60 levels in 60 rows, which looks like an identifier or a continuous column",
     ]
     assert found["contexts"] == [{"value": "all", "rows": 60, "complete": 60, "largest_set": 53}]
 

@@ -300,13 +300,28 @@ def test_bad_tables_get_one_clear_sentence(table: Any, arguments: dict[str, Any]
     assert "\n" not in str(caught.value)
 
 
-def test_categorical_system_variables_are_not_there_yet() -> None:
+def test_categorical_system_variables_become_codes() -> None:
     frame = small_frame().assign(smoker=alternating("yes", "no"), arm=alternating(True, False))
-    with pytest.raises(NotYetError, match="not yet: system variables must be continuous") as caught:
-        read_table(frame, "R", kinds={"y": "categorical"})
-    message = str(caught.value)
-    assert "column 'y' is categorical (int64), column 'smoker' is categorical (string)" in message
-    assert "kinds={'y': 'continuous', 'smoker': 'continuous', 'arm': 'continuous'}" in message
+    frame["grade"] = pd.Categorical(alternating("low", "high"), categories=["low", "high"], ordered=True)
+    data = read_table(frame, "R")
+    places = [data.position(name) for name in ("smoker", "arm", "grade")]
+    assert [data.kinds[place].value for place in places] == ["categorical", "categorical", "ordered"]
+    assert [data.categories[place] for place in places] == [("no", "yes"), (False, True), ("low", "high")]
+    codes = [data.columns[place].tolist()[:2] for place in places]
+    assert codes == [[1, 0], [1, 0], [0, 1]]
+
+
+def test_missing_categories_are_missing_values() -> None:
+    frame = small_frame().assign(smoker=alternating("yes", "no"))
+    frame.loc[0, "smoker"] = None
+    data = read_table(frame, "R")
+    assert np.isnan(data.columns[data.position("smoker")][0])
+
+
+def test_text_that_is_mostly_numbers_names_the_one_that_is_not() -> None:
+    frame = small_frame().assign(width=[*map(str, range(len(small_frame()) - 1)), "7o"])
+    with pytest.raises(DataError, match="'7o' is not: correct it"):
+        read_table(frame, "R")
 
 
 def test_several_contexts_are_not_there_yet() -> None:

@@ -78,7 +78,7 @@ def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
     for declaration in declarations:
         column, equals, kind = declaration.rpartition("=")
         if not equals:
-            raise OptionError(f"kind is {declaration!r}, expected column=continuous or column=categorical")
+            raise OptionError(f"kind is {declaration!r}, expected column=KIND, such as R=categorical")
         kinds[column] = kind
     return kinds
 

@@ -75,9 +75,9 @@ def inspect(
     >>> import pandas as pd
     >>> table = pd.DataFrame({"X": [1.0, None, 3.0, 4.0], "Y": list("abca"), "R": [0, 0, 1, 1]})
     >>> for problem in inspect(table, context="R").problems:
-    ...     print(problem[:52])
-    not yet: system variables must be continuous; column
-    1 missing value in X; fill in, or use --missing list
+    ...     print(problem[:51])
+    column 'Y' has 3 levels in 4 rows, which looks like
+    1 missing value in X; fill in, or use --missing lis
     """
     check_missing_option(missing)
     columns = {series.name: Column(series.name, series.dtype, series) for series in _series(table)}

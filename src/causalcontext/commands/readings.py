@@ -24,7 +24,7 @@ class SystemReading:
     ----------
     name, dtype : str
     kind : str
-        "continuous", "categorical", or "unknown".
+        A `Kind`, or "unknown".
     values : array of shape (rows,), or None
         The numbers; None if the library refuses the column.
     problem : str
@@ -105,7 +105,7 @@ def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dat
     first = [context.name] if context.name is not None and context.splits else []
     return Dataset(
         names=(*first, *(reading.name for reading, _ in usable)),
-        kinds=(*(Kind.CATEGORICAL for _ in first), *(Kind.CONTINUOUS for _ in usable)),
+        kinds=(*(Kind.CATEGORICAL for _ in first), *(Kind(reading.kind) for reading, _ in usable)),
         columns=(*(context.codes for _ in first), *(values for _, values in usable)),
         dtypes=(*("" for _ in first), *(reading.dtype for reading, _ in usable)),
         context=0 if first else None,

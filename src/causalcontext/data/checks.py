@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.moments import SMALLEST_SCATTER
-from causalcontext.errors import DataError, OptionError, check_choice
+from causalcontext.errors import DataError, check_choice
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
@@ -24,9 +24,7 @@ _LISTED = 5
 
 def check_missing_option(missing: str) -> None:
     """Return if `missing` is a way to treat missing values that exists."""
-    if missing == "testwise":
-        raise OptionError("missing is 'testwise', which is not there yet; expected 'raise' or 'listwise'")
-    check_choice("missing", missing, ["raise", "listwise"])
+    check_choice("missing", missing, ["raise", "listwise", "testwise"])
 
 
 def check_size(data: Dataset) -> None:
@@ -45,7 +43,7 @@ def check_stock(stock: Stock, data: Dataset, missing: str = "raise") -> None:
     stock : Stock
         As `take_stock(data)` gives it, empty contexts included.
     data : Dataset
-    missing : {"raise", "listwise"}
+    missing : {"raise", "listwise", "testwise"}
         Whether missing values are an error, or their rows are dropped.
 
     Raises

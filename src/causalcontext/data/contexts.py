@@ -1,4 +1,4 @@
-"""The levels of a context column, with their own Python types, and the level of every row."""
+"""The levels of a context or of another categorical column, with their own Python types, and the level of every row."""
 
 from __future__ import annotations
 
@@ -18,49 +18,52 @@ _FAMILY_OF_DTYPE = {"b": bool, "i": int, "u": int, "f": float}
 
 
 def read_levels(
-    column: Column, declared: bool = False, whole_floats: bool = False
+    column: Column, declared: bool = False, whole_floats: bool = False, role: str = "context"
 ) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
-    """The values that occur in a context column, in order, and the position of every row's value among them.
+    """The values that occur in a categorical column, in order, and the position of every row's value among them.
 
     A categorical column gives its own order, anything else is sorted. Rows without a value have the code -1.
 
     Parameters
     ----------
     column : Column
-        The context.
     declared : bool
         The user declared the column categorical, so that it may hold floats.
     whole_floats : bool
         Floats that are whole numbers are read as integers. In an array all columns share one dtype, so labels
         next to measurements have no other way to be there.
+    role : {"context", "column"}
+        What to call it; a system variable with one level is reported with the other constant columns.
 
     Raises
     ------
     DataError
         A continuous column; values of several types (`1` and `"1"` could not be told apart in print) or of a
-        type without plain text; fewer than two levels; more levels than half of the rows.
+        type without plain text; a context of fewer than two levels; more levels than half of the rows.
     """
-    codes, values, family = _coded(column)
+    codes, values, family = _coded(column, role)
     if family is float:
         family = _float_or_int(column, values, declared, whole_floats)
     occurring = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
-    _check_number_of_levels(column, [family(values[place]) for place in occurring[:2]], codes, len(occurring))
+    if role == "context":
+        _check_several_levels(column, [family(values[place]) for place in occurring[:2]])
+    _check_levels_repeat(column, role, codes, len(occurring))
     order = occurring if _is_pandas_categorical(column) else _level_order(column, values)
     place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
     place[order] = np.arange(len(order), dtype=np.int32)
     return tuple(family(values[position]) for position in order), place[codes]
 
 
-def _coded(column: Column) -> tuple[NDArray[Any], NDArray[Any], type]:
+def _coded(column: Column, role: str) -> tuple[NDArray[Any], NDArray[Any], type]:
     """A code for every row (-1: missing), the values that the codes stand for, and their one Python type."""
     if _is_pandas_categorical(column):
         native = column.series.to_native()
         values = native.cat.categories.astype(object).to_numpy()
-        return native.cat.codes.to_numpy(), values, _one_family(column, values)
+        return native.cat.codes.to_numpy(), values, _one_family(column, values, role)
     if column.dtype.is_nested():
-        raise _not_a_level(column, column.dtype_name)
+        raise _not_a_level(column, column.dtype_name, role)
     rows = _row_values(column)
-    family = _one_family(column, rows)  # of all rows, not of the distinct ones: 1 and True are equal
+    family = _one_family(column, rows, role)  # of all rows, not of the distinct ones: 1 and True are equal
     codes, values = pd.factorize(rows)
     return codes, values, family
 
@@ -71,21 +74,21 @@ def _row_values(column: Column) -> NDArray[Any]:
     return object_values(column) if values.dtype.kind == "f" and column.dtype.is_integer() else values
 
 
-def _one_family(column: Column, values: NDArray[Any]) -> type:
+def _one_family(column: Column, values: NDArray[Any], role: str) -> type:
     """The one Python type of all values."""
     if values.dtype.kind in _FAMILY_OF_DTYPE:
         return _FAMILY_OF_DTYPE[values.dtype.kind]
     families = value_families(values) if values.dtype.kind == "O" else (values.dtype.type,)
     listed = " and ".join(family.__name__ for family in families)
     if len(families) > 1:
-        raise DataError(f"context {column.name!r} mixes values of type {listed}; convert them to one type")
+        raise DataError(f"{role} {column.name!r} mixes values of type {listed}; convert them to one type")
     if families and families[0] not in _LEVEL_TYPES:
-        raise _not_a_level(column, listed)
+        raise _not_a_level(column, listed, role)
     return families[0] if families else str
 
 
-def _not_a_level(column: Column, listed: str) -> DataError:
-    return DataError(f"context {column.name!r} has values of type {listed}, expected text, integers or "
+def _not_a_level(column: Column, listed: str, role: str) -> DataError:
+    return DataError(f"{role} {column.name!r} has values of type {listed}, expected text, integers or "
                      "booleans; convert them to text")  # fmt: skip
 
 
@@ -99,15 +102,19 @@ def _float_or_int(column: Column, values: NDArray[Any], declared: bool, whole_fl
                     f"declare kinds={{{column.name!r}: 'categorical'}}")  # fmt: skip
 
 
-def _check_number_of_levels(column: Column, first: list[Any], codes: NDArray[Any], levels: int) -> None:
-    """Return if there are at least two levels, and few enough to be called levels."""
-    rows = int(np.count_nonzero(codes >= 0))
-    if levels == 0:
+def _check_several_levels(column: Column, first: list[Any]) -> None:
+    """Return if there are at least two levels."""
+    if not first:
         raise DataError(f"context {column.name!r} has no value in any row; at least 2 levels are needed")
-    if levels == 1:
+    if len(first) == 1:
         raise DataError(f"context {column.name!r} has 1 level ({first[0]!r}); at least 2 are needed")
+
+
+def _check_levels_repeat(column: Column, role: str, codes: NDArray[Any], levels: int) -> None:
+    """Return if there are few enough levels to be called so."""
+    rows = int(np.count_nonzero(codes >= 0))
     if 2 * levels > rows:
-        raise DataError(f"context {column.name!r} has {levels} levels in {rows} rows, which looks like "
+        raise DataError(f"{role} {column.name!r} has {levels} levels in {rows} rows, which looks like "
                         "an identifier or a continuous column; its values must repeat")  # fmt: skip
 
 

@@ -1,8 +1,9 @@
-"""A table as the rest of the library sees it: named numeric columns, and the context of every row."""
+"""A table as the rest of the library sees it: named columns of numbers or codes, and the context of every row."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ class Dataset:
     kinds : tuple of Kind
         One for every column.
     columns : tuple of arrays, each of shape (rows,)
-        Numeric, in their own dtype, sharing memory with the table where that is possible; missing values are
-        NaN. The context column holds `codes`.
+        Numeric, in their own dtype, sharing memory with the table where that is possible; codes of categorical and
+        ordered columns; missing values are NaN. The context column holds `codes`.
     dtypes : tuple of str
         What the table said about every column.
     context : int or None
@@ -35,6 +36,8 @@ class Dataset:
         `("all",)` without a context.
     codes : array of int32, shape (rows,)
         Position in `levels` for every row; -1 where the context is missing.
+    categories : mapping from position to tuple
+        What the codes of categorical and ordered system variables stand for.
     """
 
     names: tuple[str, ...]
@@ -44,6 +47,7 @@ class Dataset:
     context: int | None
     levels: tuple[Any, ...]
     codes: NDArray[np.int32]
+    categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -59,6 +63,11 @@ class Dataset:
     def context_name(self) -> str | None:
         """The name of the context column, or None without one."""
         return None if self.context is None else self.names[self.context]
+
+    @property
+    def all_continuous(self) -> bool:
+        """Whether every system variable is continuous."""
+        return all(self.kinds[position] is Kind.CONTINUOUS for position in self.system)
 
     def position(self, name: str) -> int:
         """The place of a column in `names`."""

@@ -43,7 +43,7 @@ def indicators(data: Dataset) -> list[Indicator]:
         return []
     most = max(MOST_CUTS, len(counts) - 1)
     few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))
-    columns = [(data.names[i], np.asarray(data.columns[i])) for i in data.system]
+    columns = [(data.names[i], np.asarray(data.columns[i])) for i in data.system if data.kinds[i].is_number]
     # What takes too many cuts on some of the rows takes no fewer on all of them.
     promising = [(name, column) for name, column in columns if _switches(column[few], data.codes[few])[2].size <= most]
     found = (_indicator(name, column, data.codes, most) for name, column in promising)

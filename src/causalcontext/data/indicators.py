@@ -43,6 +43,9 @@ class Indicator:
         place = data.position(self.column)
         if self.name in data.names:
             raise DataError(f"the table has a column {self.name!r} already; pass name=... for the new context")
+        if not data.kinds[place].is_number:
+            raise DataError(f"column {self.column!r} is {data.kinds[place].value}; a threshold needs numbers, and a "
+                            f"categorical column is a context itself: context={self.column!r}")  # fmt: skip
         values = np.asarray(data.columns[place], dtype=np.float64)
         cuts = self.cuts or _quantile_cuts(values, self.quantiles, self.column)
         codes = np.where(np.isfinite(values), np.searchsorted(cuts, values, side="left"), -1).astype(np.int32)

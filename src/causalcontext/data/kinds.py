@@ -75,18 +75,30 @@ def declared_kinds(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> dic
 def infer_kind(column: Column) -> Kind:
     """The kind that the dtype of a column says; values are looked at only where the dtype says nothing.
 
-    Numbers are continuous; text, categories and truth values are categorical. A column without any value is
-    continuous: nothing contradicts it, and its missing values are reported as such.
+    Numbers are continuous; text, categories and truth values are categorical, and a pandas categorical that is ordered
+    is ordered. A column without any value is continuous: nothing contradicts it, and its missing values are reported as
+    such.
     """
     if column.dtype.is_numeric():
         return Kind.CONTINUOUS
     if isinstance(column.dtype, nw.String) and column.series.null_count() == len(column.series):
         return Kind.CONTINUOUS
     if isinstance(column.dtype, _CATEGORICAL_DTYPES):
-        return Kind.CATEGORICAL
+        return Kind.ORDERED if _is_ordered(column) else Kind.CATEGORICAL
     if isinstance(column.dtype, _DTYPES_TO_LOOK_INTO):
         return _kind_of_values(column)
     raise _unusable(column, f"dtype {column.dtype_name}")
+
+
+def has_own_order(column: Column) -> bool:
+    """Whether the levels of a column come in an order that means something: numbers, or categories put in order."""
+    return column.dtype.is_numeric() or isinstance(column.dtype, nw.Enum | nw.Boolean) or _is_ordered(column)
+
+
+def _is_ordered(column: Column) -> bool:
+    """Whether a column is a pandas categorical that says that it is ordered; a polars `Enum` does not say."""
+    native = getattr(column.series, "to_native", lambda: column.series)()
+    return bool(getattr(native.dtype, "ordered", False)) if isinstance(native, pd.Series) else False
 
 
 def plain_values(column: Column) -> NDArray[Any]:

@@ -91,7 +91,7 @@ def take_stock(data: Dataset, missing: str = "raise", batch: int = 65536) -> Sto
     Parameters
     ----------
     data : Dataset
-    missing : {"raise", "listwise"}
+    missing : {"raise", "listwise", "testwise"}
         Checked here, before a long pass. Rows with a missing value never enter the moments; whether they are
         an error is up to `check_stock`.
     batch : int
@@ -181,6 +181,7 @@ def _fingerprint(data: Dataset, digests: NDArray[np.uint64]) -> str:
     """A hash of names and values; columns enter sorted by name."""
     names = [data.names[position] for position in data.system]
     parts: list[Any] = sorted(zip(names, digests.tolist(), strict=True))
+    parts += sorted([data.names[place], [str(value) for value in data.categories[place]]] for place in data.categories)
     if data.context is not None:
         parts.append(["context", data.context_name, _context_digest(data)])
     return hashlib.sha256(json.dumps([data.n_rows, parts]).encode()).hexdigest()

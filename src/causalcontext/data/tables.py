@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from causalcontext.data.contexts import read_levels
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind, plain_values
+from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
+from causalcontext.data.system import read_system
 from causalcontext.errors import DataError, NotYetError, OptionError, did_you_mean
 
 
@@ -31,7 +32,7 @@ def read_table(
         Lazy tables are collected. The index of a pandas table is not a column.
     context : str or None
         The column that names the context; None for a search without contexts.
-    kinds : mapping from column name to `"continuous"` or `"categorical"`, optional
+    kinds : mapping from column name to `"continuous"`, `"categorical"`, `"ordered"` or `"count"`, optional
         Overrides what the dtypes say.
     names : sequence of str, optional
         The column names of an array, and only of an array.
@@ -40,9 +41,6 @@ def read_table(
     ------
     DataError
         The table cannot be used as it is; the message names the columns and says what to do.
-    NotYetError
-        A system variable is categorical.
-
     Examples
     --------
     >>> table = {"X": [0.1, 0.7, 0.3, 0.4], "Y": [1, 2, 3, 4], "R": ["dry", "wet", "wet", "dry"]}
@@ -57,15 +55,16 @@ def read_table(
     _check_shape(columns, place)
     levels, codes = _context(columns, place, declared, whole_floats=isinstance(table, np.ndarray))
     found = _kinds(columns, place, declared)
-    _check_continuous([c for i, c in enumerate(columns) if i != place and found[i] is Kind.CATEGORICAL])
+    read = [_context_values(codes) if i == place else read_system(c, found[i]) for i, c in enumerate(columns)]
     return Dataset(
         names=column_names,
         kinds=found,
-        columns=tuple(codes if i == place else _numbers(column) for i, column in enumerate(columns)),
+        columns=tuple(values for values, _ in read),
         dtypes=tuple(column.dtype_name for column in columns),
         context=place,
         levels=levels,
         codes=codes,
+        categories={i: values for i, (_, values) in enumerate(read) if values},
     )
 
 
@@ -189,27 +188,5 @@ def _kinds(columns: Sequence[Column], context: int | None, declared: Mapping[str
     return tuple(declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True))
 
 
-def _check_continuous(columns: Sequence[Column]) -> None:
-    """Return if there are none of these categorical system variables."""
-    if not columns:
-        return
-    found = ", ".join(f"column {column.name!r} is categorical ({column.dtype_name})" for column in columns)
-    declaration = ", ".join(f"{column.name!r}: 'continuous'" for column in columns)
-    raise NotYetError(f"not yet: system variables must be continuous; {found}; drop what is not a number, "
-                      f"or declare kinds={{{declaration}}}")  # fmt: skip
-
-
-def _numbers(column: Column) -> NDArray[Any]:
-    """A column as a numeric array, in its own dtype where compiled code can read it, else as float64."""
-    values = plain_values(column)
-    if values.dtype.kind in "iuf" and values.dtype.itemsize <= 8:
-        return values
-    if values.dtype.kind != "O":
-        return values.astype(np.float64)
-    numbers = np.full(len(values), np.nan)
-    present = ~pd.isna(values)
-    try:
-        numbers[present] = values[present].astype(np.float64)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise DataError(f"column {column.name!r} is declared continuous but not numeric: {error}") from error
-    return numbers
+def _context_values(codes: NDArray[np.int32]) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    return codes, ()

@@ -12,9 +12,8 @@ from causalcontext.graphs.graph import Mark
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.rules import masked
 from causalcontext.search.algorithm import algorithm_1
-from causalcontext.search.batches import BatchedSearch
-from causalcontext.search.levels import LevelSearch
 from causalcontext.search.plan import Plan
+from causalcontext.search.split import level_search
 
 
 def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
@@ -54,8 +53,9 @@ def _masked_edges(result: ContextGraphs) -> NDArray[np.bool_]:
                 settings.alpha, limit)  # fmt: skip
     prepared = result.prepared
     assert prepared is not None
-    search: LevelSearch = prepared if hasattr(prepared, "search_pairs") else BatchedSearch(prepared, context)  # type: ignore[assignment]
-    found = algorithm_1(search, plan, settings.collider_rule, 1, lambda size, done, total: None)
+    found = algorithm_1(
+        level_search(prepared, context), plan, settings.collider_rule, 1, lambda size, done, total: None
+    )
     edges: NDArray[np.bool_] = found.marks != 0
     edges[:, context], edges[:, :, context] = False, False
     return edges

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
 
+from causalcontext.data.kinds import Kind
 from causalcontext.kernels.gaussian import (
     CONSTANT,
     CONTEXT_CHANGE,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+OTHER_LABELS = ("partial-correlation by context", "context-change")
+"""What two system variables given the context on all rows, and the context against one of them, are tested by."""
 USUAL_SIZE = 10
 """Terms of LR* are computed for conditioning sets up to this size at once."""
 
@@ -54,7 +57,7 @@ class PreparedGaussian:
         self.rows, self.mean, self.scatter = rows, mean, scatter
         self.context, self.kind = context, kind
         plain = "fisher-z" if kind == FISHER else "partial-correlation"
-        self.labels = (plain, "partial-correlation by context", "context-change")
+        self.labels = (plain, *OTHER_LABELS)
         pooled = pooled_scatter(rows, mean, scatter)
         self._scale = _scale(rows, pooled)
         self._covariance = self._all_views(pooled)
@@ -143,14 +146,35 @@ class PreparedGaussian:
         )
 
 
+def answers_gaussian(data: Dataset, trial: Trial, at_context: bool) -> bool:
+    """Whether the columns of a trial are continuous; the context may be a condition, and one end if `at_context`."""
+    ends = [end for end in (trial.x, trial.y) if end != data.context]
+    if len(ends) < 2 and not at_context:
+        return False
+    return all(data.kinds[column] is Kind.CONTINUOUS for column in (*ends, *trial.given) if column != data.context)
+
+
+def moments_of(prepared: object) -> PreparedGaussian | None:
+    """The per-context moments that a prepared test keeps, if it does."""
+    if isinstance(prepared, PreparedGaussian):
+        return prepared
+    found = getattr(prepared, "moments", None)
+    return found if isinstance(found, PreparedGaussian) else None
+
+
 def prepare_gaussian(data: Dataset, stock: Stock, kind: int) -> PreparedGaussian:
-    """The prepared test for a table, with the context variable at its own position among the columns."""
+    """The prepared test for a table, with the context variable at its own position among the columns.
+
+    Two categories are the numbers 0 and 1; a column with more of them, which has no moments, counts as constant.
+    """
     system = np.array(data.system)
     total = len(data.names)
     mean = np.zeros((len(stock.n), total))
     scatter = np.zeros((len(stock.n), total, total))
     mean[:, system] = stock.mean
     scatter[:, system[:, None], system] = stock.scatter
+    several = [position for position, values in data.categories.items() if len(values) > 2]
+    mean[:, several], scatter[:, several], scatter[:, :, several] = 0.0, 0.0, 0.0
     return PreparedGaussian(stock.n, mean, scatter, -1 if data.context is None else data.context, kind)
 
 

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from causalcontext.errors import OptionError, check_choice
+from causalcontext.independence.choice import Choice, Member, seeded
 from causalcontext.independence.fisher_z import FisherZ
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.regression_legacy import RegressionLegacy
 
-TESTS: dict[str, IndependenceTest] = {
-    "partial-correlation": PartialCorrelation(),
-    "fisher-z": FisherZ(),
-    "regression-legacy": RegressionLegacy(),
+MEMBERS: tuple[Member, ...] = (PartialCorrelation(),)
+"""What `auto` is made of: the first that takes the kinds of the columns answers."""
+
+TESTS: dict[str, Any] = {
+    test.name: test
+    for test in (
+        PartialCorrelation(),
+        FisherZ(),
+        RegressionLegacy(),
+    )
 }
-DEFAULT = "partial-correlation"
+"""The tests that can be asked for by name."""
 
 
-def find_test(test: str | IndependenceTest) -> IndependenceTest:
-    """The test of that name; an object that follows the protocol is returned as it is.
+def find_test(test: str | IndependenceTest, seed: int = 0) -> IndependenceTest:
+    """The test of that name, with `auto` for what it does not take; an object of one's own is treated alike.
 
     Examples
     --------
     >>> find_test("auto").name
-    'partial-correlation'
+    'auto'
     """
     if isinstance(test, str):
         check_choice("test", test, ("auto", *TESTS))
-        return TESTS[DEFAULT if test == "auto" else test]
+        if test == "auto":
+            return Choice("auto", MEMBERS, seed)
+        test = TESTS[test]
     if isinstance(test, type) or not isinstance(test, IndependenceTest):
         raise OptionError(f"test is {test!r}, expected a name ({', '.join(TESTS)}) or an object with a name and a "
                           "method prepare(data, stock)")  # fmt: skip
-    return test
+    if isinstance(test, Member):
+        return Choice(test.name, (test, *MEMBERS), seed)
+    return seeded(test, seed)  # type: ignore[no-any-return]

@@ -84,6 +84,10 @@ class RowTest(ABC):
         """Whether the test is made for columns of these kinds; by default for all."""
         return True
 
+    def answers(self, data: Dataset, trial: Trial) -> bool:
+        """Whether the test is made for the columns of a trial."""
+        return self.takes(data.kinds[trial.x], data.kinds[trial.y], [data.kinds[z] for z in trial.given])
+
     @abstractmethod
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Answer:
         """The answer for one trial. No column is constant; x comes before y, and conditions are in order, by name."""

@@ -31,8 +31,9 @@ Ints = NDArray[np.int64]
 
 # columns of Ledger.numbers and Ledger.facts
 P, STATISTIC, DF = 0, 1, 2
-ROWS, VIEW, SIZE, REASON, UNTESTED, SEPARATED, CUT = 0, 1, 2, 3, 4, 5, 6
-FACTS = 7
+ROWS, VIEW, SIZE, REASON, UNTESTED, SEPARATED, CUT, LABEL = 0, 1, 2, 3, 4, 5, 6, 7
+FACTS = 8
+"""`LABEL` is 1 + the place of the test among the labels, or 0 where it follows from the pair and its set."""
 GIVEN_CONTEXT = -1
 """The view of a set that holds the context in a search over all rows: every context, combined."""
 MOST_SETS = 100_000

@@ -93,10 +93,10 @@ def moments_of(result: ContextGraphs) -> PreparedGaussian:
     if result.context is None:
         raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
     one_context_only(result, "changes and labels")
-    if not isinstance(result.prepared, PreparedGaussian):
+    if result.moments is None:
         raise NotYetError(f"not yet: changes and labels need per-context moments, which test {result.settings.test!r} "
                           "does not keep")  # fmt: skip
-    return result.prepared
+    return result.moments
 
 
 def context_place(result: ContextGraphs, value: Any) -> int:

@@ -16,6 +16,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.graphs.union import LabeledUnion, union_graph
+from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.evidence import ScoreEvidence, score_edges
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
     from causalcontext.diagnostics.findings import Diagnosis
     from causalcontext.report.payload import Section
     from causalcontext.stability import Stability
+
+
+CORRELATIONS = ("partial-correlation", "fisher-z", "gaussian-ranks")
+"""Tests whose statistic is a partial correlation, by the names in the log."""
+INFORMATION = ("cmi-knn",)
+"""Tests whose statistic is a conditional mutual information."""
+DISTANCES = ("rcot", "energy")
+"""Tests whose statistic has no scale of its own. All others are likelihood ratios, or grow with n as these do."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,10 @@ class ContextGraphs:
         Arrows that a rule asked for against what was settled, and edges on which the assumptions fail.
     warnings : tuple of str
         What must not be overlooked; `diagnose()` has more.
+    prepared : PreparedTest or None
+        The test, to ask more of it; a loaded result has it where the moments are enough.
+    moments : PreparedGaussian or None
+        Rows, means and cross products per context, where the test keeps them.
     rows : Dataset or None
         The table, as long as the result lives; it is not saved.
     evidence : ScoreEvidence or None
@@ -126,6 +139,7 @@ class ContextGraphs:
     evidence: ScoreEvidence | None = None
     notes: tuple[str, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
+    moments: PreparedGaussian | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -319,10 +333,13 @@ class ContextGraphs:
         return self._strength(worst, slot), float(self.log.p[worst, slot]), int(self.log.n[worst, slot])
 
     def _strength(self, context: int, slot: int) -> float:
-        statistic, n = self.log.statistic[context, slot], self.log.n[context, slot]
-        if self.log.label[context, slot] == 0:
-            return float(statistic)
-        return float(np.sqrt(-np.expm1(-statistic / max(n, 1))))
+        statistic, n = float(self.log.statistic[context, slot]), int(self.log.n[context, slot])
+        test = self.log.labels[self.log.label[context, slot]]
+        if test in CORRELATIONS:
+            return statistic
+        if test in INFORMATION:
+            return float(np.sqrt(-np.expm1(-2.0 * max(statistic, 0.0))))
+        return float("nan") if test in DISTANCES else float(np.sqrt(-np.expm1(-abs(statistic) / max(n, 1))))
 
 
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:

@@ -15,7 +15,6 @@ from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.gaussian import PreparedGaussian
-from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
@@ -88,7 +87,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "warnings": list(result.warnings),
         "evidence": None if result.evidence is None else result.evidence.to_dict(),
         "notes": list(result.notes),
-        "moments": _moments_to_dict(result.prepared),
+        "moments": _moments_to_dict(result.moments),
     }
 
 
@@ -100,6 +99,8 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     edges = {value: content["graphs"][str(value)] for value in contexts}
     settings = content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])}
     settings["contexts"] = tuple(settings.get("contexts", ()))
+    moments = _moments_from_dict(content["moments"])
+    numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= (context["name"] is not None)
     return ContextGraphs(
         names=names,
         context=context["name"],
@@ -115,7 +116,8 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         warnings=tuple(content.get("warnings", ())),
         evidence=None if content.get("evidence") is None else ScoreEvidence.from_dict(content["evidence"]),
         notes=tuple(content.get("notes", ())),
-        prepared=_moments_from_dict(content["moments"]),
+        prepared=moments if numbers else None,
+        moments=moments,
     )
 
 
@@ -171,9 +173,9 @@ def _log_from_dict(columns: dict[str, Any], contexts: int, variables: int) -> Tr
     return TrialLog(**arrays, given=given.reshape(*shape, -1), labels=tuple(columns["labels"]))
 
 
-def _moments_to_dict(prepared: PreparedTest | None) -> dict[str, Any] | None:
+def _moments_to_dict(prepared: PreparedGaussian | None) -> dict[str, Any] | None:
     """The per-context moments, so that a loaded result can run its tests again; no rows are kept."""
-    if not isinstance(prepared, PreparedGaussian):
+    if prepared is None:
         return None
     arrays = {"rows": prepared.rows, "mean": prepared.mean, "scatter": prepared.scatter}
     return {name: _encoded(array) for name, array in arrays.items()} | {
@@ -182,7 +184,7 @@ def _moments_to_dict(prepared: PreparedTest | None) -> dict[str, Any] | None:
     }
 
 
-def _moments_from_dict(moments: dict[str, Any] | None) -> PreparedTest | None:
+def _moments_from_dict(moments: dict[str, Any] | None) -> PreparedGaussian | None:
     if moments is None:
         return None
     rows, mean, scatter = (_decoded(moments[name]) for name in ("rows", "mean", "scatter"))

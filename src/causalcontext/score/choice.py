@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.score.residuals import Finding
 
 MOST_VARIABLES = 1000
@@ -27,7 +26,7 @@ class Choice:
 
 def choose_by_table(data: Dataset) -> Choice | None:
     """PC-AC where the score-based model does not apply or takes too long; None if it may be tried."""
-    others = [data.names[i] for i in data.system if data.kinds[i] is not Kind.CONTINUOUS]
+    others = [data.names[i] for i in data.system if not data.kinds[i].is_number]
     if others:
         return Choice("pc-ac", f"method 'auto' chose pc-ac: column {others[0]!r} is not continuous")
     if len(data.names) > MOST_VARIABLES:

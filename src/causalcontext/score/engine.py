@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.stock import Stock, take_stock
 from causalcontext.errors import NotYetError
 from causalcontext.kernels.context_choice import no_memory
@@ -46,7 +45,7 @@ def run_score(data: Dataset, stock: Stock, links: Links, options: ScoreOptions, 
               advance: Advance) -> ScoreOutcome:  # fmt: skip
     """The best-scoring model of a table, with honest marks."""
     for position in data.system:
-        if data.kinds[position] is not Kind.CONTINUOUS:
+        if not data.kinds[position].is_number:
             raise NotYetError(f"not yet: score-ac needs continuous system variables, {data.names[position]!r} is "
                               f"{data.kinds[position].value}; use method='pc-ac'")  # fmt: skip
     setup = set_up(data, stock, links)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations, islice
 from math import comb
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from causalcontext.kernels.levels import (
     CUT,
     DF,
     GIVEN_CONTEXT,
+    LABEL,
     MOST_SETS,
     REASON,
     ROWS,
@@ -27,9 +30,11 @@ from causalcontext.kernels.levels import (
     Records,
 )
 from causalcontext.rules import Trial
+from causalcontext.verdicts import Outcomes
 
 Ints = NDArray[np.int64]
-Answer = tuple[float, float, float, int, int]
+Answer = tuple[float, float, float, int, int, int]
+"""p, statistic, df, rows, reason, label."""
 LARGEST_BLOCK = 64
 """Sets of one pair that go into a batch at most; a search begins with one and doubles, so that few are in vain."""
 
@@ -44,13 +49,19 @@ class BatchedSearch:
         The position of the context, or -1.
     """
 
-    def __init__(self, prepared: PreparedTest, context: int) -> None:
-        self.prepared, self.context = prepared, context
+    def __init__(self, prepared: PreparedTest, context: int, n_jobs: int = 1) -> None:
+        self.prepared, self.context, self.n_jobs = prepared, context, n_jobs
+        self._lock = Lock()
         self._answers: dict[Trial, Answer] = {}
 
     def search_pairs(self, alpha: float, level: int, first: Ints, second: Ints, slot: Ints, active: Ints,
                      candidates: Candidates, records: Records) -> Ints:  # fmt: skip
         """Look for separating sets of `level` variables for every pair, writing to `records`."""
+        with self._lock:
+            return self._search(alpha, level, first, second, slot, active, candidates, records)
+
+    def _search(self, alpha: float, level: int, first: Ints, second: Ints, slot: Ints, active: Ints,
+                candidates: Candidates, records: Records) -> Ints:  # fmt: skip
         before = len(self._answers)
         open_searches = [
             (self._trials(int(x), int(y), bit, level, candidates), bit % records.facts.shape[0], int(place))
@@ -146,10 +157,24 @@ class BatchedSearch:
         fresh = [t for t in dict.fromkeys(_canonical(trial) for trial in trials) if t not in self._answers]
         if not fresh:
             return
-        outcomes = self.prepared.answer(fresh)
-        columns = (outcomes.p, outcomes.statistic, outcomes.df, outcomes.n, outcomes.reason)
-        for trial, p, statistic, df, n, reason in zip(fresh, *columns, strict=True):
-            self._answers[trial] = (float(p), float(statistic), float(df), int(n), int(reason))
+        for part, outcomes in self._outcomes(fresh):
+            self._remember(part, outcomes)
+
+    def _outcomes(self, trials: list[Trial]) -> Iterator[tuple[list[Trial], Outcomes]]:
+        """The answers, in parts that threads work on where there are several."""
+        size = -(-len(trials) // (4 * self.n_jobs)) if self.n_jobs > 1 else len(trials)
+        parts = [trials[begin : begin + size] for begin in range(0, len(trials), size)]
+        if len(parts) == 1:
+            yield parts[0], self.prepared.answer(parts[0])
+            return
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            yield from zip(parts, pool.map(self.prepared.answer, parts), strict=True)
+
+    def _remember(self, trials: list[Trial], outcomes: Outcomes) -> None:
+        label = np.full(len(trials), -1) if outcomes.label is None else outcomes.label
+        columns = (outcomes.p, outcomes.statistic, outcomes.df, outcomes.n, outcomes.reason, label)
+        for trial, p, statistic, df, n, reason, which in zip(trials, *columns, strict=True):
+            self._answers[trial] = (float(p), float(statistic), float(df), int(n), int(reason), int(which))
 
     def _written(self, trial: Trial, view: int) -> tuple[int, tuple[int, ...]]:
         """The view and the conditions of a trial as they are written down; `view` is that of the graph itself."""
@@ -160,7 +185,7 @@ class BatchedSearch:
         """Write a block of answers down; True as soon as one of them separates the pair."""
         numbers, facts = records.numbers[graph, slot], records.facts[graph, slot]
         for trial in block:
-            p, statistic, df, n, reason = self._answers[_canonical(trial)]
+            p, statistic, df, n, reason, label = self._answers[_canonical(trial)]
             if reason:
                 facts[UNTESTED] += 1
                 if facts[VIEW] < 0:
@@ -169,7 +194,7 @@ class BatchedSearch:
             if p > numbers[P]:
                 numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
                 view, given = self._written(trial, int(candidates.plain_view[graph]))
-                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON] = n, view, len(given), 0
+                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON], facts[LABEL] = n, view, len(given), 0, label + 1
                 records.given[graph, slot] = -1
                 records.given[graph, slot, : len(given)] = given
             if p > alpha:

@@ -6,7 +6,7 @@ Nothing here knows the search, so truth cannot lean on what is to be judged by i
 from causalcontext.simulate.discrete import DiscreteModel, OracleTest, random_discrete_model
 from causalcontext.simulate.enumerate import every_model, random_models
 from causalcontext.simulate.equations import EquationSCM
-from causalcontext.simulate.examples import MODELS, example_i, example_ii, named_model, soil_moisture
+from causalcontext.simulate.examples import MODELS, clinic, example_i, example_ii, named_model, soil_moisture
 from causalcontext.simulate.legacy import LegacySCM, random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
 from causalcontext.simulate.predicates import (
@@ -30,6 +30,7 @@ __all__ = [
     "LegacySCM",
     "OracleTest",
     "Truth",
+    "clinic",
     "every_model",
     "example_i",
     "example_ii",

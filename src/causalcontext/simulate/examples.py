@@ -11,6 +11,8 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
 
 from causalcontext.errors import check_choice
 from causalcontext.simulate.equations import EquationSCM
@@ -82,6 +84,30 @@ def soil_moisture_model() -> EquationSCM:
     }, labels={0: "dry", 1: "wet"})  # fmt: skip
 
 
+def clinic_model() -> EquationSCM:
+    """Patients whose treatment depends on whether they count as healthy or sick; columns of every kind.
+
+    Blood pressure rises with age and with smoking, and decides, up to noise, who is called sick: the context is an
+    effect of the system. The sick are dosed by their pressure, the healthy by habit, and the sick come more often.
+    Whoever gets a higher dose complains more.
+    """
+    return EquationSCM("status", {
+        "age": lambda noise: 55.0 + 12.0 * noise,
+        "smoker": lambda age, noise: -0.3 - 0.05 * (age - 55.0) + noise > 0.0,
+        "pressure": lambda age, smoker, noise: 125.0 + 0.5 * (age - 55.0) + 9.0 * smoker + 7.0 * noise,
+        "status": lambda pressure, noise: (pressure - 128.0) / 6.0 + noise > 0.0,
+        "dose": lambda status, pressure, noise: 2.0 + np.where(status, 0.1 * (pressure - 128.0), 0.0) + 0.6 * noise,
+        "visits": lambda status, noise: _poisson(np.where(status, 4.0, 1.5), noise),
+        "complaint": lambda dose, noise: np.digitize(1.2 * (dose - 2.0) + noise, (-0.5, 1.0)),
+    }, labels={0: "healthy", 1: "sick"})  # fmt: skip
+
+
+def _poisson(mean: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Counts with these means, by the quantiles of normal noise."""
+    counts = np.arange(25)
+    return np.asarray((special.pdtr(counts, mean[:, None]) < special.ndtr(noise)[:, None]).sum(axis=1))
+
+
 def soil_feedback_model() -> EquationSCM:
     """Fig. 1 as drawn, unrolled by a day: rain and latent heat set soil moisture; dry soil acts on tomorrow's heat."""
     return EquationSCM("soil", {
@@ -113,6 +139,7 @@ def orientation_flip_model() -> EquationSCM:
 
 
 MODELS: Mapping[str, Callable[[], EquationSCM]] = {
+    "clinic": clinic_model,
     "daylight": daylight_model,
     "example-i": example_i_model,
     "example-ii": example_ii_model,
@@ -169,6 +196,34 @@ def example_ii(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
 def example_ii_truth() -> Truth:
     """The graphs of Example (ii): T -> Y is physical in both contexts, descriptive for R = 1 only."""
     return example_ii_model().truth()
+
+
+def clinic(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
+    """A table of patients that are `"healthy"` or `"sick"`, with columns of every kind.
+
+    Returns
+    -------
+    DataFrame
+        `age`, `pressure` and `dose` are continuous, `smoker` is text, `visits` counts, `complaint` is an ordered
+        categorical, and `status` is the context; the equations are those of `clinic_model()`.
+
+    Examples
+    --------
+    >>> clinic(50, seed=0)["complaint"].dtype.ordered
+    True
+    """
+    table = clinic_model().sample(n, seed)
+    scale = pd.CategoricalDtype(["none", "mild", "strong"], ordered=True)
+    words = np.asarray(scale.categories)[table["complaint"]]
+    return table.assign(
+        smoker=np.where(table["smoker"] == 1, "yes", "no"), complaint=pd.Series(words, dtype=scale, index=table.index)
+    )
+
+
+@cache
+def clinic_truth() -> Truth:
+    """The graphs of `clinic`: pressure decides about the dose of the sick only."""
+    return clinic_model().truth()
 
 
 def soil_moisture(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
