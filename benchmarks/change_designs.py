@@ -41,7 +41,7 @@ class Cell:
     def __str__(self) -> str:
         origin = self.origin + (" (sharp)" if self.sharp else "")
         shares = "balanced" if self.balanced else "85/15"
-        parts = [f"k={self.k}", f"|Z|={self.size}", self.noise, self.mechanism, shares, origin, f"n={self.n}"]
+        parts = [f"k={self.k}", f"{self.size} conditions", self.noise, self.mechanism, shares, origin, f"n={self.n}"]
         return ", ".join(parts + (["discrete z"] if self.discrete else []))
 
 

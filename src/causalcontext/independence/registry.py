@@ -6,10 +6,12 @@ from typing import Any
 
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.independence.choice import Choice, Member, seeded
+from causalcontext.independence.context_change import ContextChange
 from causalcontext.independence.fisher_z import FisherZ
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.regression_legacy import RegressionLegacy
+from causalcontext.independence.robust_change import RobustChange
 
 MEMBERS: tuple[Member, ...] = (PartialCorrelation(),)
 """What `auto` is made of: the first that takes the kinds of the columns answers."""
@@ -20,6 +22,8 @@ TESTS: dict[str, Any] = {
         PartialCorrelation(),
         FisherZ(),
         RegressionLegacy(),
+        RobustChange(),
+        ContextChange(),
     )
 }
 """The tests that can be asked for by name."""
