@@ -308,3 +308,11 @@ def test_only_a_number_and_a_category():
         assert test.takes(category_, Kind.COUNT, [])
         assert not test.takes(number_, Kind.COUNT, [])
         assert not test.takes(category_, category_, [number_])
+
+
+@pytest.mark.parametrize("seed", range(30, 36))
+def test_moments_alone_bound_the_p_value_from_below(seed):
+    """Mean, slope and Bartlett's test need no rows: where they do not reject together, the whole test does not."""
+    z, y, context = awkward(seed, 3, 2, curved=seed % 2 == 0, noise="exponential")
+    parts = change_parts(category(context), number(y), [number(column) for column in z.T])
+    assert parts.p >= naive_change.combine(parts.mean, parts.slope, parts.gaussian_variance) * (1 - 1e-9)
