@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
-from causalcontext.kernels.special import chi2_upper, correlation_two_sided, normal_two_sided
+from causalcontext.kernels.special import chi2_upper, correlation_two_sided, digamma, f_upper, normal_two_sided
 
 
 @pytest.mark.parametrize("df", [1, 2, 5, 8, 40, 500, 30_000, 2_000_000])
@@ -27,3 +27,16 @@ def test_chi2_tail_is_scipys(df):
 def test_normal_tail_is_scipys():
     for z in np.linspace(-8, 8, 33):
         assert normal_two_sided(z) == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("df", "df_left"), [(1, 1), (1, 30), (2, 7), (12, 500), (40, 20), (5, 2_000_000)])
+def test_f_tail_is_scipys(df, df_left):
+    for f in [1e-8, 0.1, 0.5, 1.0, 1.7, 4.0, 50.0]:
+        assert f_upper(f * df, df_left, df, df_left) == pytest.approx(stats.f.sf(f, df, df_left), rel=1e-7, abs=1e-300)
+    assert f_upper(0.0, 1.0, df, df_left) == 1.0
+    assert f_upper(1.0, 0.0, df, df_left) == 0.0
+
+
+def test_digamma_is_scipys():
+    for x in [0.5, 1.0, 2.5, 9.9, 10.0, 77.5, 1e6]:
+        assert digamma(x) == pytest.approx(special.digamma(x), rel=1e-12)

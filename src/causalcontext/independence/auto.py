@@ -11,6 +11,7 @@ from causalcontext.independence.choice import Member, seeded
 from causalcontext.independence.conditional_gaussian import ConditionalGaussian
 from causalcontext.independence.g_squared import GSquared
 from causalcontext.independence.partial_correlation import PartialCorrelation
+from causalcontext.independence.robust_change import RobustChange
 from causalcontext.independence.rows import RowTest
 from causalcontext.independence.tsagris import Tsagris
 
@@ -68,8 +69,8 @@ def anything(x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
 
 
 AUTO: tuple[Member, ...] = (
-    PartialCorrelation(),
-    Where(category_and_continuous, ConditionalGaussian()),
+    PartialCorrelation(at_context=False),
+    Where(category_and_continuous, RobustChange()),
     Where(two_categories, GSquared()),
     Where(two_continuous, ConditionalGaussian()),
     Where(anything, Tsagris()),

@@ -9,6 +9,7 @@ from causalcontext.independence.auto import AUTO
 from causalcontext.independence.choice import Choice, Member, seeded
 from causalcontext.independence.cmi_knn import CmiKnn
 from causalcontext.independence.conditional_gaussian import ConditionalGaussian
+from causalcontext.independence.context_change import ContextChange
 from causalcontext.independence.energy import EnergyDistance
 from causalcontext.independence.fisher_z import FisherZ
 from causalcontext.independence.g_squared import GSquared
@@ -17,6 +18,7 @@ from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.rcot import Rcot
 from causalcontext.independence.regression_legacy import RegressionLegacy
+from causalcontext.independence.robust_change import RobustChange
 from causalcontext.independence.sandwich import Sandwich
 from causalcontext.independence.tsagris import Tsagris
 
@@ -27,6 +29,8 @@ TESTS: dict[str, Any] = {
         FisherZ(),
         Sandwich(),
         GaussianRanks(),
+        RobustChange(),
+        ContextChange(),
         ConditionalGaussian(),
         Tsagris(),
         GSquared(),

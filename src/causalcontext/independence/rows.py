@@ -142,8 +142,9 @@ class PreparedRows:
     def _variable(self, column: int, where: Where) -> Variable | None:
         """A column on the rows of a view; None if it is constant there."""
         if (column, where) not in self._columns:
-            values = np.asarray(self.data.columns[column])[self.rows_of(where)].astype(np.float64)
-            self._columns[column, where] = as_variable(values, self.data.kinds[column])
+            rows, values = self.rows_of(where), np.asarray(self.data.columns[column])
+            values = values if len(rows) == len(values) else values[rows]  # all rows: no copy
+            self._columns[column, where] = as_variable(np.asarray(values, np.float64), self.data.kinds[column])
         return self._columns[column, where]
 
     def _random(self, trial: Trial) -> np.random.Generator:

@@ -43,6 +43,33 @@ def chi2_upper(x: float, df: float) -> float:
 
 
 @njit(cache=True, nogil=True)
+def f_upper(explained: float, left: float, df: float, df_left: float) -> float:
+    """P(F > f) of Fisher's F with f = (explained / df) / (left / df_left): sums of squares, so that nothing cancels."""
+    if left <= 0.0:
+        return 0.0 if explained > 0.0 else 1.0
+    if explained <= 0.0:
+        return 1.0
+    a, b = 0.5 * df_left, 0.5 * df
+    share, rest = left / (left + explained), explained / (left + explained)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(share) + b * math.log(rest))
+    if share < (a + 1.0) / (a + b + 2.0):
+        return front * _beta_fraction(a, b, share) / a
+    return 1.0 - front * _beta_fraction(b, a, rest) / b
+
+
+@njit(cache=True, nogil=True)
+def digamma(x: float) -> float:
+    """The derivative of log Γ at a positive x: recurrence up to 10, then the asymptotic series."""
+    value = 0.0
+    while x < 10.0:
+        value -= 1.0 / x
+        x += 1.0
+    square = 1.0 / (x * x)
+    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))))
+    return value + math.log(x) - 0.5 / x - series
+
+
+@njit(cache=True, nogil=True)
 def _beta_fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function, by Lentz's method."""
     c = 1.0

@@ -1,0 +1,108 @@
+"""The tests of change that `which_change_test.py` compares, compiled, on one table at a time.
+
+A LR*; B Chow's F and Brown-Forsythe, Fisher-combined; C is B with a gate (RESET and Breusch-Pagan inside every context,
+then a logit with y, y² and y z); D the larger p of A and C; E the test `robust-change`; F is E without its gate. Beside
+them the mean-only test: shifts by context, slopes in common.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from causalcontext.kernels.change import bartlett, brown_forsythe, combine, likelihood_ratio, nested_f
+from causalcontext.kernels.context_fits import Fits, Groups, cross_products, fit_all, group_rows, residuals_of, sweep
+from causalcontext.kernels.gate import common_terms, context_needs, curvature, uneven_spread
+from causalcontext.kernels.newton import logit_likelihood
+from causalcontext.kernels.robust_change import GATE_LEVEL
+from causalcontext.kernels.special import chi2_upper
+
+NAMES = ("A: LR*", "B: Chow + BF", "C: B, gated", "D: max(A, C)", "E: robust-change", "F: E, no gate", "mean only")
+LOOK_BELOW = 0.2
+
+
+@njit(cache=True)
+def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int) -> np.ndarray:
+    """One p-value for every name. Gates are asked where a p-value is below .2: they can only raise it."""
+    groups = group_rows(columns, y, codes, levels)
+    fits = fit_all(groups)
+    out = np.empty(7)
+    out[0] = likelihood_ratio(groups, fits)[2]
+    _, variance = brown_forsythe(residuals_of(groups, fits, 0), groups.start)
+    out[1] = _fisher(nested_f(groups, fits, 0, 2)[2], variance)
+    out[2] = out[1]
+    if columns.shape[1] > 0 and out[1] < LOOK_BELOW and _first_gate(groups, fits) < GATE_LEVEL:
+        out[2] = max(out[1], _first_logit(groups))
+    out[3] = max(out[0], out[2])
+    out[6] = nested_f(groups, fits, 0, 1)[2]
+    out[5] = combine(out[6], nested_f(groups, fits, 1, 2)[2], max(variance, bartlett(groups, fits)))
+    out[4] = out[5]
+    if columns.shape[1] > 0 and out[5] < LOOK_BELOW:
+        checks = min(curvature(groups, fits), uneven_spread(groups, fits))
+        out[4] = max(out[5], context_needs(groups, fits).p) if checks < GATE_LEVEL else out[5]
+    return out
+
+
+@njit(cache=True)
+def _fisher(first: float, second: float) -> float:
+    return chi2_upper(-2.0 * (math.log(max(first, 1e-300)) + math.log(max(second, 1e-300))), 4.0)
+
+
+@njit(cache=True)
+def _first_gate(groups: Groups, fits: Fits) -> float:
+    """The smaller p of RESET and Breusch-Pagan (Koenker), each Fisher-combined over contexts."""
+    m = groups.rows.shape[1] - 1
+    residuals = residuals_of(groups, fits, 2)
+    reset, spread, terms = 0.0, 0.0, groups.start.size - 1
+    for r in range(terms):
+        begin, end = groups.start[r], groups.start[r + 1]
+        rows = groups.rows[begin:end]
+        reset -= 2.0 * math.log(max(_reset(rows, rows[:, m] - residuals[begin:end]), 1e-300))
+        spread -= 2.0 * math.log(max(_koenker(rows[:, :m], residuals[begin:end] ** 2), 1e-300))
+    return min(chi2_upper(reset, 2.0 * terms), chi2_upper(spread, 2.0 * terms))
+
+
+@njit(cache=True)
+def _reset(rows: np.ndarray, fitted: np.ndarray) -> float:
+    n, m = rows.shape[0], rows.shape[1] - 1
+    away = fitted - fitted.mean()
+    away = away / max(math.sqrt(np.mean(away * away)), 1e-150)
+    table = np.empty((n, m + 3))
+    table[:, :m] = rows[:, :m]
+    table[:, m], table[:, m + 1], table[:, m + 2] = away**2, away**3, rows[:, m]
+    return common_terms(table, np.array([0, n]), m)
+
+
+@njit(cache=True)
+def _koenker(conditions: np.ndarray, squares: np.ndarray) -> float:
+    n, m = conditions.shape
+    table = np.empty((n, 2 * m + 1))
+    table[:, :m], table[:, m : 2 * m], table[:, 2 * m] = conditions, conditions**2, squares
+    scatter = cross_products(table, np.array([0, n]), np.empty((1, 2 * m + 1)))[0]
+    before = scatter[2 * m, 2 * m]
+    rank = sweep(scatter, 2 * m, n)
+    if rank == 0 or before <= 0.0:
+        return 1.0
+    return chi2_upper(n * (1.0 - scatter[2 * m, 2 * m] / before), float(rank))
+
+
+@njit(cache=True)
+def _first_logit(groups: Groups) -> float:
+    """The likelihood ratio of a logit of the context on Z when y, y² and y z join, all at once."""
+    n, m, contexts = groups.rows.shape[0], groups.rows.shape[1] - 1, groups.start.size - 1
+    codes = np.empty(n, dtype=np.int64)
+    for r in range(contexts):
+        codes[groups.start[r] : groups.start[r + 1]] = r
+    design = np.ones((n, 2 * m + 3))
+    y = groups.rows[:, m]
+    design[:, 1 : m + 1] = groups.rows[:, :m]
+    design[:, m + 1], design[:, m + 2] = y, y * y
+    for j in range(m):
+        design[:, m + 3 + j] = y * groups.rows[:, j]
+    for j in range(m + 2, 2 * m + 3):
+        design[:, j] -= design[:, j].mean()
+        design[:, j] /= math.sqrt(np.mean(design[:, j] ** 2))
+    before = logit_likelihood(design[:, : m + 1].copy(), codes, contexts)
+    return chi2_upper(2.0 * (logit_likelihood(design, codes, contexts) - before), (contexts - 1.0) * (m + 2))
