@@ -1,0 +1,236 @@
+"""What a calibration found: a small table, sentences about it, a picture."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from causalcontext.calibration.alternatives import NONE
+from causalcontext.calibration.questions import Question
+from causalcontext.calibration.repeats import Repeat
+from causalcontext.verdicts import REASON_TEXT, Reason
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+QUANTILE = 2.5758293035489004
+"""Of the normal law, for intervals of 99 %: a table has a dozen rows, and few of them should be wrong by chance."""
+RIGHT, TOO_OFTEN, TOO_RARELY, UNTESTABLE = "right", "rejects too often", "rejects too rarely", "untestable"
+COLUMNS = ("pair", "given", "test", "rows", "size", "size_low", "size_high", "verdict", "power", "repeats", "untested",
+           "alternative", "reason")  # fmt: skip
+ADVICE = {
+    TOO_OFTEN: "expect links that are not there, and take another test",
+    TOO_RARELY: "links that are found can be believed, but more are missed than need be",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Size and power of a test on a table of the user.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for every class of pair and number of conditions, or for the trial that was named: the tests that
+        answered, the rows they used (the median), the share of null tables that were rejected (`size`) with its 99 %
+        Wilson interval, the verdict, the share that was rejected under the alternative (`power`), how many repeats
+        there were and how many could not be tested.
+    trials : DataFrame
+        Every repeat: columns that were drawn, p-values of the null table (`p`) and of the changed one.
+    settings : mapping
+        The arguments of `calibrate`.
+    notes : tuple of str
+        What was done to the table before.
+    complete : bool
+        False after Ctrl-C.
+    """
+
+    table: pd.DataFrame
+    trials: pd.DataFrame
+    settings: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    complete: bool = True
+
+    def plot(self, path: str | Path | None = None, *, dpi: float = 150) -> tuple[Axes, ...]:
+        """Sizes with their intervals beside powers, row by row; saved to `path`, a .png, .svg or .pdf file."""
+        from causalcontext.calibration.figure import plot
+
+        return plot(self, path, dpi)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table, settings and notes as plain lists, mappings, numbers and text; None where there is no number."""
+        rows = json.loads(self.table.to_json(orient="records", double_precision=15))
+        return {"settings": dict(self.settings), "complete": self.complete, "notes": list(self.notes), "table": rows,
+                "sentences": list(self.sentences())}  # fmt: skip
+
+    def sentences(self) -> Iterator[str]:
+        """What the table says: how many rows are right, which are not and what to do, what was left out."""
+        verdicts = self.table["verdict"]
+        tested = int((verdicts != UNTESTABLE).sum())
+        if tested:
+            right = int((verdicts == RIGHT).sum())
+            yield f"size is right in {right} of {tested} rows: its interval contains {self.settings['alpha']:g}"
+        for row in rows_of(self.table[verdicts.isin([TOO_OFTEN, TOO_RARELY])]):
+            yield f"{row_name(row)}: {self._finding(row)}"
+        untested = self.table[self.table["untested"] > 0]
+        for (pair, reason), rows in untested.groupby(["pair", "reason"], sort=False):
+            yield _untested(str(pair), str(reason), rows)
+        yield from self.notes
+        if not self.complete:
+            yield f"interrupted after {self.table['repeats'].min()} of {self.settings['repeats']} repeats"
+
+    def heading(self) -> str:
+        """What was calibrated, in one line."""
+        asked = self.settings
+        return (f"{asked['test']}: {asked['repeats']} repeats of a {asked['null']} null at alpha {asked['alpha']:g}, "
+                f"power against {asked['alternative']} with effect {asked['effect']:g}")  # fmt: skip
+
+    def __str__(self) -> str:
+        header, *rows = shown(self.table)
+        frame = pd.DataFrame(rows, columns=header)
+        return "\n".join([self.heading(), "", frame.to_string(index=False), "", *self.sentences()])
+
+    def _finding(self, row: Any) -> str:
+        """A verdict with its numbers, and for wrong rejections the column that has most of them."""
+        found = f"{row.verdict} ({row.size:.3f}, interval {row.size_low:.3f} to {row.size_high:.3f})"
+        if row.verdict == TOO_RARELY:
+            return f"{found}; {ADVICE[row.verdict]}"
+        trials = self.trials[(self.trials["pair"] == row.pair) & (self.trials["given"] == row.given)]
+        trials = trials[trials["p"].notna()]
+        return f"{found}{_worst_response(trials, self.settings['alpha'])}; {ADVICE[row.verdict]}"
+
+
+def rows_of(table: pd.DataFrame) -> list[Any]:
+    """The rows of a table, with the columns as attributes."""
+    return list(table.itertuples(index=False))
+
+
+def row_name(row: Any) -> str:
+    """`two numbers given 1 column`."""
+    return f"{row.pair}{_given([row.given])}"
+
+
+def shown(table: pd.DataFrame) -> list[list[str]]:
+    """A header and rows of text, for terminals."""
+    header = ["pair", "given", "test", "rows", "size", "interval", "verdict", "power"]
+    rows = [
+        [row.pair, str(row.given), row.test or "-", f"{row.rows:,}", _number(row.size), _interval(row), row.verdict,
+         _number(row.power)]
+        for row in rows_of(table)
+    ]  # fmt: skip
+    return [header, *rows]
+
+
+def trials_frame(questions: Sequence[Question], repeats: Sequence[Repeat]) -> pd.DataFrame:
+    """Every repeat, question by question."""
+    ordered = sorted(repeats, key=_place)
+    frame = pd.DataFrame(ordered, columns=list(Repeat._fields))
+    frame = frame.rename(columns={"given": "conditions"}).drop(columns="repeat")
+    frame.insert(1, "pair", [questions[place].pair for place in frame["question"]])
+    frame.insert(2, "given", [questions[place].size for place in frame["question"]])
+    return frame
+
+
+def calibration_table(trials: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """One row for every question that has a repeat."""
+    rows = [_row(part, alpha) for _, part in trials.groupby("question", sort=True)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def wilson(rejected: int, tested: int) -> tuple[float, float]:
+    """The interval of shares that `rejected` out of `tested` do not contradict (Wilson 1927).
+
+    Examples
+    --------
+    >>> low, high = wilson(10, 200)
+    >>> round(low, 3), round(high, 3)
+    (0.023, 0.107)
+    """
+    if tested == 0:
+        return np.nan, np.nan
+    share, weight = rejected / tested, QUANTILE**2 / tested
+    centre = (share + weight / 2) / (1 + weight)
+    half = np.sqrt(weight * (share * (1 - share) + weight / 4)) / (1 + weight)
+    return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
+
+
+def compatible(alpha: float, tested: int) -> tuple[float, float]:
+    """The sizes whose Wilson interval contains `alpha`."""
+    half = QUANTILE * np.sqrt(alpha * (1 - alpha) / max(tested, 1))
+    return float(max(alpha - half, 0.0)), float(min(alpha + half, 1.0))
+
+
+def _place(found: Repeat) -> tuple[int, int]:
+    return found.question, found.repeat
+
+
+def _row(part: pd.DataFrame, alpha: float) -> tuple[Any, ...]:
+    tested = part[part["p"].notna()]
+    rejected, total = int((tested["p"] <= alpha).sum()), len(tested)
+    low, high = wilson(rejected, total)
+    first = part.iloc[0]
+    rows = int((tested if total else part)["rows"].median())
+    return (first["pair"], first["given"], _joined(part["test"]), rows, _share(rejected, total),
+            low, high, _verdict(low, high, alpha), _power(part["p_alternative"], alpha), len(part), len(part) - total,
+            _joined(part["alternative"], NONE) or NONE, _reason(part["reason"]))  # fmt: skip
+
+
+def _untested(pair: str, reason: str, rows: pd.DataFrame) -> str:
+    """How many repeats of a pair had no p-value, for one reason."""
+    asked = f"{pair}{_given(rows['given'].tolist())}"
+    if (rows["verdict"] == UNTESTABLE).all():
+        return f"{asked}: untestable ({reason}); such pairs keep their edge"
+    return f"{asked}: {rows['untested'].sum()} of {rows['repeats'].sum()} repeats could not be tested ({reason})"
+
+
+def _given(sizes: list[int]) -> str:
+    """` given 1 or 2 columns`; nothing without conditions."""
+    if sizes == [0]:
+        return ""
+    listed = " or ".join(filter(None, [", ".join(map(str, sizes[:-1])), str(sizes[-1])]))
+    return f" given {listed} column{'' if sizes[-1] == 1 else 's'}"
+
+
+def _worst_response(trials: pd.DataFrame, alpha: float) -> str:
+    """The response that is rejected most often, if there are several."""
+    shares = (trials["p"] <= alpha).groupby(trials["response"]).mean()
+    return "" if len(shares) < 2 else f", most often for {shares.idxmax()} ({shares.max():.2f})"
+
+
+def _verdict(low: float, high: float, alpha: float) -> str:
+    if np.isnan(low):
+        return UNTESTABLE
+    return TOO_OFTEN if low > alpha else TOO_RARELY if high < alpha else RIGHT
+
+
+def _power(p: pd.Series[float], alpha: float) -> float:
+    return _share(int((p <= alpha).sum()), int(p.notna().sum()))
+
+
+def _share(count: int, total: int) -> float:
+    return count / total if total else np.nan
+
+
+def _joined(names: pd.Series[str], ignored: str = "") -> str:
+    return ", ".join(sorted(set(names) - {"", ignored}))
+
+
+def _reason(reasons: pd.Series[int]) -> str:
+    """Why most of the repeats without a p-value have none."""
+    counts = Counter(Reason(reason) for reason in reasons if reason != Reason.TESTABLE)
+    return REASON_TEXT[counts.most_common(1)[0][0]] if counts else ""
+
+
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.3f}"
+
+
+def _interval(row: Any) -> str:
+    return "-" if np.isnan(row.size_low) else f"{row.size_low:.3f}-{row.size_high:.3f}"
