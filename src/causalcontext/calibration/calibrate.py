@@ -9,9 +9,10 @@ import numpy as np
 
 from causalcontext.calibration.alternatives import ALTERNATIVES
 from causalcontext.calibration.nulls import NULLS
-from causalcontext.calibration.questions import all_questions, check_named, check_some, one_question
+from causalcontext.calibration.questions import Question, all_questions, check_named, one_question
 from causalcontext.calibration.repeats import Plan, Repeat, run_repeats
-from causalcontext.calibration.report import Calibration, calibration_table, trials_frame
+from causalcontext.calibration.report import Calibration
+from causalcontext.calibration.sizes import calibration_table, trials_frame
 from causalcontext.data.checks import check_stock
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.holes import some_rows
@@ -113,17 +114,16 @@ def calibrate(
     """
     check_calibration(test, null, alternative, effect, alpha, repeats, largest_given, missing, n_jobs, seed)
     check_named(x, y, given)
+    settings = {
+        "context": None if context is None else str(context), "test": find_test(test).name, "x": x, "y": y,
+        "given": None if given is None else list(given), "null": null, "alternative": alternative,
+        "effect": float(effect), "alpha": float(alpha), "repeats": int(repeats), "largest_given": int(largest_given),
+        "missing": missing, "seed": int(seed),
+    }  # fmt: skip
     data, notes = _rows_to_use(read_table(table, context, kinds=kinds, names=names), missing, int(seed))
-    questions = (
-        all_questions(data, largest_given) if x is None or y is None else (one_question(data, x, y, given or ()),)
-    )
-    check_some(questions)
+    questions = _questions(data, x, y, given, largest_given)
     plan = Plan(data, questions, test, null, alternative, float(effect), int(seed))
     found, complete = _collect(plan, int(repeats), n_jobs, progress)
-    settings = {"context": data.context_name, "test": find_test(test).name, "x": x, "y": y, "given": None if given is None else list(given),
-                "null": null, "alternative": alternative, "effect": float(effect), "alpha": float(alpha),
-                "repeats": int(repeats), "largest_given": int(largest_given), "missing": missing,
-                "seed": int(seed)}  # fmt: skip
     trials = trials_frame(questions, found)
     report = Calibration(calibration_table(trials, float(alpha)), trials, settings, notes, complete)
     if not complete:
@@ -151,6 +151,14 @@ def check_calibration(test: str | IndependenceTest, null: str, alternative: str,
         raise OptionError(f"seed is {seed!r}, expected a whole number")
     if not _whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
         raise OptionError(f"n_jobs is {n_jobs!r}, expected a whole number from 1, or -1 for all cores")
+
+
+def _questions(data: Dataset, x: str | None, y: str | None, given: Sequence[str] | None,
+               largest_given: int) -> tuple[Question, ...]:  # fmt: skip
+    """The trial that is named, or a question for every class of pair."""
+    if x is None or y is None:
+        return all_questions(data, largest_given)
+    return (one_question(data, x, y, given or ()),)
 
 
 def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple[str, ...]]:

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causalcontext.calibration.report import (
-    RIGHT,
-    TOO_OFTEN,
-    TOO_RARELY,
-    UNTESTABLE,
-    Calibration,
-    compatible,
-    row_name,
-    rows_of,
-)
+from causalcontext.calibration.report import Calibration, row_name, rows_of
+from causalcontext.calibration.sizes import RIGHT, TOO_OFTEN, TOO_RARELY, UNTESTABLE, compatible
 from causalcontext.drawing.figure import save_picture
 from causalcontext.drawing.paint import writable
 from causalcontext.drawing.palette import INK, SOFT

@@ -12,7 +12,7 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.errors import DataError, OptionError
+from causalcontext.errors import OptionError
 
 WORDS = {Kind.CATEGORICAL: "category", Kind.ORDERED: "ordered category", Kind.COUNT: "count", Kind.CONTINUOUS: "number"}
 """What kinds are called, in the order in which the ends of a pair are named; the later end is the response."""
@@ -123,12 +123,6 @@ def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> No
         )
     if x is None and given is not None:
         raise OptionError("given is for a pair that is named; name x and y too, or leave it out")
-
-
-def check_some(questions: Sequence[Question]) -> None:
-    """Return if there is anything to calibrate."""
-    if not questions:
-        raise DataError("the table has no two columns to test")
 
 
 def _most_conditions(data: Dataset, others: Sequence[int], largest_given: int) -> int:

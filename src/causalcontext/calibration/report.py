@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,19 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from causalcontext.calibration.alternatives import NONE
-from causalcontext.calibration.questions import Question
-from causalcontext.calibration.repeats import Repeat
-from causalcontext.verdicts import REASON_TEXT, Reason
+from causalcontext.calibration.sizes import RIGHT, TOO_OFTEN, TOO_RARELY, UNTESTABLE, compatible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-QUANTILE = 2.5758293035489004
-"""Of the normal law, for intervals of 99 %: a table has a dozen rows, and few of them should be wrong by chance."""
-RIGHT, TOO_OFTEN, TOO_RARELY, UNTESTABLE = "right", "rejects too often", "rejects too rarely", "untestable"
-COLUMNS = ("pair", "given", "test", "rows", "size", "size_low", "size_high", "verdict", "power", "repeats", "untested",
-           "alternative", "reason")  # fmt: skip
 ADVICE = {
     TOO_OFTEN: "expect links that are not there, and take another test",
     TOO_RARELY: "links that are found can be believed, but more are missed than need be",
@@ -77,6 +68,7 @@ class Calibration:
         if tested:
             right = int((verdicts == RIGHT).sum())
             yield f"size is right in {right} of {tested} rows: its interval contains {self.settings['alpha']:g}"
+            yield self._sharpness()
         for row in rows_of(self.table[verdicts.isin([TOO_OFTEN, TOO_RARELY])]):
             yield f"{row_name(row)}: {self._finding(row)}"
         untested = self.table[self.table["untested"] > 0]
@@ -96,6 +88,12 @@ class Calibration:
         header, *rows = shown(self.table)
         frame = pd.DataFrame(rows, columns=header)
         return "\n".join([self.heading(), "", frame.to_string(index=False), "", *self.sentences()])
+
+    def _sharpness(self) -> str:
+        """Which sizes so many repeats cannot tell from the right one."""
+        repeats = int((self.table["repeats"] - self.table["untested"]).max())
+        low, high = compatible(self.settings["alpha"], repeats)
+        return f"{repeats} repeats do not tell a size between {low:.3f} and {high:.3f} from the right one"
 
     def _finding(self, row: Any) -> str:
         """A verdict with its numbers, and for wrong rejections the column that has most of them."""
@@ -128,60 +126,6 @@ def shown(table: pd.DataFrame) -> list[list[str]]:
     return [header, *rows]
 
 
-def trials_frame(questions: Sequence[Question], repeats: Sequence[Repeat]) -> pd.DataFrame:
-    """Every repeat, question by question."""
-    ordered = sorted(repeats, key=_place)
-    frame = pd.DataFrame(ordered, columns=list(Repeat._fields))
-    frame = frame.rename(columns={"given": "conditions"}).drop(columns="repeat")
-    frame.insert(1, "pair", [questions[place].pair for place in frame["question"]])
-    frame.insert(2, "given", [questions[place].size for place in frame["question"]])
-    return frame
-
-
-def calibration_table(trials: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """One row for every question that has a repeat."""
-    rows = [_row(part, alpha) for _, part in trials.groupby("question", sort=True)]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def wilson(rejected: int, tested: int) -> tuple[float, float]:
-    """The interval of shares that `rejected` out of `tested` do not contradict (Wilson 1927).
-
-    Examples
-    --------
-    >>> low, high = wilson(10, 200)
-    >>> round(low, 3), round(high, 3)
-    (0.023, 0.107)
-    """
-    if tested == 0:
-        return np.nan, np.nan
-    share, weight = rejected / tested, QUANTILE**2 / tested
-    centre = (share + weight / 2) / (1 + weight)
-    half = np.sqrt(weight * (share * (1 - share) + weight / 4)) / (1 + weight)
-    return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
-
-
-def compatible(alpha: float, tested: int) -> tuple[float, float]:
-    """The sizes whose Wilson interval contains `alpha`."""
-    half = QUANTILE * np.sqrt(alpha * (1 - alpha) / max(tested, 1))
-    return float(max(alpha - half, 0.0)), float(min(alpha + half, 1.0))
-
-
-def _place(found: Repeat) -> tuple[int, int]:
-    return found.question, found.repeat
-
-
-def _row(part: pd.DataFrame, alpha: float) -> tuple[Any, ...]:
-    tested = part[part["p"].notna()]
-    rejected, total = int((tested["p"] <= alpha).sum()), len(tested)
-    low, high = wilson(rejected, total)
-    first = part.iloc[0]
-    rows = int((tested if total else part)["rows"].median())
-    return (first["pair"], first["given"], _joined(part["test"]), rows, _share(rejected, total),
-            low, high, _verdict(low, high, alpha), _power(part["p_alternative"], alpha), len(part), len(part) - total,
-            _joined(part["alternative"], NONE) or NONE, _reason(part["reason"]))  # fmt: skip
-
-
 def _untested(pair: str, reason: str, rows: pd.DataFrame) -> str:
     """How many repeats of a pair had no p-value, for one reason."""
     asked = f"{pair}{_given(rows['given'].tolist())}"
@@ -195,37 +139,13 @@ def _given(sizes: list[int]) -> str:
     if sizes == [0]:
         return ""
     listed = " or ".join(filter(None, [", ".join(map(str, sizes[:-1])), str(sizes[-1])]))
-    return f" given {listed} column{'' if sizes[-1] == 1 else 's'}"
+    return f" given {listed} column{'' if sizes == [1] else 's'}"
 
 
 def _worst_response(trials: pd.DataFrame, alpha: float) -> str:
     """The response that is rejected most often, if there are several."""
     shares = (trials["p"] <= alpha).groupby(trials["response"]).mean()
     return "" if len(shares) < 2 else f", most often for {shares.idxmax()} ({shares.max():.2f})"
-
-
-def _verdict(low: float, high: float, alpha: float) -> str:
-    if np.isnan(low):
-        return UNTESTABLE
-    return TOO_OFTEN if low > alpha else TOO_RARELY if high < alpha else RIGHT
-
-
-def _power(p: pd.Series[float], alpha: float) -> float:
-    return _share(int((p <= alpha).sum()), int(p.notna().sum()))
-
-
-def _share(count: int, total: int) -> float:
-    return count / total if total else np.nan
-
-
-def _joined(names: pd.Series[str], ignored: str = "") -> str:
-    return ", ".join(sorted(set(names) - {"", ignored}))
-
-
-def _reason(reasons: pd.Series[int]) -> str:
-    """Why most of the repeats without a p-value have none."""
-    counts = Counter(Reason(reason) for reason in reasons if reason != Reason.TESTABLE)
-    return REASON_TEXT[counts.most_common(1)[0][0]] if counts else ""
 
 
 def _number(value: float) -> str:
