@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom, chi2_contingency, f_oneway
+from scipy.stats import binom, chi2_contingency, f_oneway, kstest
 
 import causalcontext as cc
 import naive_calibration as naive
@@ -317,6 +317,14 @@ def test_right_tests_are_rarely_called_wrong() -> None:
     assert binom.pmf(counts[wrong], 200, 0.05).sum() < 0.02
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("null", ["permutation", "bootstrap"])
+@pytest.mark.parametrize("given", [[], ["b"], ["b", "R"]])
+def test_p_values_under_a_null_are_uniform(null: str, given: list[str]) -> None:
+    found = cc.calibrate(gaussian_table(300), "R", x="a", y="c", given=given, null=null, repeats=3000)
+    assert kstest(found.trials["p"], "uniform").pvalue > 1e-3
+
+
 # Reports
 
 
@@ -459,6 +467,13 @@ def test_the_seed_matters_and_other_rows_do_not(report: Any) -> None:
         assert np.array_equal(mine, theirs[:20])
     other = cc.calibrate(gaussian_table(), "R", repeats=20, largest_given=0, seed=-5)
     assert not np.array_equal(other.trials["p"], fewer.trials["p"])
+
+
+def test_the_order_of_a_pair_and_of_its_conditions_does_not_matter() -> None:
+    table, names = mixed_table(150), ["b", "species", "c"]
+    one = cc.calibrate(table, "R", kinds=KINDS, x="a", y="birds", given=names, repeats=5, alternative="slope")
+    other = cc.calibrate(table, "R", kinds=KINDS, x="birds", y="a", given=names[::-1], repeats=5, alternative="slope")
+    pd.testing.assert_frame_equal(one.trials.drop(columns="pair"), other.trials.drop(columns="pair"))
 
 
 def test_large_tables_are_sampled_and_the_report_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

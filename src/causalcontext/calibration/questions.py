@@ -47,6 +47,8 @@ class Question:
         Whether the rows of one context answer, rather than all.
     fixed : bool
         Whether all conditions are taken, in their order.
+    key : str
+        What random numbers depend on, if it is not `pair`.
     """
 
     pair: str
@@ -56,10 +58,11 @@ class Question:
     size: int
     masked: bool = False
     fixed: bool = False
+    key: str = ""
 
     def random(self, seed: int, repeat: int) -> np.random.Generator:
         """The random numbers of a repeat, which depend neither on the order of the work nor on other questions."""
-        text = json.dumps([seed, self.pair, self.size, repeat])
+        text = json.dumps([seed, self.key or self.pair, self.size, repeat])
         return np.random.default_rng(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32))
 
     def draw(self, levels: int, random: np.random.Generator) -> Draw:
@@ -95,11 +98,11 @@ def all_questions(data: Dataset, largest_given: int) -> tuple[Question, ...]:
 
 
 def one_question(data: Dataset, x: str, y: str, given: Sequence[str]) -> Question:
-    """The question that is asked about these columns, by name."""
+    """The question that is asked about these columns; neither the order of x and y nor that of `given` matters."""
     if isinstance(given, str):
         raise OptionError(f"given is {given!r}, expected a sequence of column names, such as [{given!r}]")
     ends = tuple(data.position(str(name)) for name in (x, y))
-    conditions = tuple(data.position(str(name)) for name in given)
+    conditions = tuple(data.position(name) for name in sorted(map(str, given)))
     chosen = (*ends, *conditions)
     repeated = next((column for column in chosen if chosen.count(column) > 1), None)
     if repeated is not None:
@@ -111,7 +114,8 @@ def one_question(data: Dataset, x: str, y: str, given: Sequence[str]) -> Questio
         responses = others = (first, second)
     else:
         responses, others = (second,), (first,)
-    return Question(f"{x} against {y}", responses, others, conditions, len(conditions), fixed=True)
+    key = json.dumps([sorted(data.names[end] for end in ends), [data.names[column] for column in conditions]])
+    return Question(f"{x} against {y}", responses, others, conditions, len(conditions), fixed=True, key=key)
 
 
 def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> None:
