@@ -67,7 +67,7 @@ class Calibration:
         tested = int((verdicts != UNTESTABLE).sum())
         if tested:
             right = int((verdicts == RIGHT).sum())
-            yield f"size is right in {right} of {tested} rows: its interval contains {self.settings['alpha']:g}"
+            yield f"size is right in {right} of {tested} rows, where its interval contains {self.settings['alpha']:g}"
             yield self._sharpness()
         for row in rows_of(self.table[verdicts.isin([TOO_OFTEN, TOO_RARELY])]):
             yield f"{row_name(row)}: {self._finding(row)}"

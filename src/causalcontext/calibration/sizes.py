@@ -44,7 +44,7 @@ def wilson(rejected: int, tested: int) -> tuple[float, float]:
     --------
     >>> low, high = wilson(10, 200)
     >>> round(low, 3), round(high, 3)
-    (0.023, 0.107)
+    (0.023, 0.106)
     """
     if tested == 0:
         return np.nan, np.nan
