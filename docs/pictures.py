@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 
 import causalcontext as cc
 from causalcontext.simulate.examples import example_ii_truth, soil_moisture_truth
@@ -28,6 +29,8 @@ def paint_all(folder: Path) -> None:
     flat = example_ii_truth()
     flat.physical[0].plot(path=folder / "physical.svg")
     flat.descriptive[0].plot(path=folder / "descriptive.svg")
+    noisy = cc.examples.soil_moisture(400, seed=1).assign(dust=np.random.default_rng(0).standard_t(2, 400))
+    cc.calibrate(noisy, "soil").plot(folder / "calibration.svg")
     pyplot.close("all")
 
 

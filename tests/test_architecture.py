@@ -19,7 +19,7 @@ LAYERS = [
     {"score"},
     {"preparing"},
     {"discover", "several", "drawing"},
-    {"report", "estimator", "causal_learn", "diagnostics", "stability"},
+    {"report", "estimator", "causal_learn", "diagnostics", "stability", "calibration"},
     {"study"},
     {"commands", "cli", "cli_study", "__init__", "__main__"},
 ]

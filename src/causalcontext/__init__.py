@@ -6,6 +6,7 @@
 '-->'
 """
 
+from causalcontext.calibration.calibrate import calibrate
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import bins, threshold
 from causalcontext.discover import discover
@@ -43,6 +44,7 @@ __all__ = [
     "OptionError",
     "__version__",
     "bins",
+    "calibrate",
     "discover",
     "examples",
     "export",

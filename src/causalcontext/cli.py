@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from causalcontext.cli_study import study_app
+from causalcontext.commands.calibrating import calibrate_file
 from causalcontext.commands.checking import check_file
 from causalcontext.commands.demo import show_demo
 from causalcontext.commands.discovery import discover_file, parsed_kinds
@@ -115,6 +116,44 @@ def check(
     """
     with one_sentence():
         check_file(data, context, parsed_kinds(kind or ()), missing, json)
+
+
+@app.command()
+def calibrate(
+    data: Table,
+    context: Context = None,
+    test: IndependenceTest = "auto",
+    x: Annotated[
+        str | None, typer.Option("--x", metavar="COLUMN", help="One end of a pair; all kinds without.")
+    ] = None,
+    y: Annotated[str | None, typer.Option("--y", metavar="COLUMN", help="The other end.")] = None,
+    given: Annotated[
+        list[str] | None, typer.Option("--given", metavar="COLUMN", help="A condition of that pair. Repeatable.")
+    ] = None,
+    null: Annotated[str, typer.Option(metavar="NAME", help="permutation or bootstrap.")] = "permutation",
+    alternative: Annotated[str, typer.Option(metavar="NAME", help="mean, slope, variance or association.")] = "mean",
+    effect: Annotated[float, typer.Option(metavar="NUMBER", help="In standard deviations of the noise.")] = 0.5,
+    alpha: Alpha = 0.05,
+    repeats: Annotated[int, typer.Option(metavar="N", help="Null tables for every row of the answer.")] = 200,
+    largest_given: Annotated[int, typer.Option(metavar="N", help="The largest number of conditions.")] = 2,
+    kind: KindList = None,
+    missing: Missing = "raise",
+    jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 for all cores.")] = 1,
+    seed: Seed = 0,
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the answer here.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf.")
+    ] = None,
+    progress: Progress = True,
+) -> None:
+    """How often a test rejects on tables like this one: without a dependence (size), and with one (power)."""
+    with one_sentence():
+        calibrate_file(
+            data, context, json, plot,
+            test=test, x=x, y=y, given=given or None, null=null, alternative=alternative, effect=effect, alpha=alpha,
+            repeats=repeats, largest_given=largest_given, kinds=parsed_kinds(kind or ()), missing=missing,
+            seed=seed, n_jobs=jobs, progress=progress and sys.stderr.isatty(),
+        )  # fmt: skip
 
 
 @app.command()
