@@ -48,8 +48,8 @@ def changes_file(file: Path, first: str, second: str, as_json: bool) -> None:
         show_page(f"no edge differs between {first} and {second}")
         return
     rows = [
-        [f"{row.source} {row.mark} {row.target}", str(row.present), f"{row.effect_present:.2f}",
-         f"{row.effect_absent:.2f}", f"{row.q:.2g}", "yes" if row.claimed else "no"]
+        [f"{row.source} {row.mark} {row.target}", context_text(row.present), f"{row.effect_present:.2f}",
+         f"{row.effect_absent:.2f}", f"{row.q:.2g}", "yes" if row.claimed else f"no{row.doubt and ': '}{row.doubt}"]
         for row in found.itertuples()
     ]  # fmt: skip
     header = ["edge", "found in", "effect there", "elsewhere", "q", "claimed"]
@@ -94,13 +94,20 @@ def export_file(file: Path, form: str, context: str | None, output: Path | None)
         say(f"saved to {output}")
 
 
+def context_text(value: Any) -> str:
+    """A context value as it is written."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
 def context_value(result: ContextGraphs, text: str) -> Any:
-    """The context value that is written so."""
-    for value in result.contexts:
-        if str(value) == text:
-            return value
-    expected = ", ".join(str(value) for value in result.contexts[:8])
-    raise OptionError(f"there is no context {text!r}{did_you_mean(text, result.contexts)} (expected one of {expected})")
+    """The context value that is written so; a combination of values is written with commas."""
+    written = {
+        ",".join(map(str, value)) if isinstance(value, tuple) else str(value): value for value in result.contexts
+    }
+    if text in written:
+        return written[text]
+    expected = ", ".join(list(written)[:8])
+    raise OptionError(f"there is no context {text!r}{did_you_mean(text, tuple(written))} (expected one of {expected})")
 
 
 def check_other(source: Path, output: Path) -> None:
