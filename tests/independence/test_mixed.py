@@ -253,9 +253,9 @@ LEVELS = [
 
 @pytest.mark.parametrize(("name", "x", "y", "given", "n"), LEVELS)
 def test_level(name, x, y, given, n):
-    """Within the bounds of 120 draws at .05 (1 in 2,000 by chance), which small permutation tests may undercut."""
-    share = rejections(name, x, y, given, n, 0.0, 120)
-    assert share <= stats.binom.ppf(1 - 5e-4, 120, 0.05) / 120
+    """Within the bounds of 80 draws at .05 (1 in 2,000 by chance), which small permutation tests may undercut."""
+    share = rejections(name, x, y, given, n, 0.0, 80)
+    assert share <= stats.binom.ppf(1 - 5e-4, 80, 0.05) / 80
 
 
 @pytest.mark.slow

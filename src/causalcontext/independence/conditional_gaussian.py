@@ -82,13 +82,14 @@ def change_between(category: Variable, number: Variable, given: Sequence[Variabl
     parts = [rows for rows in parts_of(category.codes) if _spare(given, rows) >= FEWEST_DF]
     if len(parts) < 2:
         return untestable(Reason.FEW_CONTEXTS)
-    whole, each = _gaussian_fit(number, given, np.concatenate(parts)), [_gaussian_fit(number, given, p) for p in parts]
-    if whole is None or any(fit is None for fit in each):
+    whole = _gaussian_fit(number, given, np.concatenate(parts))
+    each = [fit for fit in (_gaussian_fit(number, given, rows) for rows in parts) if fit is not None]
+    if whole is None or len(each) < len(parts):
         return untestable(Reason.COLLINEAR)
-    ratio, expected, df = np.array(whole) - np.sum([fit for fit in each if fit is not None], axis=0)
-    df = -df
+    together, apart = np.array(whole), np.sum(each, axis=0)
+    (ratio, expected), df = (together - apart)[:2], float((apart - together)[2])
     statistic = max(float(ratio * df / expected), 0.0)
-    return Answer(statistic, float(df), float(chdtrc(df, statistic)))
+    return Answer(statistic, df, float(chdtrc(df, statistic)))
 
 
 def _part(variable: Variable, rows: Rows) -> Variable | None:
