@@ -30,7 +30,7 @@ CLEAR, INSIGNIFICANT = 1e-5, 0.25
 """A chi-squared p-value below the first is kept from a third of these rows on, one above the second always."""
 FEWEST_ROWS_PER_COEFFICIENT = 2
 """Below this not even the bootstrap is run."""
-COSTLIEST_FIT, COSTLIEST_BOOTSTRAP = 1e9, 4e5
+COSTLIEST_FIT, COSTLIEST_BOOTSTRAP = 5e7, 4e5
 """Rows times coefficients squared, up to which a fit is made, and made again for every draw."""
 
 
