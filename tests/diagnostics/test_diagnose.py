@@ -101,7 +101,8 @@ def test_overlap_near_misses_and_cycles_are_findings():
     frame = pd.DataFrame({"X": x + 4.0 * r, "Y": y + 0.09 * z, "Z": z, "R": r})
     result = cc.discover(frame, context="R")
     assert [f.evidence["column"] for f in result.diagnose().about("overlap")] == ["X"]
-    soil = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil").diagnose()
+    table = cc.examples.soil_moisture(2000, seed=1)
+    soil = cc.discover(table, context="soil", test="partial-correlation").diagnose()
     near = soil.about("near miss")
     assert "soil" in (near[0].evidence["x"], near[0].evidence["y"])
     assert len(soil.about("large cycles")) == 1
