@@ -205,9 +205,10 @@ class ContextGraphs:
     def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
         """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
 
-        A change is claimed where an edge is found in one context and not in the other, and its slopes differ after
-        false-discovery control (`q` <= alpha). `label` says whether the edge is "absent" where it was not found, or
-        "undetermined". Edges that turn around are listed with the kind "direction".
+        A change is claimed where an edge is found in one context and not in the other, its slopes differ after
+        false-discovery control (`q` <= alpha), and nothing else explains that (`doubt` says what does). `label` says
+        whether the edge is "absent" where it was not found, or "undetermined". Edges that turn around are listed with
+        the kind "direction". With several context variables, a context is a tuple of their values.
         """
         from causalcontext.results.changes import changes
 
