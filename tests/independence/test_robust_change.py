@@ -316,3 +316,14 @@ def test_moments_alone_bound_the_p_value_from_below(seed):
     z, y, context = awkward(seed, 3, 2, curved=seed % 2 == 0, noise="exponential")
     parts = change_parts(category(context), number(y), [number(column) for column in z.T])
     assert parts.p >= naive_change.combine(parts.mean, parts.slope, parts.gaussian_variance) * (1 - 1e-9)
+
+
+def test_without_a_gate_the_parts_decide():
+    generator = np.random.default_rng(19)
+    z = generator.normal(size=400)
+    context, y, given = (z > 0).astype(int), z**2 + generator.normal(size=400), [number(z)]
+    parts = change_parts(category(context), number(y), given)
+    spread = max(parts.variance, parts.gaussian_variance)
+    trusting = answer(RobustChange(gate=0.0), context, y, *given)
+    assert trusting.p == pytest.approx(naive_change.combine(parts.mean, parts.slope, spread), abs=1e-12)
+    assert trusting.p < 1e-6 < answer(RobustChange(), context, y, *given).p

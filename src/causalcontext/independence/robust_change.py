@@ -16,7 +16,7 @@ import numpy as np
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.category_columns import as_arrays
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
-from causalcontext.kernels.robust_change import Parts, robust_change
+from causalcontext.kernels.robust_change import GATE_LEVEL, Parts, robust_change
 from causalcontext.verdicts import Reason
 
 LOOK_BELOW = 0.2
@@ -25,9 +25,18 @@ LOOK_BELOW = 0.2
 
 @dataclass(frozen=True)
 class RobustChange(RowTest):
-    """Mean, slopes and spread of a number, compared between categories; right in size for heavy and skewed tails."""
+    """Mean, slopes and spread of a number, compared between categories; right in size for heavy and skewed tails.
+
+    Parameters
+    ----------
+    gate : float
+        The level of the two checks that the number given the conditions is linear with an even spread; 0 trusts in
+        both. A search asks many questions and each may open the gate in vain, which costs links where the conditions
+        nearly determine the category.
+    """
 
     name: str = "robust-change"
+    gate: float = GATE_LEVEL
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """One number and one category, conditions of any kind."""
@@ -35,7 +44,7 @@ class RobustChange(RowTest):
 
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Answer:
         """F, degrees of freedom of the part that decides, and the p-value of all."""
-        found = robust_change(*as_arrays(x, y, given), LOOK_BELOW)
+        found = robust_change(*as_arrays(x, y, given), LOOK_BELOW, self.gate)
         return untestable(Reason(found.reason)) if found.reason else Answer(found.statistic, found.df, found.p)
 
 
@@ -51,5 +60,5 @@ def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = ()) -> Pa
     >>> found.variance < 0.001 < found.mean
     True
     """
-    found: Parts = robust_change(*as_arrays(x, y, given), 2.0)
+    found: Parts = robust_change(*as_arrays(x, y, given), 2.0, GATE_LEVEL)
     return found

@@ -69,7 +69,7 @@ def combine(mean: float, slope: float, spread: float) -> float:
     for p, weight in parts:
         if not math.isnan(p):
             none += math.log1p(-min(least * weight, 1.0)) if least * weight < 1.0 else -math.inf
-    return -math.expm1(none)
+    return 0.0 - math.expm1(none)
 
 
 @njit(cache=True, nogil=True)

@@ -27,6 +27,7 @@ Ints = NDArray[np.int64]
 
 TESTABLE, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 2, 3, 4
 GATE_LEVEL = 0.05
+"""Each of the two checks of the gate opens it below this p-value, unless another level is asked for."""
 
 
 class Parts(NamedTuple):
@@ -70,8 +71,11 @@ class Parts(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float) -> Parts:
-    """All parts of the test. The gate is looked at where p without it is below `look_below`; it can only raise p."""
+def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float) -> Parts:
+    """All parts of the test, with checks of the gate at the level `gate`.
+
+    The gate is looked at where p without it is below `look_below`; it can only raise p.
+    """
     groups = group_rows(columns, y, codes, levels)
     if groups.start.size < 3:
         return _no_parts(FEW_CONTEXTS)
@@ -94,7 +98,7 @@ def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_bel
     curved, uneven, logit = math.nan, math.nan, math.nan
     if columns.shape[1] > 0 and p < look_below:
         curved, uneven = curvature(groups, fits), uneven_spread(groups, fits)
-        if min(curved, uneven) < GATE_LEVEL:
+        if min(curved, uneven) < gate:
             logit = context_needs(groups, fits).p
             p = max(p, logit)
     return Parts(mean, slope, both, variance, gaussian, curved, uneven, logit, statistic, df, p, TESTABLE)
