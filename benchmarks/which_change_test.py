@@ -18,8 +18,8 @@ from change_designs import HALVES, Cell, changing_cells, draw, half_of, null_cel
 
 ALPHA = 0.05
 LOWEST, HIGHEST = 0.03, 0.08
-CHOSEN, MEAN_ONLY = NAMES.index("E: robust-change"), NAMES.index("mean only")
-COMPETING = range(5)
+CHOSEN, MEAN_ONLY = NAMES.index("F: robust-change"), NAMES.index("mean only")
+COMPETING = range(6)
 Rates = dict[Cell, np.ndarray]
 
 
@@ -95,14 +95,14 @@ def print_criteria(power: Rates, size: Rates) -> None:
     others = [cell for cell in power if cell.change != "mean" and cell.n == 200]
     best = np.array([_best_right(power[cell], size[replace(cell, effect=0.0)]) for cell in others])
     rows = []
-    for place in [*COMPETING, 5]:
+    for place in COMPETING:
         loss = shifts[:, MEAN_ONLY] - shifts[:, place]
         ratio = np.array([power[cell][place] for cell in others]) / best
         lost = [f"{loss.mean():.3f}", f"{loss.max():.3f}", f"{(loss > 0.05).sum()} of {len(loss)}"]
         kept = [f"{ratio.mean():.2f}", f"{ratio.min():.2f}", f"{(ratio < 0.8).sum()} of {len(ratio)}"]
         rows.append([NAMES[place], *lost, *kept])
     title = ("Shifts of the mean: power lost against the mean-only test. Slope or spread, n = 200: power as a share of "
-             "the best of A-E that has a size of at most .08 in the cell")  # fmt: skip
+             "the best of A-F that has a size of at most .08 in the cell")  # fmt: skip
     print_table(title, ["test", "mean loss", "largest", "above .05", "mean share", "smallest", "below .8"], rows)
 
 

@@ -64,9 +64,9 @@ def test_every_part_is_that_of_whole_design_matrices(contexts, conditions):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_gate_that_opens_asks_the_logit_of_the_twin(seed):
     z, y, context = awkward(seed, 3, 2, curved=True, noise="exponential")
-    found = change_parts(category(context), number(y), [number(column) for column in z.T])
+    found = change_parts(category(context), number(y), [number(column) for column in z.T], gate=0.05)
     rows = naive_change.large_contexts(z, context)
-    assert min(found.curvature, found.uneven_spread) < GATE_LEVEL
+    assert min(found.curvature, found.uneven_spread) < 0.05
     assert found.logit == pytest.approx(naive_change.logit(z[rows], y[rows], context[rows]), rel=1e-3)
     assert found.p == pytest.approx(naive_change.robust_change(z, y, context), rel=1e-3)
 

@@ -48,7 +48,7 @@ class RobustChange(RowTest):
         return untestable(Reason(found.reason)) if found.reason else Answer(found.statistic, found.df, found.p)
 
 
-def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = ()) -> Parts:
+def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = (), gate: float = GATE_LEVEL) -> Parts:
     """What has changed: every p-value behind `RobustChange`, the gate's included.
 
     Examples
@@ -60,5 +60,5 @@ def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = ()) -> Pa
     >>> found.variance < 0.001 < found.mean
     True
     """
-    found: Parts = robust_change(*as_arrays(x, y, given), 2.0, GATE_LEVEL)
+    found: Parts = robust_change(*as_arrays(x, y, given), 2.0, gate)
     return found

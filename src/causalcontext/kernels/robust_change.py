@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TESTABLE, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 2, 3, 4
-GATE_LEVEL = 0.05
+GATE_LEVEL = 0.01
 """Each of the two checks of the gate opens it below this p-value, unless another level is asked for."""
 
 
