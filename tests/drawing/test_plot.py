@@ -127,7 +127,7 @@ def test_the_legend_explains_every_mark_and_colour():
 
 def test_uncertain_edges_are_marked():
     table = cc.examples.soil_moisture(120, seed=3)
-    result = cc.discover(table, context="soil", alpha=0.05)
+    result = cc.discover(table, context="soil", alpha=0.05, test="partial-correlation")
     panels = [context_panel(result, value) for value in result.contexts]
     doubtful = [stroke for panel in panels for stroke in panel.strokes if stroke.uncertain]
     assert doubtful

@@ -31,7 +31,7 @@ def table(seed: int, sizes=(300, 80, 40)) -> pd.DataFrame:
 def test_slopes_and_their_comparison_are_the_naive_ones(seed, given):
     frame = table(seed)
     data = read_table(frame, "R")
-    moments = find_test("auto").prepare(data, take_stock(data))
+    moments = find_test("partial-correlation").prepare(data, take_stock(data))
     twins = [naive.regression_slope(part[list("ABCD")].to_numpy(), 0, 1, given) for _, part in frame.groupby("R")]
     found = [slope(moments, r, 0, 1, given) for r in range(3)]
     for mine, (value, error) in zip(found, twins, strict=True):
@@ -48,7 +48,7 @@ def test_slopes_and_their_comparison_are_the_naive_ones(seed, given):
 def test_two_contexts_side_by_side_are_the_naive_ones(seed):
     frame = table(seed)
     result = cc.discover(frame, context="R")
-    two = TwoContexts(result, result.prepared, 2, 0)
+    two = TwoContexts(result, result.moments, 2, 0)
     parts = [frame.loc[frame["R"] == level, list("ABCD")].to_numpy() for level in (2, 0)]
     for mine, part in zip(two.slopes(3, 1, (0,)), parts, strict=True):
         value, error = naive.regression_slope(part, 3, 1, (0,))
@@ -63,7 +63,7 @@ def test_slopes_that_cannot_be_computed_are_not_numbers():
     frame = table(1, sizes=(50, 5, 40))
     frame.loc[frame["R"] == 2, "A"] = 3.0
     data = read_table(frame, "R")
-    moments = find_test("auto").prepare(data, take_stock(data))
+    moments = find_test("partial-correlation").prepare(data, take_stock(data))
     assert np.isfinite(slope(moments, 0, 0, 1, ()).value)
     assert np.isnan(slope(moments, 1, 0, 1, ()).value)
     assert np.isnan(slope(moments, 2, 0, 1, ()).value)
