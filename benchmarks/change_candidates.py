@@ -43,7 +43,7 @@ def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int)
     out[4] = out[5]
     if columns.shape[1] > 0 and out[5] < LOOK_BELOW:
         checks = min(curvature(groups, fits), uneven_spread(groups, fits))
-        asked = context_needs(groups, fits).p if checks < FROZEN_GATE else 0.0
+        asked = context_needs(groups, fits, out[5]).p if checks < FROZEN_GATE else 0.0
         out[4] = max(out[5], asked)
         out[5] = out[4] if checks < GATE_LEVEL else out[5]
     return out

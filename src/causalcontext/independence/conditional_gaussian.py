@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ class ConditionalGaussian(RowTest):
     """
 
     name: str = "conditional-gaussian"
+    draws: ClassVar[bool] = False
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """Whether at least one of the two is a number."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class ContextChange(RowTest):
     """LR* on rows: the same question for Gaussian noise, with conditions of any kind."""
 
     name: str = "context-change"
+    draws: ClassVar[bool] = False
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """One number and one category, conditions of any kind."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ class GaussianRanks(RowTest):
     """
 
     name: str = "gaussian-ranks"
+    draws: ClassVar[bool] = False
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """Whether both are numbers."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,6 +37,7 @@ class RobustChange(RowTest):
     """
 
     name: str = "robust-change"
+    draws: ClassVar[bool] = False
     gate: float = GATE_LEVEL
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:

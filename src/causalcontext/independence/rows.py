@@ -12,7 +12,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Where = tuple[tuple[int, int], ...]
+
+
+_NO_RANDOM = np.random.default_rng(0)
 
 
 class Variable(NamedTuple):
@@ -79,6 +82,8 @@ class RowTest(ABC):
 
     name: str
     seed: int = 0
+    draws: ClassVar[bool] = True
+    """Whether `compare` draws random numbers; a source of them takes longer to make than a quick test to run."""
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """Whether the test is made for columns of these kinds; by default for all."""
@@ -136,7 +141,8 @@ class PreparedRows:
         if x is None or y is None:
             return untestable(Reason.CONSTANT)
         conditions = (self._variable(z, trial.where) for z in sorted(trial.given, key=name))
-        answer = self.test.compare(x, y, [z for z in conditions if z is not None], self._random(trial))
+        random = self._random(trial) if self.test.draws else _NO_RANDOM
+        answer = self.test.compare(x, y, [z for z in conditions if z is not None], random)
         return answer if answer.reason or np.isfinite(answer.p) else untestable(Reason.COLLINEAR)
 
     def _variable(self, column: int, where: Where) -> Variable | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ class Sandwich(RowTest):
     """
 
     name: str = "sandwich"
+    draws: ClassVar[bool] = False
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """Whether both are numbers."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.change import combine
 from causalcontext.kernels.context_fits import Fits, Groups, cross_products, residuals_of, standardise, sweep
-from causalcontext.kernels.newton import logit_likelihood
+from causalcontext.kernels.newton import LOGIT, RIDGE, maximise
 from causalcontext.kernels.special import chi2_upper, f_upper
 
 Floats = NDArray[np.float64]
@@ -23,6 +23,8 @@ Ints = NDArray[np.int64]
 
 NOTHING_BELOW = 1e-9
 """A column of which the conditions leave less than this share adds nothing."""
+TOLERANCE = 1e-5
+"""Gain of likelihood that ends a fit; the step after it would gain about its square."""
 
 
 class Logit(NamedTuple):
@@ -105,10 +107,11 @@ def common_terms(table: Floats, start: Ints, own: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def context_needs(groups: Groups, fits: Fits) -> Logit:
+def context_needs(groups: Groups, fits: Fits, enough: float) -> Logit:
     """Does the residual of y help to tell the context, beside Z? By likelihood ratios of multinomial logits.
 
-    Where Z alone tells the contexts apart, nothing can be gained: the p-values are about 1.
+    Where Z alone tells the contexts apart, nothing can be gained: the p-values are about 1. As soon as p is known to be
+    at most `enough`, what is left is not fitted: its p-values count as 1. A negative one asks for all of them.
     """
     n, m, contexts = groups.rows.shape[0], groups.rows.shape[1] - 1, groups.start.size - 1
     codes = np.empty(n, dtype=np.int64)
@@ -123,12 +126,26 @@ def context_needs(groups: Groups, fits: Fits) -> Logit:
         added[i, m + 1] = residuals[i] ** 2
     standardise(added)
     design = np.concatenate((np.ones((n, 1)), groups.rows[:, :m], added), axis=1)
-    nothing = logit_likelihood(design[:, : m + 1].copy(), codes, contexts)
-    mean = logit_likelihood(design[:, : m + 2].copy(), codes, contexts)
-    slope = logit_likelihood(design[:, : 2 * m + 2].copy(), codes, contexts) if m else mean
-    spread = logit_likelihood(design, codes, contexts)
-    free = contexts - 1.0
+    free = contexts - 1
+    p_slope, p_spread = 1.0 if m else math.nan, 1.0
+    nothing, slopes = _fit(design, m + 1, codes, free, np.zeros(free * (m + 1)))
+    mean, slopes = _fit(design, m + 2, codes, free, slopes)
     p_mean = chi2_upper(2.0 * (mean - nothing), free)
-    p_slope = chi2_upper(2.0 * (slope - mean), free * m) if m else math.nan
-    p_spread = chi2_upper(2.0 * (spread - slope), free)
+    slope = mean
+    if m and combine(p_mean, p_slope, p_spread) > enough:
+        slope, slopes = _fit(design, 2 * m + 2, codes, free, slopes)
+        p_slope = chi2_upper(2.0 * (slope - mean), free * m)
+    if combine(p_mean, p_slope, p_spread) > enough:
+        spread, _ = _fit(design, 2 * m + 3, codes, free, slopes)
+        p_spread = chi2_upper(2.0 * (spread - slope), free)
     return Logit(p_mean, p_slope, p_spread, combine(p_mean, p_slope, p_spread))
+
+
+@njit(cache=True, nogil=True)
+def _fit(design: Floats, width: int, codes: Ints, free: int, slopes: Floats) -> tuple[float, Floats]:
+    """The logit on the first `width` columns, from the slopes of a fit on fewer of them."""
+    before = slopes.size // free
+    start = np.zeros(free * width)
+    for c in range(free):
+        start[c * width : c * width + before] = slopes[c * before : (c + 1) * before]
+    return maximise(LOGIT, np.ascontiguousarray(design[:, :width]), codes, free + 1, start, RIDGE, TOLERANCE)

@@ -28,6 +28,8 @@ Ints = NDArray[np.int64]
 TESTABLE, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 2, 3, 4
 GATE_LEVEL = 0.01
 """Each of the two checks of the gate opens it below this p-value, unless another level is asked for."""
+CLEAR = 1e-6
+"""Below this the p-value of the logit need not be known exactly: an upper bound is given."""
 
 
 class Parts(NamedTuple):
@@ -99,7 +101,7 @@ def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_bel
     if columns.shape[1] > 0 and p < look_below:
         curved, uneven = curvature(groups, fits), uneven_spread(groups, fits)
         if min(curved, uneven) < gate:
-            logit = context_needs(groups, fits).p
+            logit = context_needs(groups, fits, max(p, CLEAR) if look_below <= 1.0 else -1.0).p
             p = max(p, logit)
     return Parts(mean, slope, both, variance, gaussian, curved, uneven, logit, statistic, df, p, TESTABLE)
 
