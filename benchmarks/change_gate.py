@@ -1,7 +1,8 @@
 """What the gate of `robust-change` costs in a search, and what it buys in size, by its level.
 
-Run as `python benchmarks/change_gate.py [models] [data sets]`. First PC-AC on random models of the paper's setting with
-n = 500: TPR and FPR of links at R. Then the null designs of `which_change_test.py` whose size at .05 exceeds .085.
+Run as `python benchmarks/change_gate.py [models] [data sets] [first seed]`. First PC-AC on random models of the paper's
+setting with n = 500: TPR and FPR of links at R. Then the null designs of `which_change_test.py` whose size at .05 is
+above .085.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ LEVELS = (0.0, 0.001, 0.01, 0.05)
 NAMES = ("LR*", "no gate", *(f"gate at {level}" for level in LEVELS[1:]))
 
 
-def rates_at_context(noise: str, models: int) -> list[str]:
+def rates_at_context(noise: str, models: int, first: int) -> list[str]:
     """TPR (FPR) of links at R for LR* and every level of the gate."""
     tests = ["partial-correlation", *(RobustChange(gate=level) for level in LEVELS)]
     counts = np.zeros((len(tests), 4))
-    for seed in range(models):
+    for seed in range(first, first + models):
         model = random_model(seed=seed, noise=NOISE_LAWS[noise])
         table = model.sample(500, seed=10_000 + seed)
         for place, test in enumerate(tests):
@@ -53,8 +54,9 @@ def cells_too_large(half: str, repeats: int) -> list[str]:
 
 
 def main() -> None:
-    models, repeats = (int(sys.argv[k]) if len(sys.argv) > k else default for k, default in ((1, 40), (2, 200)))
-    rows = [[noise, *rates_at_context(noise, models)] for noise in ("normal", "student-t5", "exponential")]
+    defaults = ((1, 40), (2, 200), (3, 0))
+    models, repeats, first = (int(sys.argv[k]) if len(sys.argv) > k else default for k, default in defaults)
+    rows = [[noise, *rates_at_context(noise, models, first)] for noise in ("normal", "student-t5", "exponential")]
     rows += [[f"cells above .085, {half}", *cells_too_large(half, repeats)] for half in HALVES]
     print(markdown_table(["", *NAMES], rows))
 
