@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.independence.fits import Comparison, shares
-from causalcontext.independence.sequential import sequential_p
+from causalcontext.independence.permutation import sequential_p
 from causalcontext.kernels.bootstrap import drawn_exceedances
 
 Floats = NDArray[np.float64]

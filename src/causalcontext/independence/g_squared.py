@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, xlogy
 
 from causalcontext.data.kinds import Kind
+from causalcontext.independence.permutation import sequential_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
-from causalcontext.independence.sequential import sequential_p
 from causalcontext.independence.strata import parts_of, strata_of
 from causalcontext.kernels.contingency import cell_sum, permuted_exceedances
 from causalcontext.verdicts import Reason

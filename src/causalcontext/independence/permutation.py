@@ -1,4 +1,7 @@
-"""P-values by permutation, which stop early once they are clear: the one engine of all permutation tests."""
+"""P-values by permutation or by draws from a model, which stop early once they are clear (Besag and Clifford 1991).
+
+Statistics of permutations are compared here (`permutation_p`), or counted in a kernel (`sequential_p`).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,11 @@ from causalcontext.errors import OptionError
 Floats = NDArray[np.float64]
 Draw = Callable[[int], Floats]
 """`draw(count)`: the statistics of the next `count` permutations."""
+
+Count = Callable[[Floats, int], tuple[int, int]]
+"""`draw(uniforms, most)`: how many draws reach the observed statistic, and how many were made until `most` did."""
+ENOUGH, DRAWS, BATCH = 20, 500, 20
+"""Of `sequential_p`: draws end when `ENOUGH` reach the observed statistic, else after `DRAWS`; `BATCH` at a time."""
 
 _FEWEST_AT_ONCE = 8
 _ROUNDING = 1e-9
@@ -52,3 +60,20 @@ def check_permutations(permutations: int, enough: int | None) -> None:
         raise OptionError(f"permutations is {permutations!r}, expected at least 1")
     if enough is not None and enough < 1:
         raise OptionError(f"enough is {enough!r}, expected at least 1, or None to draw all permutations")
+
+
+def sequential_p(draw: Count, rows: int, random: np.random.Generator) -> float:
+    """The share of draws that reach the observed statistic, which counts as a draw where few do.
+
+    Parameters
+    ----------
+    draw : callable
+        Gets random numbers of shape (draws, rows).
+    rows : int
+    random : numpy.random.Generator
+    """
+    reached = drawn = 0
+    while reached < ENOUGH and drawn < DRAWS:
+        more, made = draw(random.random((BATCH, rows)), ENOUGH - reached)
+        reached, drawn = reached + more, drawn + made
+    return reached / drawn if reached >= ENOUGH else (reached + 1) / (drawn + 1)
