@@ -18,6 +18,7 @@ LAYERS = [
     {"results"},
     {"score"},
     {"preparing"},
+    {"methods"},
     {"discover", "several", "drawing"},
     {"report", "estimator", "causal_learn", "diagnostics", "stability", "calibration"},
     {"study"},

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.holes import some_rows
 from causalcontext.data.stock import Stock, take_stock
-from causalcontext.discover import METHODS, Search
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.rows import complete_rows
+from causalcontext.methods import METHODS, Search
 from causalcontext.preparing import prepare
 from causalcontext.progress import Count, counting_bar
 from causalcontext.results.contexts import ContextGraphs
