@@ -19,7 +19,7 @@ from causalcontext.study.designs import Design
 from causalcontext.study.figures import PAPER_FIGURES, PUBLISHED_FIGURES, save_figures
 from causalcontext.study.jobs import SETTING_COLUMNS
 from causalcontext.study.orderings import ordering_report, runtime_report
-from causalcontext.study.paper import NONPARAMETRIC, paper_designs
+from causalcontext.study.paper import DEFAULT_TEST, NONPARAMETRIC, paper_designs
 from causalcontext.study.runner import run_study
 from causalcontext.study.tables import failure_table, run_table, save_table, summary_table, time_table
 
@@ -38,7 +38,7 @@ def study_paper(
 ) -> None:
     """The paper's study is in the folder: records, tables, figures, and the comparison if it was asked for."""
     figures = None if published is None else read_published(published)
-    asked = nonparametric or NONPARAMETRIC.name in only
+    asked = nonparametric or not {NONPARAMETRIC.name, DEFAULT_TEST.name}.isdisjoint(only)
     designs = _with_repeats(_chosen(paper_designs(as_published, baselines, asked), only), repeats)
     if not asked and not as_published and not only:
         print_line(f"left out: {NONPARAMETRIC.name}, whose permutations take longer than all the rest; --nonparametric")

@@ -15,7 +15,7 @@ CONTEXT_METHODS = ("pc-ac", "pc-m", "pc-b", "pc-p", "score-ac")
 BASELINES = ("fci", "cd-nod")
 
 PARAMETRIC: Mapping[str, Design] = {
-    design.name: replace(design, methods=CONTEXT_METHODS)
+    design.name: replace(design, methods=CONTEXT_METHODS, test="partial-correlation")
     for design in (
         Design("main", grid(samples=SAMPLES)),
         Design("cycles", grid(samples=SAMPLES, cycles="enforce", edits=ALL_EDITS)),
@@ -27,7 +27,7 @@ PARAMETRIC: Mapping[str, Design] = {
         Design("balance-1.5", grid(samples=SAMPLES, balance=1.5)),
     )
 }
-"""Everything that needs nothing but this library."""
+"""Everything that needs nothing but this library. The tables are linear and Gaussian, and so are the tests."""
 
 UNION_BASELINES: Mapping[str, Design] = {
     f"baselines-{name}": replace(PARAMETRIC[name], name=f"baselines-{name}", methods=BASELINES, knowledge=("none",))
@@ -41,6 +41,9 @@ NONPARAMETRIC = Design("nonparametric", grid(samples=SAMPLES[:3]), knowledge=("n
 Every trial is answered once, so that of the methods that share trials only the first, PC-AC, has its full time.
 Without score-ac, which uses no test: it would find on these tables just what it finds in `main`.
 """
+
+DEFAULT_TEST = replace(NONPARAMETRIC, name="default-test", test="auto")
+"""The same tables with what `test="auto"` picks: `robust-change` at the context."""
 
 AS_PUBLISHED = Design(
     "as-published",
@@ -62,7 +65,7 @@ def paper_designs(
         return found | ({AS_PUBLISHED_BASELINES.name: AS_PUBLISHED_BASELINES} if baselines else {})
     found = dict(PARAMETRIC)
     if nonparametric:
-        found[NONPARAMETRIC.name] = NONPARAMETRIC
+        found |= {design.name: design for design in (NONPARAMETRIC, DEFAULT_TEST)}
     return found | (dict(UNION_BASELINES) if baselines else {})
 
 
@@ -74,7 +77,7 @@ def paper_design(name: str) -> Design:
     >>> paper_design("nodes-12").settings[0].nodes
     12
     """
-    extra = (NONPARAMETRIC, AS_PUBLISHED, AS_PUBLISHED_BASELINES)
+    extra = (NONPARAMETRIC, DEFAULT_TEST, AS_PUBLISHED, AS_PUBLISHED_BASELINES)
     known = {**PARAMETRIC, **UNION_BASELINES, **{design.name: design for design in extra}}
     check_choice("the name of a design", name, known)
     return known[name]
