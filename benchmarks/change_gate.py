@@ -19,7 +19,7 @@ from causalcontext.simulate.noise import NOISE_LAWS
 from change_designs import HALVES, draw, half_of, null_cells
 from measuring import markdown_table
 
-LEVELS = (0.0, 0.001, 0.01, 0.05)
+LEVELS = (0.0, 0.001, 0.003, 0.01, 0.05)
 NAMES = ("LR*", "no gate", *(f"gate at {level}" for level in LEVELS[1:]))
 
 

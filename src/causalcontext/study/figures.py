@@ -66,8 +66,7 @@ class FigureSpec:
 
 
 PAPER_FIGURES: tuple[FigureSpec, ...] = (
-    FigureSpec("main", (Panel("parametric test", ("main",)), Panel("default test", ("default-test",)),
-                        Panel("nonparametric test", ("nonparametric",))),
+    FigureSpec("main", (Panel("parametric test", ("main",)), Panel("nonparametric test", ("nonparametric",))),
                styles={"none": "-", "r-children": ":"}),
     FigureSpec("all-links-known", (Panel("", ("main",)),), styles={"r-all": "-"}),
     FigureSpec("edge-marks", (Panel("", ("main",)),), metrics=("edge_prec", "edge_rec")),
