@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TESTABLE, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 2, 3, 4
-GATE_LEVEL = 0.003
+GATE_LEVEL = 0.01
 """Each of the two checks of the gate opens it below this p-value, unless another level is asked for."""
 CLEAR = 1e-6
 """Below this the p-value of the logit need not be known exactly: an upper bound is given."""
