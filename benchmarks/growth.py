@@ -28,12 +28,13 @@ def main() -> None:
         from growth_of_one import measure
 
         variables, rows = options.measure
-        json.dump(measure(variables, rows, options.jobs, options.changes), sys.stdout)
+        json.dump(measure(variables, rows, options.jobs, options.changes, options.test), sys.stdout)
         return
     print(f"{machine()}\n")
     sizes = dict.fromkeys((MANY_VARIABLES, MANY_ROWS, *BY_VARIABLES, *BY_ROWS))
     found = {size: _in_own_process(size, options) for size in sizes}
-    print(f"PC-AC, 2 contexts, alpha .01, n_jobs={options.jobs}; {options.changes} links differ in each context\n")
+    print(f"PC-AC, 2 contexts, alpha .01, {options.test}, n_jobs={options.jobs}")
+    print(f"{options.changes} links differ in each context\n")
     for size, target in ((MANY_VARIABLES, "under 20 s and 1 GB"), (MANY_ROWS, "dominated by one pass over the rows")):
         print(f"{size[0]:,} variables, {size[1]:,} rows (target: {target})\n\n{_stages(found[size])}\n")
     print(f"Time against variables\n\n{_growth(found[size] for size in BY_VARIABLES)}\n")
@@ -42,7 +43,7 @@ def main() -> None:
 
 def _in_own_process(size: tuple[int, int], options: argparse.Namespace) -> dict[str, Any]:
     """What `measure` reports for one table. This process stays small, since a child's peak starts at its parent's."""
-    settings = ["--jobs", str(options.jobs), "--changes", str(options.changes)]
+    settings = ["--jobs", str(options.jobs), "--changes", str(options.changes), "--test", options.test]
     command = [sys.executable, __file__, "--measure", *map(str, size), *settings]
     finished = subprocess.run(command, check=True, capture_output=True, text=True)
     report: dict[str, Any] = json.loads(finished.stdout)
@@ -78,6 +79,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--changes", type=int, default=3, help="links that each context loses")
+    parser.add_argument("--test", default="partial-correlation", help="auto asks the rows about pairs at the context")
     parser.add_argument("--measure", type=int, nargs=2, metavar=("VARIABLES", "ROWS"),
                         help="measure one table in this process and print JSON")  # fmt: skip
     return parser.parse_args()

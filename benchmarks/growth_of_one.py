@@ -18,7 +18,7 @@ ALPHA = 0.01
 STAGES = {
     "read_table": "reading the table",
     "take_stock": "one pass over the rows",
-    "prepare": "preparing the test",
+    "prepare_gaussian": "preparing the test",
     "judge_triples": "votes on colliders",
     "orient_all": "orientation",
     "from_ledger": "log of deciding tests",
@@ -27,16 +27,16 @@ STAGES = {
 """Functions of the library, none of which calls another, and what they are for."""
 
 
-def measure(variables: int, rows: int, n_jobs: int, changes: int) -> dict[str, Any]:
+def measure(variables: int, rows: int, n_jobs: int, changes: int, test: str) -> dict[str, Any]:
     """Seconds, stages, and peak memory of PC-AC on a fresh table; kernels are loaded before."""
-    cc.discover(context_table(8, 200, seed=1, changes=1), "R", alpha=ALPHA, n_jobs=n_jobs)
+    cc.discover(context_table(8, 200, seed=1, changes=1), "R", alpha=ALPHA, n_jobs=n_jobs, test=test)
     table = context_table(variables, rows, seed=7, changes=changes)
     before = _peak_mb()
-    result = _search(table, n_jobs)
+    result = _search(table, n_jobs, test)
     peak = _peak_mb()
-    stages, total = _stages(table, n_jobs)
+    stages, total = _stages(table, n_jobs, test)
     repeats = 5 if total < 10 else 1
-    more = median_duration(lambda: _search(table, n_jobs), repeats)
+    more = median_duration(lambda: _search(table, n_jobs, test), repeats)
     return {
         "variables": variables,
         "rows": rows,
@@ -52,11 +52,11 @@ def measure(variables: int, rows: int, n_jobs: int, changes: int) -> dict[str, A
     }
 
 
-def _search(table: pd.DataFrame, n_jobs: int, progress: Any = False) -> cc.ContextGraphs:
-    return cc.discover(table, "R", alpha=ALPHA, n_jobs=n_jobs, progress=progress)
+def _search(table: pd.DataFrame, n_jobs: int, test: str, progress: Any = False) -> cc.ContextGraphs:
+    return cc.discover(table, "R", alpha=ALPHA, n_jobs=n_jobs, test=test, progress=progress)
 
 
-def _stages(table: pd.DataFrame, n_jobs: int) -> tuple[dict[str, float], float]:
+def _stages(table: pd.DataFrame, n_jobs: int, test: str) -> tuple[dict[str, float], float]:
     """The seconds of every stage of a search, and of all of them.
 
     The levels are timed by the last report of progress of the level before, the other stages by a profiler, which
@@ -66,11 +66,11 @@ def _stages(table: pd.DataFrame, n_jobs: int) -> tuple[dict[str, float], float]:
     profiler = cProfile.Profile()
     begin = time.perf_counter()
     profiler.enable()
-    _search(table, n_jobs, lambda size, done, total: ends.update({size: time.perf_counter()}))
+    _search(table, n_jobs, test, lambda size, done, total: ends.update({size: time.perf_counter()}))
     profiler.disable()
     total = time.perf_counter() - begin
     named = _named_stages(profiler)
-    first = begin + sum(named[stage] for stage in ("read_table", "take_stock", "prepare"))
+    first = begin + sum(named[stage] for stage in ("read_table", "take_stock", "prepare_gaussian"))
     return _in_order(named, _levels(first, ends)), total
 
 
@@ -92,7 +92,7 @@ def _levels(begin: float, ends: dict[int, float]) -> dict[str, float]:
 
 def _in_order(named: dict[str, float], levels: dict[str, float]) -> dict[str, float]:
     """Stages as they follow each other, the levels of the skeleton in the middle."""
-    data = {STAGES[name]: named[name] for name in ("read_table", "take_stock", "prepare")}
+    data = {STAGES[name]: named[name] for name in ("read_table", "take_stock", "prepare_gaussian")}
     after = {STAGES[name]: named[name] for name in ("judge_triples", "orient_all", "from_ledger", "_result")}
     return data | levels | after
 
