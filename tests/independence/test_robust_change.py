@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -10,11 +11,14 @@ import causalcontext as cc
 import naive
 import naive_change
 from causalcontext.data.kinds import Kind
+from causalcontext.data.stock import take_stock
+from causalcontext.data.tables import read_table
 from causalcontext.independence.context_change import ContextChange
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.robust_change import RobustChange, change_parts
 from causalcontext.independence.rows import as_variable
 from causalcontext.kernels.robust_change import GATE_LEVEL
+from causalcontext.rules import Trial
 from causalcontext.verdicts import Reason
 
 NO_RANDOM = np.random.default_rng(0)
@@ -327,3 +331,20 @@ def test_without_a_gate_the_parts_decide():
     trusting = answer(RobustChange(gate=0.0), context, y, *given)
     assert trusting.p == pytest.approx(naive_change.combine(parts.mean, parts.slope, spread), abs=1e-12)
     assert trusting.p < 1e-6 < answer(RobustChange(), context, y, *given).p
+
+
+def test_long_tables_are_thinned_and_small_contexts_kept():
+    generator = np.random.default_rng(3)
+    n = 30_000
+    table = pd.DataFrame({"x": generator.standard_normal(n), "R": (np.arange(n) % 1000 == 0).astype(int)})
+    table["y"] = table["x"] + generator.standard_normal(n) + table["R"]
+    data = read_table(table, "R")
+    trials = [Trial(data.position("R"), data.position("y"), (data.position("x"),))]
+    some = RobustChange(most_rows=1000).prepare(data, take_stock(data)).answer(trials)
+    every = RobustChange(most_rows=n).prepare(data, take_stock(data)).answer(trials)
+    assert (some.n[0], every.n[0]) == (530, n)
+    assert max(some.p[0], every.p[0]) < 0.01
+    again = RobustChange(most_rows=1000).prepare(data, take_stock(data)).answer(trials)
+    assert again.p[0] == some.p[0]
+    other = RobustChange(most_rows=1000, seed=1).prepare(data, take_stock(data)).answer(trials)
+    assert other.p[0] != some.p[0]

@@ -10,15 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from causalcontext.data.kinds import Kind
+from causalcontext.data.thinning import thinned
 from causalcontext.independence.category_columns import as_arrays
-from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
+from causalcontext.independence.rows import Answer, PreparedRows, RowTest, Variable, untestable
 from causalcontext.kernels.robust_change import GATE_LEVEL, Parts, robust_change
 from causalcontext.verdicts import Reason
+
+if TYPE_CHECKING:
+    from causalcontext.data.dataset import Dataset
+    from causalcontext.data.stock import Stock
 
 LOOK_BELOW = 0.2
 """The gate can only raise a p-value, so above this one it is not looked at: no decision depends on it."""
@@ -34,11 +39,21 @@ class RobustChange(RowTest):
         The level of the two checks that the number given the conditions is linear with an even spread; 0 trusts in
         both. A search asks many questions and each may open the gate in vain, which costs links where the conditions
         nearly determine the category.
+    most_rows : int
+        Of longer tables that many rows are asked, equally many of every context; so time ends to grow with rows.
+    seed : int
+        Draws them.
     """
 
     name: str = "robust-change"
     draws: ClassVar[bool] = False
     gate: float = GATE_LEVEL
+    most_rows: int = 20_000
+    seed: int = 0
+
+    def prepare(self, data: Dataset, stock: Stock) -> PreparedRows:
+        """The test for this table, or for some of the rows of a long one."""
+        return PreparedRows(self, thinned(data, self.most_rows, self.seed))
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """One number and one category, conditions of any kind."""
