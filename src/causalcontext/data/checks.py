@@ -66,7 +66,8 @@ def _check_none_missing(stock: Stock, data: Dataset) -> None:
         findings.insert(0, f"{data.context_name!r} ({stock.missing_context})")
     if findings:
         raise DataError(f"missing values in {_shortened(findings, 'column')}; fill them in, or pass "
-                        'missing="listwise" to drop the rows that have one')  # fmt: skip
+                        'missing="listwise" to drop the rows that have one, or "testwise" to drop them test by '
+                        "test")  # fmt: skip
 
 
 def _check_none_infinite(stock: Stock, data: Dataset) -> None:

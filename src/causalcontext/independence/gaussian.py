@@ -165,7 +165,8 @@ def moments_of(prepared: object) -> PreparedGaussian | None:
 def prepare_gaussian(data: Dataset, stock: Stock, kind: int) -> PreparedGaussian:
     """The prepared test for a table, with the context variable at its own position among the columns.
 
-    Two categories are the numbers 0 and 1; a column with more of them, which has no moments, counts as constant.
+    Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; a categorical column with more of them, which has
+    no moments, counts as constant.
     """
     system = np.array(data.system)
     total = len(data.names)
@@ -173,7 +174,8 @@ def prepare_gaussian(data: Dataset, stock: Stock, kind: int) -> PreparedGaussian
     scatter = np.zeros((len(stock.n), total, total))
     mean[:, system] = stock.mean
     scatter[:, system[:, None], system] = stock.scatter
-    several = [position for position, values in data.categories.items() if len(values) > 2]
+    named = [position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL]
+    several = [position for position in named if len(data.categories[position]) > 2]
     mean[:, several], scatter[:, several], scatter[:, :, several] = 0.0, 0.0, 0.0
     return PreparedGaussian(stock.n, mean, scatter, -1 if data.context is None else data.context, kind)
 
