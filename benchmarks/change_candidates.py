@@ -17,7 +17,6 @@ from causalcontext.kernels.change import bartlett, brown_forsythe, combine, like
 from causalcontext.kernels.context_fits import Fits, Groups, cross_products, fit_all, group_rows, residuals_of, sweep
 from causalcontext.kernels.gate import common_terms, context_needs, curvature, uneven_spread
 from causalcontext.kernels.newton import logit_likelihood
-from causalcontext.kernels.robust_change import GATE_LEVEL
 from causalcontext.kernels.special import chi2_upper
 
 NAMES = ("A: LR*", "B: Chow + BF", "C: B, gated", "D: max(A, C)", "E: gate at .05", "F: robust-change", "mean only")
@@ -26,8 +25,11 @@ LOOK_BELOW = 0.2
 
 
 @njit(cache=True)
-def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int) -> np.ndarray:
-    """One p-value for every name. Gates are asked where a p-value is below .2: they can only raise it."""
+def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int, gate: float) -> np.ndarray:
+    """One p-value for every name; `gate` is the level of F, handed over since compiled code remembers constants.
+
+    Gates are asked where a p-value is below .2: they can only raise it.
+    """
     groups = group_rows(columns, y, codes, levels)
     fits = fit_all(groups)
     out = np.empty(7)
@@ -45,7 +47,7 @@ def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int)
         checks = min(curvature(groups, fits), uneven_spread(groups, fits))
         asked = context_needs(groups, fits, out[5]).p if checks < FROZEN_GATE else 0.0
         out[4] = max(out[5], asked)
-        out[5] = out[4] if checks < GATE_LEVEL else out[5]
+        out[5] = out[4] if checks < gate else out[5]
     return out
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from causalcontext.kernels.robust_change import GATE_LEVEL
 from change_candidates import NAMES, p_values
 from change_designs import HALVES, Cell, changing_cells, draw, half_of, null_cells
 
@@ -29,7 +30,7 @@ def rejection_rates(cells: Iterable[Cell], repeats: int) -> Rates:
     for cell in cells:
         generators = (np.random.default_rng([cell.seed, repeat, int(cell.effect > 0)]) for repeat in range(repeats))
         tables = (draw(cell, generator) for generator in generators)
-        rates[cell] = np.mean([p_values(*table, cell.k) < ALPHA for table in tables], axis=0)
+        rates[cell] = np.mean([p_values(*table, cell.k, GATE_LEVEL) < ALPHA for table in tables], axis=0)
     return rates
 
 
