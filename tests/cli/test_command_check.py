@@ -205,3 +205,13 @@ def test_a_check_loads_no_plotting_library() -> None:
     environment = os.environ | {"PYTHONPATH": str(Path(cc.__file__).parents[1])}
     answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert answer.stdout.splitlines()[-1] == "[]"
+
+
+def test_two_numbers_may_be_labels() -> None:
+    table = good_table().assign(arm=[0, 1] * 30)
+    assert (
+        "arm holds two different numbers; if they are labels: --kind arm=categorical"
+        in findings(table, "--context", "R")["notes"]
+    )
+    declared = findings(table, "--context", "R", "--kind", "arm=categorical")
+    assert not [note for note in declared["notes"] if note.startswith("arm")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -22,12 +23,14 @@ from causalcontext.commands.readings import (
 from causalcontext.commands.terminal import shortened
 from causalcontext.data.checks import check_missing_option, check_stock
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Column, declared_kinds
+from causalcontext.data.kinds import Column, Kind, declared_kinds
 from causalcontext.data.moments import SMALLEST_SCATTER
 from causalcontext.data.stock import Stock, take_stock
 from causalcontext.errors import DataError, did_you_mean
 from causalcontext.kernels.gaussian import FEWEST_DF
 
+LOOK = 10_000
+"""Rows that are looked at first."""
 LARGE_SET = 10
 """Larger conditioning sets hardly occur; a context that can test sets of this size is large enough."""
 
@@ -121,7 +124,7 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
     problems = [problem for problem in problems if problem]
     if not problems and stock is not None:
         problems = _refusal(stock, data, missing)
-    notes = () if stock is None else (*_few_rows(context, stock), *_constant(context, stock),
+    notes = () if stock is None else (*_two_numbers(system), *_few_rows(context, stock), *_constant(context, stock),
                                       *_dependent(context, dependences))  # fmt: skip
     rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
     return Inspection(context, system, stock, tuple(rows.tolist()), dependences, tuple(problems), notes)
@@ -165,6 +168,22 @@ def _refusal(stock: Stock, data: Dataset, missing: str) -> list[str]:
     except DataError as error:
         return [str(error)]
     return []
+
+
+def _two_numbers(system: tuple[SystemReading, ...]) -> Iterator[str]:
+    """Columns of two different numbers, which are often labels."""
+    for reading in system:
+        if reading.kind == Kind.CONTINUOUS and _different(reading.values, LOOK) == 2 == _different(reading.values):
+            name = reading.name
+            yield f"{name} holds two different numbers; if they are labels: --kind {name}=categorical"
+
+
+def _different(values: NDArray[Any] | None, rows: int | None = None) -> int:
+    """How many different numbers there are in the first rows, or in all."""
+    if values is None:
+        return 0
+    numbers = np.asarray(values[:rows], dtype=np.float64)
+    return int(np.unique(numbers[np.isfinite(numbers)]).size)
 
 
 def _few_rows(context: ContextReading, stock: Stock) -> Iterator[str]:
