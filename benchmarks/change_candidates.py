@@ -13,10 +13,18 @@ import math
 import numpy as np
 from numba import njit
 
-from causalcontext.kernels.change import bartlett, brown_forsythe, combine, likelihood_ratio, nested_f
-from causalcontext.kernels.context_fits import Fits, Groups, cross_products, fit_all, group_rows, residuals_of, sweep
-from causalcontext.kernels.gate import common_terms, context_needs, curvature, uneven_spread
-from causalcontext.kernels.newton import logit_likelihood
+from causalcontext.kernels.rows.change_parts import bartlett, brown_forsythe, combine, likelihood_ratio, nested_f
+from causalcontext.kernels.rows.fits_by_context import (
+    ContextFits,
+    Groups,
+    cross_products,
+    fit_all,
+    group_rows,
+    residuals_of,
+    sweep,
+)
+from causalcontext.kernels.rows.gate import common_terms, context_needs, curvature, uneven_spread
+from causalcontext.kernels.rows.newton import logit_likelihood
 from causalcontext.kernels.special import chi2_upper
 
 NAMES = ("A: LR*", "B: Chow + BF", "C: B, gated", "D: max(A, C)", "E: gate at .05", "F: robust-change", "mean only")
@@ -57,7 +65,7 @@ def _fisher(first: float, second: float) -> float:
 
 
 @njit(cache=True)
-def _first_gate(groups: Groups, fits: Fits) -> float:
+def _first_gate(groups: Groups, fits: ContextFits) -> float:
     """The smaller p of RESET and Breusch-Pagan (Koenker), each Fisher-combined over contexts."""
     m = groups.rows.shape[1] - 1
     residuals = residuals_of(groups, fits, 2)

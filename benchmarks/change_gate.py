@@ -13,7 +13,7 @@ import numpy as np
 
 import causalcontext as cc
 from causalcontext.independence.robust_change import RobustChange
-from causalcontext.kernels.robust_change import robust_change
+from causalcontext.kernels.rows.robust_change import robust_change
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import NOISE_LAWS
 from change_designs import HALVES, draw, half_of, null_cells

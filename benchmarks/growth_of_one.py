@@ -17,7 +17,7 @@ from workloads import context_table
 ALPHA = 0.01
 STAGES = {
     "read_table": "reading the table",
-    "take_stock": "one pass over the rows",
+    "take_survey": "one pass over the rows",
     "prepare_gaussian": "preparing the test",
     "judge_triples": "votes on colliders",
     "orient_all": "orientation",
@@ -70,7 +70,7 @@ def _stages(table: pd.DataFrame, n_jobs: int, test: str) -> tuple[dict[str, floa
     profiler.disable()
     total = time.perf_counter() - begin
     named = _named_stages(profiler)
-    first = begin + sum(named[stage] for stage in ("read_table", "take_stock", "prepare_gaussian"))
+    first = begin + sum(named[stage] for stage in ("read_table", "take_survey", "prepare_gaussian"))
     return _in_order(named, _levels(first, ends)), total
 
 
@@ -92,7 +92,7 @@ def _levels(begin: float, ends: dict[int, float]) -> dict[str, float]:
 
 def _in_order(named: dict[str, float], levels: dict[str, float]) -> dict[str, float]:
     """Stages as they follow each other, the levels of the skeleton in the middle."""
-    data = {STAGES[name]: named[name] for name in ("read_table", "take_stock", "prepare_gaussian")}
+    data = {STAGES[name]: named[name] for name in ("read_table", "take_survey", "prepare_gaussian")}
     after = {STAGES[name]: named[name] for name in ("judge_triples", "orient_all", "from_ledger", "_result")}
     return data | levels | after
 

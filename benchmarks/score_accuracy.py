@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Mark
 from causalcontext.knowledge import Knowledge
@@ -186,7 +186,7 @@ def reaches_optimum(design: Mapping[str, Any], rows: int, seed: int) -> tuple[bo
     """Whether the best start reaches the optimum, and the share of starts that do."""
     table = random_model(seed=seed, **design).sample(rows, np.random.default_rng([seed, rows]))
     data = read_table(table, "R")
-    setup = set_up(data, take_stock(data), Knowledge().links(data.names))
+    setup = set_up(data, take_survey(data), Knowledge().links(data.names))
     best = search_exactly(setup, ScoreOptions()).score
     scores = [
         model.score for model in search_orders(setup, ScoreOptions(), 0, 1, lambda size, done, total: None).models

@@ -26,8 +26,8 @@ class WithoutKernels:
 
     name = "partial-correlation, in batches"
 
-    def prepare(self, data, stock):
-        prepared = find_test("partial-correlation").prepare(data, stock)
+    def prepare(self, data, survey):
+        prepared = find_test("partial-correlation").prepare(data, survey)
         return type("Plain", (), {"answer": staticmethod(prepared.answer)})()
 
 

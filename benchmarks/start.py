@@ -18,7 +18,7 @@ from pathlib import Path
 
 from measuring import Duration, machine, markdown_table, median, spoken_time, timed
 
-COMMAND_LINE = "import sys; from causalcontext.cli import main; sys.exit(main())"
+COMMAND_LINE = "import sys; from causalcontext.cli.app import main; sys.exit(main())"
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
         _row("`python -c pass`", _process(["pass"], repeats), ""),
         _row("`python -c 'import causalcontext'`", _process(["import causalcontext"], repeats), "1 s"),
     ]
-    if find_spec("causalcontext.cli"):
+    if find_spec("causalcontext.cli.app"):
         rows.append(_row("`causalcontext discover`, 1,000 rows, 8 columns", _command_line(repeats), "4 s"))
     print(markdown_table(["process", "median time", "median of processor time", "target: under"], rows))
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from causalcontext.kernels.robust_change import GATE_LEVEL
+from causalcontext.kernels.rows.robust_change import GATE_LEVEL
 from change_candidates import NAMES, p_values
 from change_designs import HALVES, Cell, changing_cells, draw, half_of, null_cells
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.knowledge import Knowledge
-from causalcontext.rules import Rule, adaptive
+from causalcontext.questions import Rule, adaptive
 from causalcontext.search.across import always_physical
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch

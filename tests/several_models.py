@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.knowledge import Knowledge
-from causalcontext.rules import masked
+from causalcontext.questions import masked
 from causalcontext.search.across import always_physical
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.plan import NO_CONTEXT, ContextVariables, Plan

@@ -14,16 +14,16 @@ from scipy.stats import binom, chi2_contingency, f_oneway, kstest
 
 import causalcontext as cc
 import naive_calibration as naive
-from causalcontext.calibration.alternatives import ALTERNATIVES, changed_column
-from causalcontext.calibration.nulls import NullColumn, category_shares, design_of, null_column
-from causalcontext.calibration.questions import Draw, all_questions, one_question
-from causalcontext.calibration.repeats import trial_table
-from causalcontext.calibration.sizes import QUANTILE, compatible, wilson
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
+from causalcontext.diagnostics.calibration.alternatives import ALTERNATIVES, changed_column
+from causalcontext.diagnostics.calibration.nulls import NullColumn, category_shares, design_of, null_column
+from causalcontext.diagnostics.calibration.questions import Draw, all_questions, one_question
+from causalcontext.diagnostics.calibration.repeats import trial_table
+from causalcontext.diagnostics.calibration.sizes import QUANTILE, compatible, wilson
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.rows import Answer, RowTest, untestable
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason
 
 matplotlib.use("Agg")
 
@@ -82,8 +82,8 @@ class Altered:
     power: float
     factor: float = 1.0
 
-    def prepare(self, data: Any, stock: Any) -> Any:
-        prepared, alter = PartialCorrelation().prepare(data, stock), self
+    def prepare(self, data: Any, survey: Any) -> Any:
+        prepared, alter = PartialCorrelation().prepare(data, survey), self
 
         class Prepared:
             def answer(self, trials: Any) -> Any:
@@ -480,7 +480,7 @@ def test_the_order_of_a_pair_and_of_its_conditions_does_not_matter() -> None:
 def test_large_tables_are_sampled_and_the_report_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    monkeypatch.setattr(sys.modules["causalcontext.calibration.calibrate"], "MOST_ROWS", 150)
+    monkeypatch.setattr(sys.modules["causalcontext.diagnostics.calibration.calibrate"], "MOST_ROWS", 150)
     found = cc.calibrate(gaussian_table(1200), "R", repeats=2)
     assert found.table["rows"].max() == 150
     assert "150 of 1,200 rows were drawn at random" in str(found)

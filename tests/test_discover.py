@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.rules import Trial
+from causalcontext.questions import Trial
 
 METHODS = ("pc-ac", "pc-m", "pc-p", "pc-b")
 
@@ -140,11 +140,11 @@ def test_an_own_test_is_used(table):
     class Everything:
         name = "everything is independent"
 
-        def prepare(self, data, stock):
+        def prepare(self, data, survey):
             return self
 
         def answer(self, trials):
-            from causalcontext.verdicts import Outcomes
+            from causalcontext.questions import Outcomes
 
             k = len(trials)
             return Outcomes(np.zeros(k), np.full(k, np.nan), np.ones(k), np.full(k, 9), np.zeros(k, dtype=np.int8))

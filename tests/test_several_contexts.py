@@ -9,11 +9,11 @@ import pytest
 import causalcontext as cc
 import naive
 from causalcontext.data.several import read_cells
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
+from causalcontext.diagnostics.support import CellSupport, matched_support
 from causalcontext.independence.several import prepare_several
-from causalcontext.kernels.gaussian import STUDENT
-from causalcontext.rules import Trial
-from causalcontext.support import CellSupport, matched_support
+from causalcontext.kernels.levels.gaussian import STUDENT
+from causalcontext.questions import Trial
 
 NAMES = ["X", "A", "Y", "Z", "B", "W"]
 CONTEXTS = (1, 4)
@@ -56,7 +56,7 @@ def naive_answer(frame: pd.DataFrame):
 def test_every_kind_of_trial_is_the_naive_one(seed):
     frame = table(seed)
     cells = read_cells(frame, ["A", "B"])
-    prepared = prepare_several(cells, take_stock(cells.data), STUDENT)
+    prepared = prepare_several(cells, take_survey(cells.data), STUDENT)
     answer = naive_answer(frame)
     trials = [
         Trial(0, 2, (), ()), Trial(0, 2, (3,), ((1, 1),)), Trial(0, 2, (3, 5), ((1, 0), (4, 2))),
@@ -71,7 +71,7 @@ def test_every_kind_of_trial_is_the_naive_one(seed):
 
 def test_fixed_context_variables_cannot_be_tested():
     cells = read_cells(table(1), ["A", "B"])
-    prepared = prepare_several(cells, take_stock(cells.data), STUDENT)
+    prepared = prepare_several(cells, take_survey(cells.data), STUDENT)
     assert np.isnan(prepared.answer([Trial(1, 2, (), ((1, 0),))]).p).all()
     assert prepared.answer([]).p.size == 0
 

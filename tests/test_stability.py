@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
-from causalcontext.stability import Resample
+from causalcontext.diagnostics.stability import Resample
 
 
 @pytest.fixture(scope="module")

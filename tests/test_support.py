@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from causalcontext.support import Cause, _fit, matched_support
+from causalcontext.diagnostics.support import Cause, _fit, matched_support
 
 
 def rows(rng, n, mechanism, low=-2.0, high=2.0):

@@ -6,10 +6,11 @@
 '-->'
 """
 
-from causalcontext.calibration.calibrate import calibrate
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import bins, threshold
+from causalcontext.diagnostics.calibration.calibrate import calibrate
 from causalcontext.discover import discover
+from causalcontext.doors.estimator import PCAC
 from causalcontext.errors import (
     CausalContextError,
     DataError,
@@ -19,7 +20,6 @@ from causalcontext.errors import (
     NotYetError,
     OptionError,
 )
-from causalcontext.estimator import PCAC
 from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion

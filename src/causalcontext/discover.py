@@ -7,29 +7,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
 from causalcontext.data.checks import check_missing_option
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import indicators
 from causalcontext.data.indicators import Indicator
-from causalcontext.data.stock import Stock
+from causalcontext.data.survey import Survey
 from causalcontext.data.tables import read_table
-from causalcontext.errors import InterruptedSearch, NotYetError, OptionError, check_choice
+from causalcontext.diagnostics.support import Support
+from causalcontext.errors import (
+    InterruptedSearch,
+    NotYetError,
+    OptionError,
+    check_choice,
+    check_jobs,
+    check_level,
+    check_whole,
+)
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.gaussian import moments_of
+from causalcontext.independence.preparation import prepare
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods import METHODS, Outcome, Search, pc_p
-from causalcontext.preparing import prepare
 from causalcontext.progress import Advance, progress_bar
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.cycles import SCOPES
 from causalcontext.several import discover_several
-from causalcontext.support import Support
 from causalcontext.version import __version__
 
 
@@ -139,12 +145,12 @@ def discover(
         return _finished(discover_several(table, context, settings, chosen, kinds, names, progress))
     data = _read(table, context, method, kinds, names)
     links = settings.knowledge.links(data.names)
-    data, stock, prepared = prepare(data, chosen, missing)
+    data, survey, prepared = prepare(data, chosen, missing)
     with progress_bar(progress) as advance:
         support = Support(data, float(alpha))
-        task = Search(prepared, data, links, settings, _jobs(n_jobs), advance, stock, options, support)
+        task = Search(prepared, data, links, settings, _jobs(n_jobs), advance, survey, options, support)
         outcome = (pc_p if context is None and method.startswith("pc") else METHODS[method])(task)
-    return _finished(_result(task, stock, outcome))
+    return _finished(_result(task, survey, outcome))
 
 
 ORIENTATIONS = ("across", "within")
@@ -157,11 +163,11 @@ def _finished(result: ContextGraphs) -> ContextGraphs:
     return result
 
 
-def _result(search: Search, stock: Stock, outcome: Outcome) -> ContextGraphs:
+def _result(search: Search, survey: Survey, outcome: Outcome) -> ContextGraphs:
     data = search.data
     kinds = tuple(str(kind.value) for kind in data.kinds)
-    summary = DataSummary(tuple(stock.n.tolist()), tuple(stock.lost.tolist()), stock.missing_context, stock.emptied,
-                          kinds, stock.fingerprint)  # fmt: skip
+    summary = DataSummary(tuple(survey.n.tolist()), tuple(survey.lost.tolist()), survey.missing_context, survey.emptied,
+                          kinds, survey.fingerprint)  # fmt: skip
     return ContextGraphs(
         names=data.names,
         context=data.context_name,
@@ -199,7 +205,7 @@ def _warnings(search: Search) -> tuple[str, ...]:
 
 
 def _missing_warning(search: Search) -> tuple[str, ...]:
-    if search.settings.missing != "testwise" or not search.stock.missing.any():
+    if search.settings.missing != "testwise" or not search.survey.missing.any():
         return ()
     return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
             "tests()); leaving rows out is itself a selection, which can make edges or hide them if it depends on the "
@@ -236,20 +242,13 @@ def check_options(method: str, test: str | IndependenceTest, alpha: float, max_g
     check_choice("collider_rule", collider_rule, COLLIDER_RULES)
     check_missing_option(missing)
     find_test(test)
-    if not isinstance(alpha, int | float | np.floating) or not 0.0 < alpha < 1.0:
-        raise OptionError(f"alpha is {alpha!r}, expected a number between 0 and 1")
-    if max_given is not None and (not _whole(max_given) or max_given < 0):
-        raise OptionError(f"max_given is {max_given!r}, expected a whole number from 0, or None for no limit")
-    if not _whole(seed):
-        raise OptionError(f"seed is {seed!r}, expected a whole number")
-    if not _whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
-        raise OptionError(f"n_jobs is {n_jobs!r}, expected a whole number from 1, or -1 for all cores")
+    check_level("alpha", alpha)
+    if max_given is not None:
+        check_whole("max_given", max_given, 0, ", or None for no limit")
+    check_whole("seed", seed)
+    check_jobs(n_jobs)
 
 
 def _jobs(n_jobs: int) -> int:
     """The number of threads that is meant."""
     return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -17,6 +17,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 
 class CausalContextError(Exception):
     """The root of the tree."""
@@ -60,6 +62,31 @@ def check_choice(what: str, value: object, allowed: Iterable[str]) -> None:
         return
     expected = ", ".join(repr(option) for option in options)
     raise OptionError(f"{what} is {value!r}, expected one of {expected}{did_you_mean(value, options)}")
+
+
+def check_whole(what: str, value: object, least: int | None = None, rest: str = "") -> None:
+    """Return if `value` is a whole number, and not below `least` if there is one."""
+    if is_whole(value) and (least is None or value >= least):  # type: ignore[operator]
+        return
+    begin = "" if least is None else f" from {least}"
+    raise OptionError(f"{what} is {value!r}, expected a whole number{begin}{rest}")
+
+
+def check_level(what: str, value: object) -> None:
+    """Return if `value` is a number between 0 and 1."""
+    if not isinstance(value, int | float | np.floating) or not 0.0 < value < 1.0:
+        raise OptionError(f"{what} is {value!r}, expected a number between 0 and 1")
+
+
+def check_jobs(value: object) -> None:
+    """Return if `value` is a number of workers: at least 1, or -1 for all cores."""
+    if value != -1 or not is_whole(value):
+        check_whole("n_jobs", value, 1, ", or -1 for all cores")
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number; a truth value is none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

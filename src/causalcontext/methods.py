@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.stock import Stock
+from causalcontext.data.survey import Survey
+from causalcontext.diagnostics.support import Support
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
+from causalcontext.questions import Rule, adaptive, masked, pooled
 from causalcontext.results.contexts import Settings
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision, TrialLog
-from causalcontext.rules import Rule, adaptive, masked, pooled
 from causalcontext.score.choice import choose_by_residuals, choose_by_table
 from causalcontext.score.engine import ScoreOutcome, run_score
 from causalcontext.score.options import ScoreOptions
@@ -32,7 +33,6 @@ from causalcontext.search.intersection import intersect
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.plan import NO_CONTEXT, Physical, Plan
 from causalcontext.search.split import level_search
-from causalcontext.support import Support
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Search:
     settings: Settings
     n_jobs: int
     advance: Advance
-    stock: Stock
+    survey: Survey
     score: ScoreOptions
     support: Support | None = None
 
@@ -167,7 +167,7 @@ def auto(search: Search) -> Outcome:
 
 
 def _scored(search: Search) -> ScoreOutcome:
-    return run_score(search.data, search.stock, search.links, search.score, search.settings.seed, search.n_jobs,
+    return run_score(search.data, search.survey, search.links, search.score, search.settings.seed, search.n_jobs,
                      search.advance)  # fmt: skip
 
 

@@ -9,27 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.checks import check_stock
+from causalcontext.data.checks import check_survey
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import indicators
 from causalcontext.data.kinds import Kind
+from causalcontext.data.missing import complete_rows
 from causalcontext.data.several import Cells, by_variable, read_cells
-from causalcontext.data.stock import Stock, drop_empty_levels, take_stock
+from causalcontext.data.survey import Survey, drop_empty_levels, take_survey
+from causalcontext.diagnostics.support import CellSupport
 from causalcontext.errors import NotYetError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.several import PreparedSeveral, prepare_several
-from causalcontext.kernels.gaussian import FISHER, STUDENT
+from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance, progress_bar
+from causalcontext.questions import masked
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.log import TrialLog
-from causalcontext.rules import masked
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.plan import NO_CONTEXT, ContextVariables, Physical, Plan
 from causalcontext.search.several import SeveralSearch
-from causalcontext.support import CellSupport
 
 KINDS = {"auto": STUDENT, "partial-correlation": STUDENT, "fisher-z": FISHER}
 CHANGE, WILKS = 2, 3
@@ -53,15 +54,15 @@ def discover_several(
     cells = read_cells(table, contexts, kinds, names)
     _check_continuous(cells.data, settings.missing)
     links = settings.knowledge.links(cells.names)
-    stock = take_stock(cells.data, settings.missing)
-    check_stock(stock, cells.data, settings.missing)
-    cells, stock = _without_empty(cells, stock)
-    prepared = prepare_several(cells, stock, KINDS[test.name])
+    survey = take_survey(cells.data, settings.missing)
+    check_survey(survey, cells.data, settings.missing)
+    cells, survey = _without_empty(cells, survey)
+    prepared = prepare_several(cells, survey, KINDS[test.name])
     support = CellSupport(cells.data, settings.alpha, cells.contexts, cells.codes)
     task = CellSearch(len(cells.names), links, replace(settings, contexts=tuple(contexts)), support)
     with progress_bar(progress) as advance:
         found, log = task.run(prepared, advance)
-    return _result(cells, stock, found, log, prepared, task.settings)
+    return _result(cells, survey, found, log, prepared, task.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,7 @@ class CellResample:
         support = CellSupport(data, result.settings.alpha, prepared.contexts, prepared.codes)
         self.task = CellSearch(len(result.names), links, result.settings, support)
         values = np.column_stack([np.asarray(data.columns[i], dtype=np.float64) for i in data.system])
-        usable = (data.codes >= 0) & np.isfinite(values).all(axis=1)
+        usable = complete_rows(data)
         self.of_cell = [np.flatnonzero(usable & (data.codes == cell)) for cell in range(len(prepared.rows))]
         self.values = np.zeros((len(values), len(result.names)))
         self.values[:, [v for v in range(len(result.names)) if v not in prepared.contexts]] = values
@@ -154,11 +155,11 @@ def _check_continuous(data: Dataset, missing: str) -> None:
                           f"{found}")  # fmt: skip
 
 
-def _without_empty(cells: Cells, stock: Stock) -> tuple[Cells, Stock]:
+def _without_empty(cells: Cells, survey: Survey) -> tuple[Cells, Survey]:
     """Without the combinations all of whose rows were lost."""
-    kept = stock.n > 0
-    data, stock = drop_empty_levels(cells.data, stock)
-    return replace(cells, codes=cells.codes[kept], data=data), stock
+    kept = survey.n > 0
+    data, survey = drop_empty_levels(cells.data, survey)
+    return replace(cells, codes=cells.codes[kept], data=data), survey
 
 
 def _labels(variables: int, contexts: tuple[int, ...]) -> NDArray[np.int8]:
@@ -179,7 +180,7 @@ def _warnings(cells: Cells, contexts: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _result(cells: Cells, stock: Stock, found: Found, log: TrialLog, prepared: PreparedSeveral,
+def _result(cells: Cells, survey: Survey, found: Found, log: TrialLog, prepared: PreparedSeveral,
             settings: Settings) -> ContextGraphs:  # fmt: skip
     kinds = tuple("categorical" if i in cells.contexts else "continuous" for i in range(len(cells.names)))
     values = cells.values
@@ -190,12 +191,12 @@ def _result(cells: Cells, stock: Stock, found: Found, log: TrialLog, prepared: P
         graphs={value: Graph(cells.names, marks) for value, marks in zip(values, found.marks, strict=True)},
         settings=settings,
         data=DataSummary(
-            tuple(stock.n.tolist()),
-            tuple(stock.lost.tolist()),
-            stock.missing_context,
-            stock.emptied,
+            tuple(survey.n.tolist()),
+            tuple(survey.lost.tolist()),
+            survey.missing_context,
+            survey.emptied,
             kinds,
-            stock.fingerprint,
+            survey.fingerprint,
         ),
         log=log,
         tests_run=dict(zip(("pooled", "within contexts"), found.ledger.tests.tolist(), strict=True)),

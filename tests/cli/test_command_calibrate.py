@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import causalcontext as cc
-from causalcontext.cli import app
+from causalcontext.cli.app import app
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def test_what_is_refused_is_one_sentence(words: list[str], sentence: str) -> Non
 
 @pytest.mark.parametrize("words", [[], ["--json", "out.json", "--plot", "out.svg"]])
 def test_ctrl_c_keeps_what_is_done(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import causalcontext.calibration.repeats as repeats
+    import causalcontext.diagnostics.calibration.repeats as repeats
 
     original, calls = repeats.run_repeat, []
 

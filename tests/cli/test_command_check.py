@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import causalcontext as cc
-from causalcontext.cli import app
-from causalcontext.commands.dependences import Dependence, linear_dependences
-from causalcontext.commands.inspection import inspect, largest_context_set, largest_set
-from causalcontext.data.stock import take_stock
+from causalcontext.cli.app import app
+from causalcontext.cli.dependences import Dependence, linear_dependences
+from causalcontext.cli.inspection import inspect, largest_context_set, largest_set
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 
 
@@ -147,7 +147,7 @@ def test_limits_are_those_of_the_tests(n: int) -> None:
     assert prepared is not None
 
     def testable(x: int, y: int, size: int, level: int | None) -> bool:
-        from causalcontext.rules import Trial
+        from causalcontext.questions import Trial
 
         where = () if level is None else ((12, level),)
         outcome = prepared.answer([Trial(x, y, tuple(range(2, 2 + size)), where)])
@@ -162,7 +162,7 @@ def test_limits_are_those_of_the_tests(n: int) -> None:
 
 
 def dependences(table: pd.DataFrame, context: str | None = "R") -> tuple[Dependence, ...]:
-    return linear_dependences(take_stock(read_table(table, context)))
+    return linear_dependences(take_survey(read_table(table, context)))
 
 
 def test_independent_columns_depend_on_nothing() -> None:
@@ -198,7 +198,7 @@ def test_fewer_rows_than_columns_are_not_collinear() -> None:
 def test_a_check_loads_no_plotting_library() -> None:
     good_table().to_csv("data.csv", index=False)
     code = (
-        "import sys; from causalcontext.cli import app; "
+        "import sys; from causalcontext.cli.app import app; "
         "app(['check', 'data.csv', '--context', 'R'], standalone_mode=False); "
         "print(sorted({'matplotlib', 'networkx', 'joblib', 'polars'} & set(sys.modules)))"
     )

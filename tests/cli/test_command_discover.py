@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import causalcontext as cc
-from causalcontext.cli import app
+from causalcontext.cli.app import app
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cc.__file__).parents[1])}
 

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import causalcontext as cc
-from causalcontext.cli import app
+from causalcontext.cli.app import app
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cc.__file__).parents[1]), "TERM": "xterm"}
 PATIENCE = 120.0
@@ -118,7 +118,7 @@ def test_ctrl_c_before_the_search(command: str, monkeypatch: pytest.MonkeyPatch,
         raise KeyboardInterrupt
 
     module = {"discover": "discovery", "check": "checking"}[command]
-    monkeypatch.setattr(f"causalcontext.commands.{module}.read_file", read_file)
+    monkeypatch.setattr(f"causalcontext.cli.{module}.read_file", read_file)
     answer = CliRunner().invoke(app, [command, "data.csv"])
     assert answer.exit_code == 130
     assert answer.stderr == "interrupted\n"

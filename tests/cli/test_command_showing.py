@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 import causalcontext as cc
 import hostile
-from causalcontext.cli import app
+from causalcontext.cli.app import app
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from causalcontext.data.checks import check_size
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.data.stock import Stock, collinear_pairs, drop_empty_levels, take_stock
+from causalcontext.data.survey import Survey, collinear_pairs, drop_empty_levels, take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError, OptionError
 
@@ -42,8 +42,8 @@ def naive_moments(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
     return mean.astype(np.float64), scatter.astype(np.float64)
 
 
-def assert_same_stock(ours: Stock, theirs: Stock) -> None:
-    for field in fields(Stock):
+def assert_same_stock(ours: Survey, theirs: Survey) -> None:
+    for field in fields(Survey):
         left, right = getattr(ours, field.name), getattr(theirs, field.name)
         if isinstance(left, np.ndarray):
             np.testing.assert_allclose(left, right, rtol=1e-12, atol=1e-10, err_msg=field.name)
@@ -55,22 +55,22 @@ def assert_same_stock(ours: Stock, theirs: Stock) -> None:
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_moments_are_those_of_the_definition(batch: int, offset: float) -> None:
     frame = correlated_frame(offset=offset)
-    stock = take_stock(read_table(frame, "R"), batch=batch)
-    assert stock.levels == ("dry", "ice", "wet")
-    for place, level in enumerate(stock.levels):
+    survey = take_survey(read_table(frame, "R"), batch=batch)
+    assert survey.levels == ("dry", "ice", "wet")
+    for place, level in enumerate(survey.levels):
         rows = frame.loc[frame["R"] == level, NAMES].to_numpy()
         mean, scatter = naive_moments(rows)
-        assert stock.n[place] == len(rows)
-        np.testing.assert_allclose(stock.mean[place], mean, rtol=1e-14, atol=1e-13)
-        np.testing.assert_allclose(stock.scatter[place], scatter, rtol=1e-8 if offset else 1e-12, atol=1e-7)
-        np.testing.assert_array_equal(stock.scatter[place], stock.scatter[place].T)
+        assert survey.n[place] == len(rows)
+        np.testing.assert_allclose(survey.mean[place], mean, rtol=1e-14, atol=1e-13)
+        np.testing.assert_allclose(survey.scatter[place], scatter, rtol=1e-8 if offset else 1e-12, atol=1e-7)
+        np.testing.assert_array_equal(survey.scatter[place], survey.scatter[place].T)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_pooled_moments_are_those_of_all_rows(offset: float) -> None:
     frame = correlated_frame(offset=offset)
     frame.loc[frame["R"] == "wet", "X"] += 5
-    n, mean, scatter = take_stock(read_table(frame, "R")).pooled()
+    n, mean, scatter = take_survey(read_table(frame, "R")).pooled()
     expected_mean, expected_scatter = naive_moments(frame[NAMES].to_numpy())
     assert n == len(frame)
     np.testing.assert_allclose(mean, expected_mean, rtol=1e-14, atol=1e-13)
@@ -79,11 +79,11 @@ def test_pooled_moments_are_those_of_all_rows(offset: float) -> None:
 
 def test_without_a_context_there_is_one_set_of_moments() -> None:
     frame = correlated_frame()[NAMES]
-    stock = take_stock(read_table(frame, None))
+    survey = take_survey(read_table(frame, None))
     mean, scatter = naive_moments(frame.to_numpy())
-    assert stock.levels == ("all",)
-    np.testing.assert_allclose(stock.mean[0], mean, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(stock.scatter[0], scatter, rtol=1e-12, atol=1e-12)
+    assert survey.levels == ("all",)
+    np.testing.assert_allclose(survey.mean[0], mean, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(survey.scatter[0], scatter, rtol=1e-12, atol=1e-12)
 
 
 def row_major(frame: pd.DataFrame) -> pd.DataFrame:
@@ -102,15 +102,15 @@ BACKENDS: dict[str, Callable[[pd.DataFrame], Any]] = {
 @pytest.mark.parametrize("convert", BACKENDS.values(), ids=BACKENDS)
 def test_every_kind_of_table_gives_the_same_stock(convert: Callable[[pd.DataFrame], Any]) -> None:
     frame = correlated_frame()
-    assert_same_stock(take_stock(read_table(convert(frame), "R")), take_stock(read_table(frame, "R")))
+    assert_same_stock(take_survey(read_table(convert(frame), "R")), take_survey(read_table(frame, "R")))
 
 
 def test_an_array_gives_the_same_stock() -> None:
     frame = correlated_frame()
     frame["R"] = frame["R"].map({"dry": 0, "wet": 1, "ice": 2})
     array = frame.to_numpy(dtype=float)
-    ours = take_stock(read_table(array, "R", names=list(frame.columns)))
-    assert_same_stock(ours, take_stock(read_table(frame, "R")))
+    ours = take_survey(read_table(array, "R", names=list(frame.columns)))
+    assert_same_stock(ours, take_survey(read_table(frame, "R")))
 
 
 @pytest.mark.parametrize("batch", [1, 3, 100, 499])
@@ -120,48 +120,48 @@ def test_batches_do_not_matter(batch: int) -> None:
     frame.loc[5, "Y"] = np.inf
     frame.loc[[11, 12], "R"] = None
     data = read_table(frame, "R")
-    assert_same_stock(take_stock(data, "listwise", batch=batch), take_stock(data, "listwise"))
+    assert_same_stock(take_survey(data, "listwise", batch=batch), take_survey(data, "listwise"))
 
 
 def test_permuted_columns_give_permuted_moments_and_the_same_fingerprint() -> None:
     frame = correlated_frame()
-    stock = take_stock(read_table(frame, "R"))
+    survey = take_survey(read_table(frame, "R"))
     order = [2, 0, 3, 1]
-    permuted = take_stock(read_table(frame[["R", *(NAMES[place] for place in order)]], "R"))
-    np.testing.assert_allclose(permuted.scatter, stock.scatter[:, order][:, :, order], rtol=1e-13, atol=1e-11)
-    assert permuted.fingerprint == stock.fingerprint
+    permuted = take_survey(read_table(frame[["R", *(NAMES[place] for place in order)]], "R"))
+    np.testing.assert_allclose(permuted.scatter, survey.scatter[:, order][:, :, order], rtol=1e-13, atol=1e-11)
+    assert permuted.fingerprint == survey.fingerprint
 
 
 def test_constant_columns_are_exactly_zero() -> None:
     frame = correlated_frame()
     frame.loc[frame["R"] == "wet", "Y"] = 0.1
     frame["Z"] = 1 / 3
-    stock = take_stock(read_table(frame, "R"), batch=17)
-    np.testing.assert_array_equal(stock.constant, [[0, 0, 1, 0], [0, 0, 1, 0], [0, 1, 1, 0]])
-    wet = stock.scatter[2]
+    survey = take_survey(read_table(frame, "R"), batch=17)
+    np.testing.assert_array_equal(survey.constant, [[0, 0, 1, 0], [0, 0, 1, 0], [0, 1, 1, 0]])
+    wet = survey.scatter[2]
     assert not wet[[1, 2], :].any()
     assert not wet[:, [1, 2]].any()
     assert wet[0, 3] != 0
-    assert stock.mean[2, 1] == 0.1
-    assert (stock.mean[:, 2] == 1 / 3).all()
-    assert stock.pooled()[2][2, 2] == 0
-    assert stock.pooled()[1][2] == 1 / 3
+    assert survey.mean[2, 1] == 0.1
+    assert (survey.mean[:, 2] == 1 / 3).all()
+    assert survey.pooled()[2][2, 2] == 0
+    assert survey.pooled()[1][2] == 1 / 3
 
 
 def test_a_single_row_is_constant() -> None:
     frame = correlated_frame(rows=20).assign(R=["dry"] * 19 + ["wet"])
-    stock = take_stock(read_table(frame, "R"))
-    assert stock.constant[1].all()
-    assert not stock.scatter[1].any()
-    np.testing.assert_array_equal(stock.mean[1], frame[NAMES].to_numpy()[19])
+    survey = take_survey(read_table(frame, "R"))
+    assert survey.constant[1].all()
+    assert not survey.scatter[1].any()
+    np.testing.assert_array_equal(survey.mean[1], frame[NAMES].to_numpy()[19])
 
 
 def test_values_too_small_to_be_squared_are_constant() -> None:
     frame = correlated_frame()
     frame["X"] *= 1e-200
-    stock = take_stock(read_table(frame, "R"))
-    assert stock.constant[:, 0].all()
-    assert not stock.scatter[:, 0].any()
+    survey = take_survey(read_table(frame, "R"))
+    assert survey.constant[:, 0].all()
+    assert not survey.scatter[:, 0].any()
 
 
 def test_incomplete_rows_are_counted_and_left_out() -> None:
@@ -173,36 +173,36 @@ def test_incomplete_rows_are_counted_and_left_out() -> None:
     frame.loc[5, "Z"] = -np.inf  # wet
     frame.loc[[6, 7], "R"] = None
     frame.loc[7, "X"] = np.nan
-    stock = take_stock(read_table(frame, "R"), "listwise")
-    assert stock.missing.tolist() == [[2, 0, 0, 1], [1, 0, 0, 1]]
-    assert stock.infinite.tolist() == [[0, 0, 0, 0], [0, 0, 1, 0]]
-    assert stock.missing_context == 2
-    assert stock.lost.tolist() == [2, 3]
+    survey = take_survey(read_table(frame, "R"), "listwise")
+    assert survey.missing.tolist() == [[2, 0, 0, 1], [1, 0, 0, 1]]
+    assert survey.infinite.tolist() == [[0, 0, 0, 0], [0, 0, 1, 0]]
+    assert survey.missing_context == 2
+    assert survey.lost.tolist() == [2, 3]
     kept = clean.drop(index=[0, 1, 2, 3, 5, 6, 7])
-    expected = take_stock(read_table(kept, "R"))
-    np.testing.assert_array_equal(stock.n, expected.n)
-    np.testing.assert_allclose(stock.scatter, expected.scatter, rtol=1e-12, atol=1e-12)
+    expected = take_survey(read_table(kept, "R"))
+    np.testing.assert_array_equal(survey.n, expected.n)
+    np.testing.assert_allclose(survey.scatter, expected.scatter, rtol=1e-12, atol=1e-12)
 
 
 def test_many_levels_and_few_rows() -> None:
     frame = correlated_frame(rows=300).assign(R=np.arange(300) // 3)
-    stock = take_stock(read_table(frame, "R"), batch=50)
-    assert len(stock.levels) == 100
+    survey = take_survey(read_table(frame, "R"), batch=50)
+    assert len(survey.levels) == 100
     mean, scatter = naive_moments(frame[NAMES].to_numpy()[99 * 3 :])
-    np.testing.assert_allclose(stock.mean[99], mean, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(stock.scatter[99], scatter, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(survey.mean[99], mean, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(survey.scatter[99], scatter, rtol=1e-11, atol=1e-13)
 
 
 def test_column_dtypes_do_not_matter() -> None:
     frame = pd.DataFrame({"X": np.arange(100) % 7, "Y": np.arange(100) % 5, "R": np.arange(100) % 2})
-    expected = take_stock(read_table(frame, "R"))
+    expected = take_survey(read_table(frame, "R"))
     for dtype in ("int8", "uint16", "float16", "float32", "float64", "Int64", "float64[pyarrow]", "object"):
-        assert_same_stock(take_stock(read_table(frame.astype({"X": dtype}), "R")), expected)
-    assert_same_stock(take_stock(read_table(frame.astype({"R": np.int8}), "R")), expected)
+        assert_same_stock(take_survey(read_table(frame.astype({"X": dtype}), "R")), expected)
+    assert_same_stock(take_survey(read_table(frame.astype({"R": np.int8}), "R")), expected)
 
 
 def fingerprint(frame: pd.DataFrame, context: str | None = "R") -> str:
-    return take_stock(read_table(frame, context)).fingerprint
+    return take_survey(read_table(frame, context)).fingerprint
 
 
 def test_fingerprint_is_that_of_the_values() -> None:
@@ -253,23 +253,23 @@ def test_emptied_levels_disappear() -> None:
     ice = frame["R"] == "ice"
     frame.loc[ice, "X"] = np.nan
     data = read_table(frame, "R")
-    stock = take_stock(data, "listwise")
-    new_data, new_stock = drop_empty_levels(data, stock)
+    survey = take_survey(data, "listwise")
+    new_data, new_stock = drop_empty_levels(data, survey)
     assert new_data.levels == new_stock.levels == ("dry", "wet")
     assert new_stock.emptied == (("ice", int(ice.sum())),)
     assert (new_data.codes[ice] == -1).all()
     assert new_data.columns[4] is new_data.codes
     np.testing.assert_array_equal(new_data.codes[~ice], np.where(frame["R"][~ice] == "dry", 0, 1))
-    expected = take_stock(read_table(frame[~ice], "R"))
+    expected = take_survey(read_table(frame[~ice], "R"))
     np.testing.assert_array_equal(new_stock.n, expected.n)
     np.testing.assert_allclose(new_stock.scatter, expected.scatter, rtol=1e-13, atol=1e-11)
-    assert new_stock.fingerprint == stock.fingerprint
+    assert new_stock.fingerprint == survey.fingerprint
 
 
 def test_nothing_is_dropped_from_full_levels() -> None:
     data = read_table(correlated_frame(), "R")
-    stock = take_stock(data)
-    assert drop_empty_levels(data, stock) == (data, stock)
+    survey = take_survey(data)
+    assert drop_empty_levels(data, survey) == (data, survey)
 
 
 def test_collinear_pairs_are_listed() -> None:
@@ -278,15 +278,15 @@ def test_collinear_pairs_are_listed() -> None:
     frame["U"] = frame["Y"]
     frame["constant"] = 1.0
     frame.loc[frame["R"] == "dry", "W"] = frame["Z"]
-    stock = take_stock(read_table(frame, "R"))
-    assert collinear_pairs(stock) == [("X", "V"), ("Y", "U")]
-    assert collinear_pairs(stock, level=0) == [("X", "V"), ("Y", "U"), ("Z", "W")]
+    survey = take_survey(read_table(frame, "R"))
+    assert collinear_pairs(survey) == [("X", "V"), ("Y", "U")]
+    assert collinear_pairs(survey, level=0) == [("X", "V"), ("Y", "U"), ("Z", "W")]
 
 
 def test_options_are_checked_before_the_pass() -> None:
     data = read_table(correlated_frame(), "R")
     with pytest.raises(OptionError, match=r"missing is 'listwize', .* did you mean 'listwise'"):
-        take_stock(data, "listwize")
+        take_survey(data, "listwize")
 
 
 def test_moments_that_do_not_fit_are_refused() -> None:

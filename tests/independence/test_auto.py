@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import TESTS, find_test
-from causalcontext.rules import Trial
+from causalcontext.questions import Reason, Trial
 from causalcontext.simulate.examples import clinic_truth
-from causalcontext.verdicts import Reason
 
 PAGE = Path(__file__).parents[2] / "docs" / "tests.md"
 KINDS = {"x": "continuous", "w": "continuous", "sex": "categorical", "town": "categorical", "grade": "ordered",
@@ -51,7 +50,7 @@ def mixed_table(n: int = 240, seed: int = 0) -> pd.DataFrame:
 )
 def test_the_kinds_decide(x: str, y: str, given: tuple[str, ...], expected: str) -> None:
     data = read_table(mixed_table(), "R", kinds=KINDS)
-    prepared = find_test("auto").prepare(data, take_stock(data))
+    prepared = find_test("auto").prepare(data, take_survey(data))
     for first, second in ((x, y), (y, x)):
         trial = Trial(data.position(first), data.position(second), tuple(data.position(z) for z in given))
         found = prepared.answer([trial])
@@ -132,7 +131,7 @@ CASES = ("separated", "separated by a category", "empty cells", "one-level strat
 def test_trouble_gets_a_verdict(case: str, test: str) -> None:
     table = ugly(case)
     data = read_table(table, "R", kinds={"town": "categorical", "sex": "categorical"})
-    prepared = find_test(test).prepare(data, take_stock(data))
+    prepared = find_test(test).prepare(data, take_survey(data))
     places = range(len(data.names))
     trials = [Trial(a, b, given) for a, b in combinations(places, 2)
               for given in ((), *((c,) for c in places if c not in (a, b)))]  # fmt: skip

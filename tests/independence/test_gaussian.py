@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 import naive
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import TESTS, find_test
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason, Trial
 
 SYSTEM = ("A", "B", "C", "D", "E")
 
@@ -35,7 +34,7 @@ def prepare(system: np.ndarray, context: np.ndarray, test: str = "partial-correl
     table = pd.DataFrame(system, columns=list(SYSTEM))
     table.insert(place, "R", context)
     data = read_table(table, "R")
-    return find_test(test).prepare(data, take_stock(data)), [data.names.index(name) for name in SYSTEM], place
+    return find_test(test).prepare(data, take_survey(data)), [data.names.index(name) for name in SYSTEM], place
 
 
 def subsets(without, sizes=(0, 1, 2, 3)):

@@ -12,17 +12,16 @@ from scipy import stats
 import naive
 import naive_mixed
 from causalcontext.data.kinds import Kind
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.association import association
+from causalcontext.independence.by_regression import regression
 from causalcontext.independence.designs import added_to, base_of, columns_of
-from causalcontext.independence.fits import compare_fits, response_of
+from causalcontext.independence.likelihood_fits import compare_fits, response_of
 from causalcontext.independence.registry import TESTS
-from causalcontext.independence.regressions import regression
 from causalcontext.independence.rows import as_variable
 from causalcontext.independence.tsagris import combined
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason, Trial
 
 KINDS = {"number": Kind.CONTINUOUS, "category": Kind.CATEGORICAL, "ordered": Kind.ORDERED, "count": Kind.COUNT}
 ROW_TESTS = ("tsagris", "conditional-gaussian", "g-squared", "sandwich", "gaussian-ranks")
@@ -432,7 +431,7 @@ def test_on_a_table_with_a_context(name):
     for columns in (["R", "A", "B", "C"], ["B", "C", "R", "A"]):
         data = read_table(table[columns], "R")
         at = {column: data.names.index(column) for column in columns}
-        prepared = TESTS[name].prepare(data, take_stock(data))
+        prepared = TESTS[name].prepare(data, take_survey(data))
         inside = ((at["R"], 1),)
         trials = [Trial(at["A"], at["B"], (at["R"],)), Trial(at["R"], at["A"], (at["B"],)),
                   Trial(at["A"], at["B"], (), inside), Trial(at["C"], at["A"], (), inside)]  # fmt: skip

@@ -10,7 +10,7 @@ from scipy import stats
 import causalcontext as cc
 import naive_knn
 from causalcontext.data.kinds import Kind
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.errors import OptionError
 from causalcontext.independence.cmi_knn import CmiKnn, exchange_of, rank_space
@@ -19,8 +19,7 @@ from causalcontext.independence.permutation import permutation_p
 from causalcontext.independence.rcot import Rcot, features_of_conditions, fourier_features, weighted_chi2_upper
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.rows import Variable, as_variable
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason, Trial
 
 
 def number(values) -> Variable:
@@ -183,7 +182,7 @@ QUESTIONS = [("x", "y", ""), ("y", "x", ""), ("y", "x", "wz"), ("x", "y", "zw"),
 
 def answers(test, table: pd.DataFrame, questions) -> dict:
     data = read_table(table, "r")
-    prepared, at = test.prepare(data, take_stock(data)), data.names.index
+    prepared, at = test.prepare(data, take_survey(data)), data.names.index
     trials = [Trial(at(x), at(y), tuple(map(at, given))) for x, y, given in questions]
     return dict(zip(questions, prepared.answer(trials).p, strict=True))
 

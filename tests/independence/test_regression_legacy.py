@@ -5,13 +5,12 @@ import pytest
 
 import causalcontext as cc
 import naive
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.regression_legacy import PreparedLegacy
-from causalcontext.rules import Trial
+from causalcontext.questions import Reason, Trial
 from causalcontext.simulate import random_model
-from causalcontext.verdicts import Reason
 
 
 @pytest.fixture(scope="module", params=[2, 3], ids=["2 contexts", "3 contexts"])
@@ -21,7 +20,7 @@ def prepared(request):
     table = table * 1.0 + np.where(table.columns == "R", 0.0, -7.0)
     table["R"] = table["R"].astype(int)
     data = read_table(table, "R")
-    test = find_test("regression-legacy").prepare(data, take_stock(data, "raise"))
+    test = find_test("regression-legacy").prepare(data, take_survey(data, "raise"))
     return test, table.to_numpy(dtype=float), data.codes, data.context
 
 

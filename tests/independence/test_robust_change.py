@@ -11,15 +11,14 @@ import causalcontext as cc
 import naive
 import naive_change
 from causalcontext.data.kinds import Kind
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.context_change import ContextChange
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.robust_change import RobustChange, change_parts
 from causalcontext.independence.rows import as_variable
-from causalcontext.kernels.robust_change import GATE_LEVEL
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Reason
+from causalcontext.kernels.rows.robust_change import GATE_LEVEL
+from causalcontext.questions import Reason, Trial
 
 NO_RANDOM = np.random.default_rng(0)
 
@@ -340,11 +339,11 @@ def test_long_tables_are_thinned_and_small_contexts_kept():
     table["y"] = table["x"] + generator.standard_normal(n) + table["R"]
     data = read_table(table, "R")
     trials = [Trial(data.position("R"), data.position("y"), (data.position("x"),))]
-    some = RobustChange(most_rows=1000).prepare(data, take_stock(data)).answer(trials)
-    every = RobustChange(most_rows=n).prepare(data, take_stock(data)).answer(trials)
+    some = RobustChange(most_rows=1000).prepare(data, take_survey(data)).answer(trials)
+    every = RobustChange(most_rows=n).prepare(data, take_survey(data)).answer(trials)
     assert (some.n[0], every.n[0]) == (530, n)
     assert max(some.p[0], every.p[0]) < 0.01
-    again = RobustChange(most_rows=1000).prepare(data, take_stock(data)).answer(trials)
+    again = RobustChange(most_rows=1000).prepare(data, take_survey(data)).answer(trials)
     assert again.p[0] == some.p[0]
-    other = RobustChange(most_rows=1000, seed=1).prepare(data, take_stock(data)).answer(trials)
+    other = RobustChange(most_rows=1000, seed=1).prepare(data, take_survey(data)).answer(trials)
     assert other.p[0] != some.p[0]

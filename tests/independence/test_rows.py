@@ -13,15 +13,14 @@ from scipy import stats
 import causalcontext as cc
 import naive
 from causalcontext.data.kinds import Kind
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
+from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.rows import Answer, PreparedRows, RowTest, Variable
-from causalcontext.preparing import prepare
-from causalcontext.rules import Trial
+from causalcontext.questions import Reason, Trial
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.split import SplitSearch, level_search
-from causalcontext.verdicts import Reason
 
 
 @dataclass(frozen=True)
@@ -122,12 +121,12 @@ class Choosing:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_split_search_finds_what_the_compiled_one_finds(seed: int) -> None:
     from causalcontext.knowledge import Knowledge
-    from causalcontext.rules import adaptive
+    from causalcontext.questions import adaptive
     from causalcontext.search.algorithm import algorithm_1
     from causalcontext.search.plan import Plan
 
     data = read_table(soil(300, seed), "soil")
-    prepared = find_test("partial-correlation").prepare(data, take_stock(data))
+    prepared = find_test("partial-correlation").prepare(data, take_survey(data))
     plan = Plan(len(data.names), data.context, adaptive, (0, 1), Knowledge().links(data.names), 0.05, 9)
     searches = [level_search(Choosing(prepared), data.context), level_search(prepared, data.context)]
     assert isinstance(searches[0], SplitSearch)

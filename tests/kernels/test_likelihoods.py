@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from causalcontext.kernels.newton import LOGIT, ORDINAL, POISSON, logit_likelihood, maximise, one_pass
+from causalcontext.kernels.rows.newton import LOGIT, ORDINAL, POISSON, logit_likelihood, maximise, one_pass
 
 
 def a_model(family: int, seed: int):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.setup import set_up
@@ -11,7 +11,7 @@ from causalcontext.simulate import random_model
 
 def setup_of(table, context="R", knowledge=None):
     data = read_table(table, context)
-    return set_up(data, take_stock(data), (knowledge or Knowledge()).links(data.names))
+    return set_up(data, take_survey(data), (knowledge or Knowledge()).links(data.names))
 
 
 def model_table(rows, seed, **design):

@@ -6,15 +6,15 @@ import pandas as pd
 import pytest
 from score_tables import model_table, setup_of
 
-from causalcontext.kernels.context_choice import (
+from causalcontext.kernels.orders.context_parents import (
     choose_context_parents,
     log_wilks,
     logit_score,
     no_memory,
     remembered_score,
 )
-from causalcontext.kernels.partitions import Family, best_partition, best_score, chosen_slots
-from causalcontext.kernels.regressions import fit, no_fits, on_path, residual_variance, scratch, would_change
+from causalcontext.kernels.orders.parent_sets import fit, no_fits, on_path, residual_variance, scratch, would_change
+from causalcontext.kernels.orders.partitions import Partitions, best_partition, best_score, chosen_slots
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.problem import context_table, lattice_layout, make_blocks
 
@@ -102,7 +102,7 @@ def test_forced_parents_stay():
 @pytest.mark.parametrize("contexts", [2, 3, 4])
 def test_best_partition_is_the_best_of_all(contexts, generator):
     slots = 1 << contexts
-    family = Family(contexts, *(np.zeros((1, slots), dtype=np.int64),) * 3, np.zeros(1, dtype=np.int64))
+    family = Partitions(contexts, *(np.zeros((1, slots), dtype=np.int64),) * 3, np.zeros(1, dtype=np.int64))
     for _ in range(50):
         scores = generator.normal(size=slots)
         ways = [way for way in naive_score.partitions(list(range(contexts))) if len(way) > 1]
@@ -117,7 +117,7 @@ def test_best_partition_is_the_best_of_all(contexts, generator):
 def test_best_cut_of_a_merge_tree(generator):
     left = np.array([[0, 1, 2, 3, 4, 0, 2, 5, 7, 0]])
     right = np.array([[0, 1, 2, 3, 4, 1, 3, 4, 6, 0]])
-    family = Family(5, left, left, right, np.zeros(1, dtype=np.int64))
+    family = Partitions(5, left, left, right, np.zeros(1, dtype=np.int64))
     cuts = [[7, 6], [7, 2, 3], [5, 4, 6], [5, 4, 2, 3], [0, 1, 4, 6], [0, 1, 4, 2, 3]]
     for _ in range(50):
         scores = generator.normal(size=10)

@@ -6,9 +6,9 @@ import pytest
 from score_tables import model_table, quiet, setup_of
 
 import causalcontext as cc
-from causalcontext.kernels.context_choice import choose_context_parents, no_memory, remembered_score
-from causalcontext.kernels.order_moves import climb, sweep
-from causalcontext.kernels.order_state import refit
+from causalcontext.kernels.orders.context_parents import choose_context_parents, no_memory, remembered_score
+from causalcontext.kernels.orders.order_moves import climb, sweep
+from causalcontext.kernels.orders.order_state import refit
 from causalcontext.score.equivalence import equivalence_marks
 from causalcontext.score.exact_search import search_exactly
 from causalcontext.score.model import read_model

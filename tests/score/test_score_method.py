@@ -7,7 +7,7 @@ from score_tables import model_table
 from typer.testing import CliRunner
 
 import causalcontext as cc
-from causalcontext.cli import app
+from causalcontext.cli.app import app
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential, student_t5
 

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 import naive
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import find_test
-from causalcontext.kernels.levels import CUT
+from causalcontext.kernels.levels.skeleton import CUT
 from causalcontext.knowledge import Knowledge
+from causalcontext.questions import adaptive, masked, pooled
 from causalcontext.results.log import TrialLog
-from causalcontext.rules import adaptive, masked, pooled
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import judge_triples
@@ -33,7 +33,7 @@ class Case:
     @cached_property
     def prepared(self):
         data = read_table(self.table, "R")
-        return find_test("partial-correlation").prepare(data, take_stock(data))
+        return find_test("partial-correlation").prepare(data, take_survey(data))
 
     @property
     def levels(self):

@@ -11,11 +11,10 @@ import pytest
 
 from causalcontext.errors import DataError, OptionError
 from causalcontext.independence.protocol import IndependenceTest, PreparedTest
-from causalcontext.rules import Query, Trial, adaptive
+from causalcontext.questions import Query, Reason, Trial, adaptive
 from causalcontext.simulate.assumptions import is_acyclic
 from causalcontext.simulate.discrete import OracleTest, random_discrete_model
 from causalcontext.simulate.enumerate import every_model, random_models
-from causalcontext.verdicts import Reason
 
 
 def naive_independent(joint, x, y, given, where):

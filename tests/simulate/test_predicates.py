@@ -123,15 +123,15 @@ def test_an_accident_inside_one_context_is_reported():
 @pytest.mark.parametrize("seed", range(6))
 def test_simulated_independences_agree_with_the_oracle_of_the_discrete_analogue(seed):
     """The separations that the theory rests on: given the parents of an effect, pooled or inside a context."""
-    from causalcontext.data.stock import take_stock
+    from causalcontext.data.survey import take_survey
     from causalcontext.data.tables import read_table
     from causalcontext.independence.registry import find_test
-    from causalcontext.rules import Trial
+    from causalcontext.questions import Trial
 
     model = random_model(nodes=6, density=0.4, seed=seed, edits=("add", "remove", "flip"), cycles="any")
     analogue = random_discrete_model(model.adjacency, model.context, seed=seed, names=model.names)
     data = read_table(model.sample(20_000, seed=seed), "R")
-    test = find_test("partial-correlation").prepare(data, take_stock(data, "raise"))
+    test = find_test("partial-correlation").prepare(data, take_survey(data, "raise"))
     checked = {True: 0, False: 0}
     for level, links in enumerate(model.adjacency):
         for y in (node for node in range(6) if node != model.context):

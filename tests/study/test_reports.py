@@ -5,10 +5,16 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from causalcontext.cli import app
+from causalcontext.cli.app import app
 from causalcontext.errors import FileError
 from causalcontext.study import Design, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.comparison import compare, correction_report, is_target, read_published, replication_report
+from causalcontext.study.against_published import (
+    compare,
+    correction_report,
+    is_target,
+    read_published,
+    replication_report,
+)
 from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, Panel, draw_figure
 from causalcontext.study.orderings import ORDERING_METRICS, ordering_report, paired_differences, runtime_report
 

@@ -255,8 +255,8 @@ def test_a_test_that_remembers_answers_as_before_and_asks_once():
     class Counting:
         name = "counting"
 
-        def prepare(self, data, stock):
-            inner = find_test("cmi-knn-mixed").prepare(data, stock)
+        def prepare(self, data, survey):
+            inner = find_test("cmi-knn-mixed").prepare(data, survey)
             answer = inner.answer
             inner.answer = lambda trials: asked.extend(trials) or answer(trials)
             return inner

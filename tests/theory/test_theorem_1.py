@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from causalcontext.rules import masked, pooled
+from causalcontext.questions import masked, pooled
 from causalcontext.search.intersection import intersect
 from causalcontext.simulate import every_model, random_discrete_model, random_models
 from causalcontext.simulate.assumptions import has_long_union_cycle

@@ -13,7 +13,7 @@ from causalcontext.errors import DataError, check_choice
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.stock import Stock
+    from causalcontext.data.survey import Survey
 
 LARGEST_SCATTER = 1e150
 """The product of two larger sums of squares comes close to overflow."""
@@ -35,13 +35,13 @@ def check_size(data: Dataset) -> None:
                         f"{8e-9 * levels * variables**2:.0f} GB; merge contexts or drop columns")  # fmt: skip
 
 
-def check_stock(stock: Stock, data: Dataset, missing: str = "raise") -> None:
+def check_survey(survey: Survey, data: Dataset, missing: str = "raise") -> None:
     """Return if the table can be searched.
 
     Parameters
     ----------
-    stock : Stock
-        As `take_stock(data)` gives it, empty contexts included.
+    survey : Survey
+        As `take_survey(data)` gives it, empty contexts included.
     data : Dataset
     missing : {"raise", "listwise", "testwise"}
         Whether missing values are an error, or their rows are dropped.
@@ -54,32 +54,32 @@ def check_stock(stock: Stock, data: Dataset, missing: str = "raise") -> None:
     """
     check_missing_option(missing)
     if missing == "raise":
-        _check_none_missing(stock, data)
-    _check_none_infinite(stock, data)
-    _check_rows_left(stock, data)
-    _check_spread(stock)
+        _check_none_missing(survey, data)
+    _check_none_infinite(survey, data)
+    _check_rows_left(survey, data)
+    _check_spread(survey)
 
 
-def _check_none_missing(stock: Stock, data: Dataset) -> None:
-    findings = _counts_by_column(stock, data, stock.missing)
-    if stock.missing_context:
-        findings.insert(0, f"{data.context_name!r} ({stock.missing_context})")
+def _check_none_missing(survey: Survey, data: Dataset) -> None:
+    findings = _counts_by_column(survey, data, survey.missing)
+    if survey.missing_context:
+        findings.insert(0, f"{data.context_name!r} ({survey.missing_context})")
     if findings:
         raise DataError(f"missing values in {_shortened(findings, 'column')}; fill them in, or pass "
                         'missing="listwise" to drop the rows that have one, or "testwise" to drop them test by '
                         "test")  # fmt: skip
 
 
-def _check_none_infinite(stock: Stock, data: Dataset) -> None:
-    findings = _counts_by_column(stock, data, stock.infinite)
+def _check_none_infinite(survey: Survey, data: Dataset) -> None:
+    findings = _counts_by_column(survey, data, survey.infinite)
     if findings:
         raise DataError(f"infinite values in {_shortened(findings, 'column')}; replace them or drop the rows")
 
 
-def _check_rows_left(stock: Stock, data: Dataset) -> None:
-    left = int(np.count_nonzero(stock.n))
+def _check_rows_left(survey: Survey, data: Dataset) -> None:
+    left = int(np.count_nonzero(survey.n))
     if left == 0:
-        empty = [repr(stock.names[place]) for place in np.flatnonzero(_all_missing(stock))]
+        empty = [repr(survey.names[place]) for place in np.flatnonzero(_all_missing(survey))]
         reason = f"; {_shortened(empty, 'column')} without any value" if empty else ""
         raise DataError(f"no rows are left after dropping rows with missing values{reason}")
     if data.context is not None and left < 2:
@@ -87,36 +87,36 @@ def _check_rows_left(stock: Stock, data: Dataset) -> None:
                         "values; at least 2 are needed")  # fmt: skip
 
 
-def _check_spread(stock: Stock) -> None:
-    squares = np.diagonal(stock.pooled()[2])
-    huge = [repr(stock.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
+def _check_spread(survey: Survey) -> None:
+    squares = np.diagonal(survey.pooled()[2])
+    huge = [repr(survey.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
     if huge:
         raise DataError(f"values too large to be squared in {_shortened(huge, 'column')}; rescale them")
-    fixed = [repr(stock.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
+    fixed = [repr(survey.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
     if fixed:
         raise DataError(f"the same value in all rows of {_shortened(fixed, 'column')}; drop constant columns "
                         "(and rescale those with tiny values)")  # fmt: skip
 
 
-def _all_missing(stock: Stock) -> NDArray[np.bool_]:
+def _all_missing(survey: Survey) -> NDArray[np.bool_]:
     """The variables that have no value in any row with a context."""
-    result: NDArray[np.bool_] = stock.missing.sum(axis=0) == (stock.n + stock.lost).sum()
+    result: NDArray[np.bool_] = survey.missing.sum(axis=0) == (survey.n + survey.lost).sum()
     return result
 
 
-def _counts_by_column(stock: Stock, data: Dataset, counts: NDArray[np.int64]) -> list[str]:
+def _counts_by_column(survey: Survey, data: Dataset, counts: NDArray[np.int64]) -> list[str]:
     """`'X' (12: 7 with R = 'dry', 5 with R = 'wet')` for every column that has any."""
     return [
-        f"{stock.names[place]!r} ({counts[:, place].sum()}{_counts_by_level(stock, data, counts[:, place])})"
+        f"{survey.names[place]!r} ({counts[:, place].sum()}{_counts_by_level(survey, data, counts[:, place])})"
         for place in np.flatnonzero(counts.any(axis=0))
     ]
 
 
-def _counts_by_level(stock: Stock, data: Dataset, counts: NDArray[np.int64]) -> str:
+def _counts_by_level(survey: Survey, data: Dataset, counts: NDArray[np.int64]) -> str:
     if data.context is None:
         return ""
     places = np.flatnonzero(counts)
-    findings = [f"{counts[k]} with {data.context_name} = {stock.levels[k]!r}" for k in places]
+    findings = [f"{counts[k]} with {data.context_name} = {survey.levels[k]!r}" for k in places]
     return ": " + _shortened(findings, "context")
 
 

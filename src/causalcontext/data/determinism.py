@@ -17,7 +17,7 @@ MOST_CUTS = 3
 """Cuts of a small tree (depth 2), unless more contexts need more."""
 
 
-class Indicator(NamedTuple):
+class StepFunction(NamedTuple):
     """The context is this function of a column: `levels[i]` between the cuts i - 1 and i."""
 
     column: str
@@ -36,7 +36,7 @@ class Indicator(NamedTuple):
         return f'context=cc.bins("{self.column}", edges=[{", ".join(f"{cut:.6g}" for cut in self.cuts)}])'
 
 
-def indicators(data: Dataset) -> list[Indicator]:
+def indicators(data: Dataset) -> list[StepFunction]:
     """The columns of which the context is a function with few cuts, without a single exception."""
     counts = np.bincount(data.codes[data.codes >= 0], minlength=len(data.levels))
     if data.context is None or counts.min() < FEWEST_ROWS:
@@ -50,7 +50,7 @@ def indicators(data: Dataset) -> list[Indicator]:
     return [indicator for indicator in found if indicator is not None]
 
 
-def _indicator(name: str, values: NDArray[Any], codes: NDArray[np.int32], most: int) -> Indicator | None:
+def _indicator(name: str, values: NDArray[Any], codes: NDArray[np.int32], most: int) -> StepFunction | None:
     """The context as a step function of the values; None with an exception, too many steps or tiny ones."""
     column, codes, switch = _switches(values, codes)
     if switch.size > most or (column[switch] == column[switch + 1]).any():
@@ -59,7 +59,7 @@ def _indicator(name: str, values: NDArray[Any], codes: NDArray[np.int32], most: 
         return None
     cuts = (column[switch] + column[switch + 1]) / 2
     levels = [int(codes[place]) for place in (*switch.tolist(), len(codes) - 1)]
-    return Indicator(name, tuple(cuts.tolist()), tuple(levels))
+    return StepFunction(name, tuple(cuts.tolist()), tuple(levels))
 
 
 def _switches(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.errors import DataError, OptionError
+from causalcontext.errors import DataError, OptionError, check_whole
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,7 @@ def bins(
     if (edges is None) == (quantiles is None):
         raise OptionError(f"bins({column!r}) needs either edges=[...] or quantiles=...")
     if quantiles is not None:
-        if not isinstance(quantiles, int | np.integer) or isinstance(quantiles, bool) or quantiles < 2:
-            raise OptionError(f"quantiles is {quantiles!r}, expected a whole number from 2")
+        check_whole("quantiles", quantiles, 2)
         return Indicator(column, name or f"{column} bin", quantiles=int(quantiles))
     cuts = _numbers(column, edges or ())
     return Indicator(column, name or f"{column} bin", cuts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.scan import add_cross_products, centre_by_level, mirror, order_by_level, scan
+from causalcontext.kernels.rows.scan import add_cross_products, centre_by_level, mirror, order_by_level, scan
 
 SMALLEST_SCATTER = 1e-150
 """The product of two smaller sums of squares comes close to underflow: such a column counts as constant."""

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.data.contexts import read_levels
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
-from causalcontext.data.system import read_system
+from causalcontext.data.levels import read_levels
+from causalcontext.data.values import read_system
 from causalcontext.errors import DataError, NotYetError, OptionError, did_you_mean
 
 
@@ -55,7 +55,7 @@ def read_table(
     _check_shape(columns, place)
     levels, codes = _context(columns, place, declared, whole_floats=isinstance(table, np.ndarray))
     found = _kinds(columns, place, declared)
-    read = [_context_values(codes) if i == place else read_system(c, found[i]) for i, c in enumerate(columns)]
+    read = [(codes, ()) if i == place else read_system(c, found[i]) for i, c in enumerate(columns)]
     return Dataset(
         names=column_names,
         kinds=found,
@@ -186,7 +186,3 @@ def _kinds(columns: Sequence[Column], context: int | None, declared: Mapping[str
     """The kind of every column. No declaration makes a date or a list usable, so every dtype is looked at."""
     inferred = [Kind.CATEGORICAL if i == context else infer_kind(column) for i, column in enumerate(columns)]
     return tuple(declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True))
-
-
-def _context_values(codes: NDArray[np.int32]) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    return codes, ()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.determinism import Indicator, indicators
+from causalcontext.data.determinism import StepFunction, indicators
 from causalcontext.data.several import by_variable
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
@@ -40,7 +40,7 @@ def _by_context(result: ContextGraphs, rows: Dataset) -> Iterable[Dataset]:
     return by_variable(rows, result.settings.contexts) if result.settings.contexts else (rows,)
 
 
-def _deterministic(context: str, indicator: Indicator) -> Finding:
+def _deterministic(context: str, indicator: StepFunction) -> Finding:
     message = (f"{context} is a function of {indicator.column} without a single exception; given "
                f"{indicator.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
     advice = (f"if it was made from {indicator.column}, declare it: {indicator.call()}; if {indicator.column} only "

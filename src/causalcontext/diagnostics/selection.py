@@ -11,9 +11,9 @@ from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.several import PreparedSeveral
+from causalcontext.questions import masked
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.several import context_positions
-from causalcontext.rules import masked
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.indicator import without
 from causalcontext.search.plan import Plan

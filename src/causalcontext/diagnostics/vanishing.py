@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.support import Cause, CellSupport, MatchedSupport, Support
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.several import PreparedSeveral
-from causalcontext.results.comparison import conditions
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.mechanism_difference import conditions
 from causalcontext.results.several import context_positions, differing_contexts
-from causalcontext.support import Cause, CellSupport, MatchedSupport, Support
 
 TOPIC = "missing edge"
 WORDS = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr
 
 from causalcontext.independence.rows import Answer, untestable
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason
 
 Floats = NDArray[np.float64]
 FEWEST_DF = 5

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from causalcontext.data.kinds import Kind
-from causalcontext.independence.choice import Member, seeded
+from causalcontext.independence.composite import Member, seeded
 from causalcontext.independence.conditional_gaussian import ConditionalGaussian
 from causalcontext.independence.g_squared import GSquared
 from causalcontext.independence.partial_correlation import PartialCorrelation
@@ -17,19 +17,19 @@ from causalcontext.independence.tsagris import Tsagris
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.stock import Stock
+    from causalcontext.data.survey import Survey
     from causalcontext.independence.protocol import PreparedTest
-    from causalcontext.rules import Trial
+    from causalcontext.questions import Trial
 
-Rule = Callable[[Kind, Kind, Sequence[Kind]], bool]
+KindRule = Callable[[Kind, Kind, Sequence[Kind]], bool]
 """`rule(kind of x, kind of y, kinds of the conditions)`."""
 
 
 @dataclass(frozen=True)
-class Where:
+class ForKinds:
     """A test for the kinds of columns that a rule names."""
 
-    rule: Rule
+    rule: KindRule
     test: RowTest
     seed: int = 0
 
@@ -42,9 +42,9 @@ class Where:
         """Whether the rule names the kinds of the columns of a trial."""
         return self.rule(data.kinds[trial.x], data.kinds[trial.y], [data.kinds[z] for z in trial.given])
 
-    def prepare(self, data: Dataset, stock: Stock) -> PreparedTest:
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedTest:
         """The test for this table."""
-        prepared: PreparedTest = seeded(self.test, self.seed).prepare(data, stock)
+        prepared: PreparedTest = seeded(self.test, self.seed).prepare(data, survey)
         return prepared
 
 
@@ -70,8 +70,8 @@ def anything(x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
 
 AUTO: tuple[Member, ...] = (
     PartialCorrelation(at_context=False),
-    Where(category_and_continuous, RobustChange()),
-    Where(two_categories, GSquared()),
-    Where(two_continuous, ConditionalGaussian()),
-    Where(anything, Tsagris()),
+    ForKinds(category_and_continuous, RobustChange()),
+    ForKinds(two_categories, GSquared()),
+    ForKinds(two_continuous, ConditionalGaussian()),
+    ForKinds(anything, Tsagris()),
 )

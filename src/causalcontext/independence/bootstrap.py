@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.independence.fits import Comparison, shares
+from causalcontext.independence.likelihood_fits import NestedFits, shares
 from causalcontext.independence.permutation import sequential_p
-from causalcontext.kernels.bootstrap import drawn_exceedances
+from causalcontext.kernels.rows.bootstrap import drawn_exceedances
 
 Floats = NDArray[np.float64]
 
 
-def bootstrap_p(found: Comparison, random: np.random.Generator) -> float:
+def bootstrap_p(found: NestedFits, random: np.random.Generator) -> float:
     """The share of draws whose likelihood ratio reaches the observed one."""
     below = np.cumsum(shares(found.response, found.base, found.small.slopes), axis=1)
 

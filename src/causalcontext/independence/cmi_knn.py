@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from causalcontext.data.kinds import Kind
+from causalcontext.data.ranks import mean_ranks
 from causalcontext.errors import OptionError
 from causalcontext.independence.permutation import check_permutations, permutation_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, as_variable, untestable
-from causalcontext.kernels.neighbours import local_shuffles, nearest_rows, shuffled_information
-from causalcontext.verdicts import Reason
+from causalcontext.kernels.rows.neighbours import local_shuffles, nearest_rows, shuffled_information
+from causalcontext.questions import Reason
 
 Shorts = NDArray[np.int16]
 Ints = NDArray[np.int64]
@@ -174,9 +175,7 @@ def twice_mean_ranks(values: Floats) -> Ints:
     >>> twice_mean_ranks(np.array([2.0, 1.0, 2.0])).tolist()
     [3, 0, 3]
     """
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    after = np.cumsum(counts)
-    ranks: Ints = (2 * after - counts - 1)[place].astype(np.int64)
+    ranks: Ints = (2.0 * mean_ranks(values) - 2.0).astype(np.int64)
     return ranks
 
 

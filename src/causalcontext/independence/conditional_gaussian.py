@@ -15,7 +15,7 @@ from causalcontext.independence.association import FEWEST_DF, association
 from causalcontext.independence.designs import added_to, base_of, columns_of
 from causalcontext.independence.rows import Answer, RowTest, Variable, as_variable, untestable
 from causalcontext.independence.strata import parts_of, strata_of
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason
 
 Rows = NDArray[np.intp]
 USABLE_SHARE = 0.8

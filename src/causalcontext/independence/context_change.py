@@ -14,8 +14,8 @@ import numpy as np
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.category_columns import as_arrays
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
-from causalcontext.kernels.robust_change import change_on_rows
-from causalcontext.verdicts import Reason
+from causalcontext.kernels.rows.robust_change import change_on_rows
+from causalcontext.questions import Reason
 
 
 @dataclass(frozen=True)

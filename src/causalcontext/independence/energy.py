@@ -16,8 +16,8 @@ from causalcontext.data.kinds import Kind
 from causalcontext.errors import OptionError
 from causalcontext.independence.permutation import check_permutations, permutation_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
-from causalcontext.kernels.energy import dispersion_within
-from causalcontext.verdicts import Reason
+from causalcontext.kernels.rows.energy import dispersion_within
+from causalcontext.questions import Reason
 
 Floats = NDArray[np.float64]
 

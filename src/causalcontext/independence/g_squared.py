@@ -18,8 +18,8 @@ from causalcontext.data.kinds import Kind
 from causalcontext.independence.permutation import sequential_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
 from causalcontext.independence.strata import parts_of, strata_of
-from causalcontext.kernels.contingency import cell_sum, permuted_exceedances
-from causalcontext.verdicts import Reason
+from causalcontext.kernels.rows.contingency import cell_sum, permuted_exceedances
+from causalcontext.questions import Reason
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from causalcontext.data.kinds import Kind
-from causalcontext.kernels.gaussian import (
+from causalcontext.independence.protocol import answer_in_groups
+from causalcontext.kernels.levels.gaussian import (
     CONSTANT,
     CONTEXT_CHANGE,
     EVERY_CONTEXT,
@@ -22,13 +23,12 @@ from causalcontext.kernels.gaussian import (
     answer_batch,
     workspace,
 )
-from causalcontext.kernels.levels import Candidates, Records, count_votes, search_pairs
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Outcomes
+from causalcontext.kernels.levels.skeleton import Candidates, Records, count_votes, search_pairs
+from causalcontext.questions import Outcomes, Trial
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.stock import Stock
+    from causalcontext.data.survey import Survey
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,14 +73,10 @@ class PreparedGaussian:
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order."""
-        numbers = np.full((len(trials), 3), np.nan)
-        facts = np.zeros((len(trials), 2), dtype=np.int64)
         by_size: dict[int, list[int]] = {}
         for i, trial in enumerate(trials):
             by_size.setdefault(len(trial.given) - (self.context in trial.given), []).append(i)
-        for size, chosen in by_size.items():
-            numbers[chosen], facts[chosen] = self._answer_size(size, [trials[i] for i in chosen])
-        return Outcomes(numbers[:, 0], numbers[:, 1], numbers[:, 2], facts[:, 0], facts[:, 1].astype(np.int8))
+        return answer_in_groups(trials, by_size, self._answer_size)
 
     def search_pairs(self, alpha: float, level: int, first: Ints, second: Ints, slot: Ints, active: Ints,
                      candidates: Candidates, records: Records) -> Ints:  # fmt: skip
@@ -95,7 +91,8 @@ class PreparedGaussian:
         count_votes(self.statistics(size), alpha, size, self.context, graph, first, second, centre, offset,
                     with_context, candidates, separating, holding, self._workspace(size, 1))  # fmt: skip
 
-    def _answer_size(self, size: int, trials: list[Trial]) -> tuple[Floats, Ints]:
+    def _answer_size(self, size: int, trials: list[Trial]) -> Outcomes:
+        """Trials with sets of one size; the mode in which the kernel answers is the place among `labels`."""
         plan = np.array([self._plan(trial) for trial in trials], dtype=np.int64).reshape(-1, 4)
         given = np.array([[z for z in trial.given if z != self.context] for trial in trials], dtype=np.int64)
         numbers = np.full((len(trials), 3), np.nan)
@@ -105,7 +102,8 @@ class PreparedGaussian:
         for i, trial in enumerate(trials):
             if trial.where and self.context in (trial.x, trial.y):
                 numbers[i], facts[i, 1] = np.nan, CONSTANT
-        return numbers, facts
+        statistic, df, p = numbers.T
+        return Outcomes(statistic, df, p, facts[:, 0], facts[:, 1].astype(np.int8), plan[:, 0].astype(np.int8))
 
     def _plan(self, trial: Trial) -> tuple[int, int, int, int]:
         """How the kernel answers a trial: (mode, view, x, y)."""
@@ -162,7 +160,7 @@ def moments_of(prepared: object) -> PreparedGaussian | None:
     return found if isinstance(found, PreparedGaussian) else None
 
 
-def prepare_gaussian(data: Dataset, stock: Stock, kind: int) -> PreparedGaussian:
+def prepare_gaussian(data: Dataset, survey: Survey, kind: int) -> PreparedGaussian:
     """The prepared test for a table, with the context variable at its own position among the columns.
 
     Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; a categorical column with more of them, which has
@@ -170,14 +168,14 @@ def prepare_gaussian(data: Dataset, stock: Stock, kind: int) -> PreparedGaussian
     """
     system = np.array(data.system)
     total = len(data.names)
-    mean = np.zeros((len(stock.n), total))
-    scatter = np.zeros((len(stock.n), total, total))
-    mean[:, system] = stock.mean
-    scatter[:, system[:, None], system] = stock.scatter
+    mean = np.zeros((len(survey.n), total))
+    scatter = np.zeros((len(survey.n), total, total))
+    mean[:, system] = survey.mean
+    scatter[:, system[:, None], system] = survey.scatter
     named = [position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL]
     several = [position for position in named if len(data.categories[position]) > 2]
     mean[:, several], scatter[:, several], scatter[:, :, several] = 0.0, 0.0, 0.0
-    return PreparedGaussian(stock.n, mean, scatter, -1 if data.context is None else data.context, kind)
+    return PreparedGaussian(survey.n, mean, scatter, -1 if data.context is None else data.context, kind)
 
 
 def pooled_scatter(rows: Ints, mean: Floats, scatter: Floats) -> Floats:

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from causalcontext.data.kinds import Kind
+from causalcontext.data.ranks import gaussian_ranks
 from causalcontext.independence.association import association
 from causalcontext.independence.designs import added_to, base_of, columns_of
 from causalcontext.independence.rows import Answer, RowTest, Variable
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -44,11 +41,4 @@ class GaussianRanks(RowTest):
 
 def scores_of(variable: Variable) -> Variable:
     """A number as normal quantiles of its ranks, (rank - 1/2) / n, ties sharing a rank; other kinds as they are."""
-    return Variable(normal_scores(variable.values), Kind.CONTINUOUS) if variable.is_number else variable
-
-
-def normal_scores(values: Floats) -> Floats:
-    """The normal quantiles of the ranks."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    rank = np.cumsum(count) - (count - 1) / 2.0
-    return np.asarray(ndtri((rank[place] - 0.5) / values.size))
+    return Variable(gaussian_ranks(variable.values), Kind.CONTINUOUS) if variable.is_number else variable

@@ -9,8 +9,8 @@ from causalcontext.independence.gaussian import OTHER_LABELS, PreparedGaussian, 
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.stock import Stock
-    from causalcontext.rules import Trial
+    from causalcontext.data.survey import Survey
+    from causalcontext.questions import Trial
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,10 @@ class LinearGaussian:
         """The names of the tests that it is made of."""
         return (self.name, *OTHER_LABELS)
 
-    @property
-    def answers_all_continuous(self) -> bool:
-        """Whether a table of continuous columns needs no other test."""
-        return self.at_context
-
     def answers(self, data: Dataset, trial: Trial) -> bool:
         """Whether all columns of a trial are continuous, but for the context."""
         return answers_gaussian(data, trial, self.at_context)
 
-    def prepare(self, data: Dataset, stock: Stock) -> PreparedGaussian:
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedGaussian:
         """The test for this table."""
-        return prepare_gaussian(data, stock, self.kind)
+        return prepare_gaussian(data, survey, self.kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from causalcontext.independence.linear_gaussian import LinearGaussian
-from causalcontext.kernels.gaussian import STUDENT
+from causalcontext.kernels.levels.gaussian import STUDENT
 
 
 @dataclass(frozen=True)

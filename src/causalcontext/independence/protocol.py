@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Outcomes
+import numpy as np
+
+from causalcontext.questions import Outcomes, Reason, Trial
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.stock import Stock
+    from causalcontext.data.survey import Survey
+
+
+Key = TypeVar("Key")
 
 
 @runtime_checkable
@@ -31,6 +35,31 @@ class IndependenceTest(Protocol):
         """What the test is called in settings and logs."""
         ...
 
-    def prepare(self, data: Dataset, stock: Stock) -> PreparedTest:
-        """The test for this table. `stock` holds the per-context moments of one pass over the rows."""
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedTest:
+        """The test for this table. `survey` holds the per-context moments of one pass over the rows."""
         ...
+
+
+def answer_in_groups(
+    trials: Sequence[Trial], groups: Mapping[Key, list[int]], answer: Callable[[Key, list[Trial]], Outcomes]
+) -> Outcomes:
+    """The outcomes of trials that are answered group by group, in the order of the trials.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+    groups : mapping from key to list of int
+        The places of the trials of every group; what is in none has no test.
+    answer : function
+        `answer(key, trials)`: the outcomes of one group.
+    """
+    numbers = np.full((3, len(trials)), np.nan)
+    n = np.zeros(len(trials), dtype=np.int64)
+    reason = np.full(len(trials), Reason.NO_TEST, dtype=np.int8)
+    label = np.zeros(len(trials), dtype=np.int8)
+    for key, chosen in groups.items():
+        found = answer(key, [trials[i] for i in chosen])
+        numbers[:, chosen] = found.statistic, found.df, found.p
+        n[chosen], reason[chosen] = found.n, found.reason
+        label[chosen] = 0 if found.label is None else found.label
+    return Outcomes(numbers[0], numbers[1], numbers[2], n, reason, label)

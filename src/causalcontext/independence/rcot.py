@@ -15,7 +15,7 @@ from scipy.special import chdtrc
 
 from causalcontext.errors import OptionError
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason
 
 Floats = NDArray[np.float64]
 

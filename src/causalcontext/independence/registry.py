@@ -6,8 +6,8 @@ from typing import Any
 
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.independence.auto import AUTO
-from causalcontext.independence.choice import Choice, Member, seeded
 from causalcontext.independence.cmi_knn import CmiKnn
+from causalcontext.independence.composite import Composite, Member, seeded
 from causalcontext.independence.conditional_gaussian import ConditionalGaussian
 from causalcontext.independence.context_change import ContextChange
 from causalcontext.independence.energy import EnergyDistance
@@ -37,7 +37,7 @@ TESTS: dict[str, Any] = {
         CmiKnn(),
         Rcot(),
         EnergyDistance(),
-        Choice("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())),
+        Composite("cmi-knn-mixed", (PartialCorrelation(at_context=False), CmiKnn())),
         RegressionLegacy(),
     )
 }
@@ -59,11 +59,11 @@ def find_test(test: str | IndependenceTest, seed: int = 0) -> IndependenceTest:
     if isinstance(test, str):
         check_choice("test", test, ("auto", *TESTS))
         if test == "auto":
-            return Choice("auto", AUTO, seed)
+            return Composite("auto", AUTO, seed)
         test = TESTS[test]
     if isinstance(test, type) or not isinstance(test, IndependenceTest):
         raise OptionError(f"test is {test!r}, expected a name ({', '.join(TESTS)}) or an object with a name and a "
-                          "method prepare(data, stock)")  # fmt: skip
+                          "method prepare(data, survey)")  # fmt: skip
     if isinstance(test, Member):
-        return Choice(test.name, (test, *AUTO), seed)
+        return Composite(test.name, (test, *AUTO), seed)
     return seeded(test, seed)  # type: ignore[no-any-return]

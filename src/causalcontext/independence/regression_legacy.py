@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtri, stdtr
+from scipy.special import chdtrc, stdtr
 
 from causalcontext.data.kinds import Kind
+from causalcontext.data.missing import complete_rows
+from causalcontext.data.ranks import gaussian_ranks
 from causalcontext.errors import NotYetError
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Outcomes, Reason
+from causalcontext.questions import Outcomes, Reason, Trial
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.stock import Stock
+    from causalcontext.data.survey import Survey
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,7 +39,7 @@ class RegressionLegacy:
 
     name: str = "regression-legacy"
 
-    def prepare(self, data: Dataset, stock: Stock) -> PreparedLegacy:
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedLegacy:
         """The test for this table; of its rows, those without missing values are used."""
         categorical = [data.names[i] for i in data.system if data.kinds[i] is not Kind.CONTINUOUS]
         if categorical:
@@ -46,7 +47,7 @@ class RegressionLegacy:
         values = np.array([np.asarray(column, dtype=np.float64) for column in data.columns])
         if data.context is not None:
             values[data.context] = 0.0
-        complete = np.isfinite(values).all(axis=0) & (data.codes >= 0)
+        complete = complete_rows(data)
         return PreparedLegacy(values[:, complete], data.codes[complete], len(data.levels), data.context)
 
 
@@ -68,7 +69,7 @@ class PreparedLegacy:
         self.context, self.levels = context, levels
         inside = [values[:, codes == level] for level in range(levels)]
         self.rows = np.array([values.shape[1], *(part.shape[1] for part in inside)], dtype=np.int64)
-        self.ranked = [_scatter(_gaussian_ranks(part)) for part in (values, *inside)]
+        self.ranked = [_scatter(_ranked(part)) for part in (values, *inside)]
         self.total = _scatter(values)
         self.within = np.sum([_scatter(part) for part in inside], axis=0)
 
@@ -141,13 +142,9 @@ def _why(untestable: NDArray[np.bool_]) -> NDArray[np.int8]:
     return np.where(untestable, Reason.COLLINEAR, Reason.TESTABLE).astype(np.int8)
 
 
-def _gaussian_ranks(values: Floats) -> Floats:
-    """Every column as normal quantiles of its ranks; ties share a rank."""
-    from scipy.stats import rankdata  # a third of a second to import, for a test that only replication needs
-
-    if values.shape[1] == 0:
-        return values
-    return np.asarray(ndtri((rankdata(values, axis=1) - 0.5) / values.shape[1]))
+def _ranked(values: Floats) -> Floats:
+    """Every column as normal quantiles of its ranks, shape (columns, rows)."""
+    return np.array([gaussian_ranks(column) for column in values])
 
 
 def _scatter(values: Floats) -> Floats:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from causalcontext.data.kinds import Kind
-from causalcontext.data.thinning import thinned
+from causalcontext.data.row_sample import thinned
 from causalcontext.independence.category_columns import as_arrays
 from causalcontext.independence.rows import Answer, PreparedRows, RowTest, Variable, untestable
-from causalcontext.kernels.robust_change import GATE_LEVEL, Parts, robust_change
-from causalcontext.verdicts import Reason
+from causalcontext.kernels.rows.robust_change import GATE_LEVEL, Parts, robust_change
+from causalcontext.questions import Reason
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.stock import Stock
+    from causalcontext.data.survey import Survey
 
 LOOK_BELOW = 0.2
 """The gate can only raise a p-value, so above this one it is not looked at: no decision depends on it."""
@@ -51,7 +51,7 @@ class RobustChange(RowTest):
     most_rows: int = 20_000
     seed: int = 0
 
-    def prepare(self, data: Dataset, stock: Stock) -> PreparedRows:
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedRows:
         """The test for this table, or for some of the rows of a long one."""
         return PreparedRows(self, thinned(data, self.most_rows, self.seed))
 

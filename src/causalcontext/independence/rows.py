@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Kind
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Outcomes, Reason
+from causalcontext.data.missing import complete_rows
+from causalcontext.questions import Outcomes, Reason, Trial
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.stock import Stock
+    from causalcontext.data.survey import Survey
 
 Floats = NDArray[np.float64]
 Where = tuple[tuple[int, int], ...]
@@ -97,7 +97,7 @@ class RowTest(ABC):
     def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Answer:
         """The answer for one trial. No column is constant; x comes before y, and conditions are in order, by name."""
 
-    def prepare(self, data: Dataset, stock: Stock) -> PreparedRows:
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedRows:
         """The test for this table."""
         return PreparedRows(self, data)
 
@@ -167,11 +167,3 @@ def as_variable(values: Floats, kind: Kind) -> Variable | None:
         return None if values.size == 0 or values.min() == values.max() else Variable(values, kind)
     occurring, codes = np.unique(values, return_inverse=True)
     return None if occurring.size < 2 else Variable(codes.astype(np.float64), kind, int(occurring.size))
-
-
-def complete_rows(data: Dataset) -> NDArray[np.bool_]:
-    """True for the rows with a context and a finite number in every column."""
-    complete: NDArray[np.bool_] = data.codes >= 0
-    for position in data.system:
-        complete = complete & np.isfinite(np.asarray(data.columns[position], dtype=np.float64))
-    return complete

@@ -15,7 +15,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.independence.association import FEWEST_DF
 from causalcontext.independence.designs import added_to, base_of, columns_of
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason
 
 Floats = NDArray[np.float64]
 

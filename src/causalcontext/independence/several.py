@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from causalcontext.data.several import Cells
-from causalcontext.data.stock import Stock
+from causalcontext.data.survey import Survey
 from causalcontext.independence.gaussian import PreparedGaussian, pooled_scatter
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Outcomes, Reason
+from causalcontext.questions import Outcomes, Reason, Trial
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -139,14 +138,14 @@ class PreparedSeveral:
         return np.asarray(total[:k, :k] - total[:k, k:] @ np.linalg.pinv(total[k:, k:]) @ total[k:, :k])
 
 
-def prepare_several(cells: Cells, stock: Stock, kind: int) -> PreparedSeveral:
-    """The tests for a table with several context variables; `stock` has the moments of every cell."""
+def prepare_several(cells: Cells, survey: Survey, kind: int) -> PreparedSeveral:
+    """The tests for a table with several context variables; `survey` has the moments of every cell."""
     system, total = np.array(cells.system), len(cells.names)
-    mean = np.zeros((len(stock.n), total))
-    scatter = np.zeros((len(stock.n), total, total))
-    mean[:, system] = stock.mean
-    scatter[:, system[:, None], system] = stock.scatter
-    return PreparedSeveral(stock.n, mean, scatter, cells.contexts, cells.codes, kind)
+    mean = np.zeros((len(survey.n), total))
+    scatter = np.zeros((len(survey.n), total, total))
+    mean[:, system] = survey.mean
+    scatter[:, system[:, None], system] = survey.scatter
+    return PreparedSeveral(survey.n, mean, scatter, cells.contexts, cells.codes, kind)
 
 
 def _log_volume(scatter: Floats) -> float:

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.holes import some_rows
-from causalcontext.data.stock import Stock, take_stock
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Outcomes
+from causalcontext.data.missing import some_rows
+from causalcontext.data.survey import Survey, take_survey
+from causalcontext.independence.protocol import IndependenceTest, PreparedTest, answer_in_groups
+from causalcontext.questions import Outcomes, Trial
 
 MOST_PREPARED = 64
 """Sets of incomplete columns whose prepared test is kept."""
@@ -31,32 +30,24 @@ class PreparedTestwise:
     test : IndependenceTest
     data : Dataset
         With a placeholder wherever a value is missing.
-    stock : Stock
+    survey : Survey
         The moments of `data`.
     missing : mapping from position to array of bool, shape (rows,)
         The rows in which a column has no value.
     """
 
-    def __init__(self, test: IndependenceTest, data: Dataset, stock: Stock,
+    def __init__(self, test: IndependenceTest, data: Dataset, survey: Survey,
                  missing: Mapping[int, NDArray[np.bool_]]) -> None:  # fmt: skip
         self.test, self.data, self.missing = test, data, missing
         self._prepared: OrderedDict[frozenset[int], PreparedTest] = OrderedDict()
-        self._prepared[frozenset()] = everywhere = test.prepare(data, stock)
+        self._prepared[frozenset()] = everywhere = test.prepare(data, survey)
         self.labels: tuple[str, ...] = getattr(everywhere, "labels", (test.name,))
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order; `n` says how many rows were complete."""
-        numbers = np.full((3, len(trials)), np.nan)
-        n = np.zeros(len(trials), dtype=np.int64)
-        reason, label = np.zeros((2, len(trials)), dtype=np.int8)
-        labeled = False
-        for columns, chosen in self._by_columns(trials).items():
-            found = self._of(columns).answer([trials[i] for i in chosen])
-            numbers[:, chosen] = found.statistic, found.df, found.p
-            n[chosen], reason[chosen] = found.n, found.reason
-            if found.label is not None:
-                label[chosen], labeled = found.label, True
-        return Outcomes(numbers[0], numbers[1], numbers[2], n, reason, label if labeled else None)
+        return answer_in_groups(
+            trials, self._by_columns(trials), lambda columns, asked: self._of(columns).answer(asked)
+        )
 
     def _by_columns(self, trials: Sequence[Trial]) -> dict[frozenset[int], list[int]]:
         """The places of the trials by the incomplete columns that they look at."""
@@ -71,7 +62,7 @@ class PreparedTestwise:
         if columns not in self._prepared:
             complete = ~np.any([self.missing[column] for column in columns], axis=0)
             part = some_rows(self.data, complete)
-            self._prepared[columns] = self.test.prepare(part, take_stock(part))
+            self._prepared[columns] = self.test.prepare(part, take_survey(part))
             if len(self._prepared) > MOST_PREPARED:
                 self._prepared.popitem(last=False)
         self._prepared.move_to_end(columns)

@@ -9,10 +9,10 @@ import numpy as np
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.association import association
+from causalcontext.independence.by_regression import regression
 from causalcontext.independence.designs import added_to, base_of, columns_of
-from causalcontext.independence.regressions import regression
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
-from causalcontext.verdicts import Reason
+from causalcontext.questions import Reason
 
 
 @dataclass(frozen=True)

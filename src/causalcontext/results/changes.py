@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.graph import Mark
-from causalcontext.results.comparison import compare, conditions, moments_at, possible_causes
 from causalcontext.results.contexts import ContextGraphs, KeptMoments
+from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
 from causalcontext.results.several import context_positions
 from causalcontext.results.slopes import slope
 

@@ -22,24 +22,18 @@ from causalcontext.independence.several import PreparedSeveral
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.evidence import ScoreEvidence, score_edges
 from causalcontext.results.log import TrialLog
+from causalcontext.results.strength import strength_of
 from causalcontext.search.family import Doubt, Origin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from causalcontext.diagnostics.findings import Diagnosis
+    from causalcontext.diagnostics.stability import Stability
     from causalcontext.report.payload import Section
-    from causalcontext.stability import Stability
 
 
 KeptMoments = PreparedGaussian | PreparedSeveral
-
-CORRELATIONS = ("partial-correlation", "fisher-z", "gaussian-ranks")
-"""Tests whose statistic is a partial correlation, by the names in the log."""
-INFORMATION = ("cmi-knn",)
-"""Tests whose statistic is a conditional mutual information."""
-DISTANCES = ("rcot", "energy")
-"""Tests whose statistic has no scale of its own. All others are likelihood ratios, or grow with n as these do."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +225,7 @@ class ContextGraphs:
         progress: bool | Callable[[int, int], None] = False,
     ) -> Stability:  # fmt: skip
         """How often each mark and label is found over bootstrap samples, drawn separately in every context."""
-        from causalcontext.stability import stability
+        from causalcontext.diagnostics.stability import stability
 
         return stability(self, samples, n_jobs=n_jobs, seed=seed, progress=progress)
 
@@ -337,13 +331,9 @@ class ContextGraphs:
         return self._strength(worst, slot), float(self.log.p[worst, slot]), int(self.log.n[worst, slot])
 
     def _strength(self, context: int, slot: int) -> float:
-        statistic, n = float(self.log.statistic[context, slot]), int(self.log.n[context, slot])
-        test = self.log.labels[self.log.label[context, slot]]
-        if test in CORRELATIONS:
-            return statistic
-        if test in INFORMATION:
-            return float(np.sqrt(-np.expm1(-2.0 * max(statistic, 0.0))))
-        return float("nan") if test in DISTANCES else float(np.sqrt(-np.expm1(-abs(statistic) / max(n, 1))))
+        log = self.log
+        test = log.labels[log.label[context, slot]]
+        return strength_of(test, float(log.statistic[context, slot]), int(log.n[context, slot]))
 
 
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:

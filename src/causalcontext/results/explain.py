@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from causalcontext.errors import OptionError
+from causalcontext.questions import REASON_TEXT, Reason, Trial
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.log import Decision
 from causalcontext.results.origins import origin_words
 from causalcontext.results.several import fixed_values
-from causalcontext.rules import Trial
-from causalcontext.verdicts import REASON_TEXT, Reason
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels import CUT, DF, LABEL, REASON, ROWS, STATISTIC, UNTESTED, VIEW, P
-from causalcontext.rules import Trial
+from causalcontext.kernels.levels.skeleton import CUT, DF, LABEL, REASON, ROWS, STATISTIC, UNTESTED, VIEW, P
+from causalcontext.questions import Trial
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.plan import NO_CONTEXT, Plan
 
@@ -73,10 +73,6 @@ class TrialLog:
         numbers, facts, given = ledger.records
         tested = facts[:, :, VIEW] >= 0
         numbers = np.where(tested[:, :, None], numbers, np.nan)
-        combined = (given == plan.context).any(axis=2) & (plan.context != NO_CONTEXT)  # padding is -1 too
-        label = combined.astype(np.int8)
-        label[:, _at_context(plan, ledger)] = 2
-        label = np.where(facts[:, :, LABEL] > 0, facts[:, :, LABEL] - 1, label).astype(np.int8)
         return cls(
             decision=_for_every(_decisions(plan, ledger), shape),
             p=_for_every(numbers[:, :, P], shape),
@@ -88,7 +84,7 @@ class TrialLog:
             reason=_for_every(facts[:, :, REASON].astype(np.int8), shape),
             untested=_for_every(facts[:, :, UNTESTED], shape),
             cut=_for_every(np.where(ledger.separated(), 0, facts[:, :, CUT]), shape),
-            label=_for_every(np.minimum(label, len(labels) - 1).astype(np.int8), shape),
+            label=_for_every(np.minimum(facts[:, :, LABEL], len(labels) - 1).astype(np.int8), shape),
             labels=labels,
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.score.residuals import Finding
+from causalcontext.score.residuals import Misfit
 
 MOST_VARIABLES = 1000
 """Beyond so many variables a search over orders takes minutes, PC-AC still seconds."""
@@ -34,7 +34,7 @@ def choose_by_table(data: Dataset) -> Choice | None:
     return None
 
 
-def choose_by_residuals(findings: Sequence[Finding], variables: int) -> Choice:
+def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> Choice:
     """score-ac, unless many of its mechanisms are visibly not straight lines."""
     bent = [finding for finding in findings if finding.kind == "nonlinear" and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):

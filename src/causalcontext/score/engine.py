@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.stock import Stock, take_stock
+from causalcontext.data.survey import Survey, take_survey
 from causalcontext.errors import NotYetError
-from causalcontext.kernels.context_choice import no_memory
+from causalcontext.kernels.orders.context_parents import no_memory
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
 from causalcontext.results.evidence import ScoreEvidence
@@ -21,7 +21,7 @@ from causalcontext.score.judgement import judge
 from causalcontext.score.model import FittedModel
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.order_search import Searched, layout_of, search_orders
-from causalcontext.score.residuals import Finding, check_residuals
+from causalcontext.score.residuals import Misfit, check_residuals
 from causalcontext.score.setup import Setup, set_up
 from causalcontext.score.transform import log_slope, with_normal_scores
 
@@ -35,20 +35,20 @@ class ScoreOutcome:
 
     marks: NDArray[np.int8]
     evidence: ScoreEvidence
-    findings: tuple[Finding, ...]
+    findings: tuple[Misfit, ...]
     notes: tuple[str, ...]
     complete: bool
     interrupted: bool
 
 
-def run_score(data: Dataset, stock: Stock, links: Links, options: ScoreOptions, seed: int, n_jobs: int,
+def run_score(data: Dataset, survey: Survey, links: Links, options: ScoreOptions, seed: int, n_jobs: int,
               advance: Advance) -> ScoreOutcome:  # fmt: skip
     """The best-scoring model of a table, with honest marks."""
     for position in data.system:
         if not data.kinds[position].is_number:
             raise NotYetError(f"not yet: score-ac needs continuous system variables, {data.names[position]!r} is "
                               f"{data.kinds[position].value}; use method='pc-ac'")  # fmt: skip
-    setup = set_up(data, stock, links)
+    setup = set_up(data, survey, links)
     if options.transform == "ranks":
         setup = _ranked(data, links)
     searched = _search(setup, options, seed, n_jobs, advance)
@@ -85,7 +85,7 @@ def bend(setup: Setup, model: FittedModel) -> float:
 
 def _ranked(data: Dataset, links: Links) -> Setup:
     scores = with_normal_scores(data)
-    return set_up(scores, take_stock(scores, "listwise"), links)
+    return set_up(scores, take_survey(scores, "listwise"), links)
 
 
 def _search(setup: Setup, options: ScoreOptions, seed: int, n_jobs: int, advance: Advance) -> Searched:
@@ -129,7 +129,7 @@ _DANGERS = {
 }  # fmt: skip
 
 
-def _sentences(findings: Sequence[Finding], names: Sequence[str], context: bool) -> list[str]:
+def _sentences(findings: Sequence[Misfit], names: Sequence[str], context: bool) -> list[str]:
     """One warning for every kind of finding."""
     sentences = []
     for kind, (what, danger) in _DANGERS.items():

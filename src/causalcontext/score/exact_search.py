@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
-from causalcontext.kernels.context_choice import choose_context_parents, context_score, no_memory
-from causalcontext.kernels.exact_orders import best_prefixes, best_subsets, best_suffixes
-from causalcontext.kernels.partitions import MOST_CONTEXTS_EXACT
-from causalcontext.kernels.regressions import scratch
+from causalcontext.kernels.orders.context_parents import choose_context_parents, context_score, no_memory
+from causalcontext.kernels.orders.exact_orders import best_prefixes, best_subsets, best_suffixes
+from causalcontext.kernels.orders.parent_sets import scratch
+from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT
 from causalcontext.score.model import FittedModel
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.problem import Layout, lattice_layout

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.context_choice import Memory, log_wilks, logit_score
-from causalcontext.kernels.edge_evidence import link_evidence
-from causalcontext.kernels.order_state import refit
-from causalcontext.kernels.partitions import best_partition, pooled_slot
-from causalcontext.kernels.regressions import scratch
+from causalcontext.kernels.orders.context_parents import Memory, log_wilks, logit_score
+from causalcontext.kernels.orders.edge_evidence import link_evidence
+from causalcontext.kernels.orders.order_state import refit
+from causalcontext.kernels.orders.parent_sets import scratch
+from causalcontext.kernels.orders.partitions import best_partition, pooled_slot
 from causalcontext.knowledge import Links
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision

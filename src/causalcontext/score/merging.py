@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.order_state import State
-from causalcontext.kernels.partitions import Family, best_score
-from causalcontext.kernels.regressions import Blocks, fit, no_fits, scratch
+from causalcontext.kernels.orders.order_state import State
+from causalcontext.kernels.orders.parent_sets import Blocks, fit, no_fits, scratch
+from causalcontext.kernels.orders.partitions import Partitions, best_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.problem import Layout, make_blocks, make_problem, widest
 from causalcontext.score.setup import Setup
@@ -80,7 +80,7 @@ def tree_layout(merger: Merger, trees: list[Tree]) -> Layout:
     left = np.array([[a for _, a, _ in tree] + [0] for tree in trees])
     right = np.array([[b for _, _, b in tree] + [0] for tree in trees])
     blocks = make_blocks(setup, merger.options, masks)
-    return Layout(masks, make_problem(setup, merger.options, blocks, Family(k, block, left, right, setup.role)))
+    return Layout(masks, make_problem(setup, merger.options, blocks, Partitions(k, block, left, right, setup.role)))
 
 
 def better_trees(merger: Merger, layout: Layout, trees: list[Tree], state: State, shared: bool) -> list[Tree]:
@@ -94,12 +94,12 @@ def better_trees(merger: Merger, layout: Layout, trees: list[Tree], state: State
     return chosen
 
 
-def _best(merger: Merger, family: Family, node: int, tree: Tree, place: NDArray[np.int64]) -> float:
+def _best(merger: Merger, family: Partitions, node: int, tree: Tree, place: NDArray[np.int64]) -> float:
     """The best cut of a tree."""
     scores = np.array([merger.score(node, mask, place) for mask, _, _ in tree] + [-np.inf])
     row = np.zeros((1, len(tree) + 1), dtype=np.int64)
     row[0, :-1] = [a for _, a, _ in tree]
     other = np.zeros_like(row)
     other[0, :-1] = [b for _, _, b in tree]
-    own = Family(family.contexts, row, row, other, family.role[node : node + 1])
+    own = Partitions(family.contexts, row, row, other, family.role[node : node + 1])
     return float(best_score(own, 0, scores, True))

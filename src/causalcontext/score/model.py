@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.context_choice import choose_context_parents
-from causalcontext.kernels.order_state import State
-from causalcontext.kernels.partitions import chosen_slots
+from causalcontext.kernels.orders.context_parents import choose_context_parents
+from causalcontext.kernels.orders.order_state import State
+from causalcontext.kernels.orders.partitions import chosen_slots
 from causalcontext.score.problem import Layout
 from causalcontext.score.setup import Setup
 

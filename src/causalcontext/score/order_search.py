@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.context_choice import Memory, no_memory
-from causalcontext.kernels.order_moves import climb
-from causalcontext.kernels.order_state import State, refit
-from causalcontext.kernels.partitions import MOST_CONTEXTS_EXACT
+from causalcontext.kernels.orders.context_parents import Memory, no_memory
+from causalcontext.kernels.orders.order_moves import climb
+from causalcontext.kernels.orders.order_state import State, refit
+from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT
 from causalcontext.progress import Advance
 from causalcontext.score.merging import Merger, Tree, better_trees, tree_layout
 from causalcontext.score.model import FittedModel, read_model

@@ -9,10 +9,10 @@ from math import log, pi
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.context_choice import ContextTable, Memory
-from causalcontext.kernels.order_state import Problem, State
-from causalcontext.kernels.partitions import Family
-from causalcontext.kernels.regressions import MOST_PARENTS, Blocks, no_fits, scratch
+from causalcontext.kernels.orders.context_parents import ContextTable, Memory
+from causalcontext.kernels.orders.order_state import Problem, State
+from causalcontext.kernels.orders.parent_sets import MOST_PARENTS, Blocks, no_fits, scratch
+from causalcontext.kernels.orders.partitions import Partitions
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.setup import Setup
 
@@ -45,11 +45,11 @@ def lattice_layout(setup: Setup, options: ScoreOptions) -> Layout:
     blocks = make_blocks(setup, options, masks)
     slots = np.tile(np.arange(len(blocks.rows)), (setup.variables, 1))
     unused = np.zeros_like(slots)
-    family = Family(setup.contexts, slots, unused, unused, setup.role)
+    family = Partitions(setup.contexts, slots, unused, unused, setup.role)
     return Layout(masks, make_problem(setup, options, blocks, family))
 
 
-def make_problem(setup: Setup, options: ScoreOptions, blocks: Blocks, family: Family) -> Problem:
+def make_problem(setup: Setup, options: ScoreOptions, blocks: Blocks, family: Partitions) -> Problem:
     """The problem with these blocks and slots."""
     return Problem(blocks, context_table(setup, options), family, setup.allowed, setup.forced, setup.first)
 

@@ -28,7 +28,7 @@ LEVEL = 0.001
 
 
 @dataclass(frozen=True)
-class Finding:
+class Misfit:
     """A check that failed: "nonlinear", "skewed" or "heavy tails", at which variable, and how clearly."""
 
     kind: str
@@ -36,7 +36,7 @@ class Finding:
     size: float
 
 
-def check_residuals(setup: Setup, model: FittedModel) -> tuple[Finding, ...]:
+def check_residuals(setup: Setup, model: FittedModel) -> tuple[Misfit, ...]:
     """Everything that speaks against the model, by variable."""
     thin = slice(None, None, max(1, -(-len(setup.values) // MOST_ROWS)))
     values, codes = setup.values[thin], setup.codes[thin]
@@ -50,7 +50,7 @@ def check_residuals(setup: Setup, model: FittedModel) -> tuple[Finding, ...]:
 
 def _check_node(
     setup: Setup, model: FittedModel, node: int, values: Floats, codes: NDArray[np.int64]
-) -> Iterator[Finding]:
+) -> Iterator[Misfit]:
     for mask in dict.fromkeys(model.block[:, node].tolist()):
         members = [r for r in range(setup.contexts) if mask >> r & 1]
         rows = np.isin(codes, members) if len(members) < setup.contexts else slice(None)
@@ -88,18 +88,18 @@ def _earlier(setup: Setup, model: FittedModel, node: int, context: int) -> NDArr
     return np.asarray(place[: setup.variables] < place[node])
 
 
-def _shape(node: int, residual: Floats) -> Iterator[Finding]:
+def _shape(node: int, residual: Floats) -> Iterator[Misfit]:
     n = len(residual)
     square = residual * residual
     skewness, kurtosis = float(square @ residual) / n, float(square @ square) / n - 3.0
     clear = -float(ndtri(LEVEL / 2.0))
     if abs(skewness) > max(CLEAR_SKEWNESS, clear * np.sqrt(6.0 / n)):
-        yield Finding("skewed", node, skewness)
+        yield Misfit("skewed", node, skewness)
     if kurtosis > max(CLEAR_KURTOSIS, clear * np.sqrt(24.0 / n)):
-        yield Finding("heavy tails", node, kurtosis)
+        yield Misfit("heavy tails", node, kurtosis)
 
 
-def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Finding]:
+def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Misfit]:
     """Curvature (residual against squares) and unequal spread (squared residual against values and squares)."""
     n, count = earlier.shape
     if count == 0:
@@ -113,7 +113,7 @@ def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Findin
     size = max(float(np.abs(_correlations(a, b)).max()) for a, b in pairs)
     clear = -float(ndtri(LEVEL / (2.0 * 3.0 * usable.shape[1])))
     if size > max(CLEAR_CORRELATION, clear / np.sqrt(n)):
-        yield Finding("nonlinear", node, size)
+        yield Misfit("nonlinear", node, size)
 
 
 def _correlations(one: Floats, many: Floats) -> Floats:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.stock import Stock
-from causalcontext.kernels.partitions import ALWAYS, FREE, NEVER
+from causalcontext.data.missing import complete_rows
+from causalcontext.data.survey import Survey
+from causalcontext.kernels.orders.partitions import ALWAYS, FREE, NEVER
 from causalcontext.knowledge import Links
 
 Floats = NDArray[np.float64]
@@ -94,33 +95,30 @@ class Setup:
         return float(sum(self.n[r] for r in range(self.contexts) if mask >> r & 1))
 
 
-def set_up(data: Dataset, stock: Stock, links: Links) -> Setup:
+def set_up(data: Dataset, survey: Survey, links: Links) -> Setup:
     """The setup of a table."""
-    _, centre, pooled = stock.pooled()
-    scale = np.sqrt(np.diagonal(pooled) / stock.n.sum())
+    _, centre, pooled = survey.pooled()
+    scale = np.sqrt(np.diagonal(pooled) / survey.n.sum())
     scale = np.where(scale > 0.0, scale, 1.0)
-    order = _canonical_order(pooled, scale, stock)
-    mean = ((stock.mean - centre) / scale)[:, order]
-    scatter = (stock.scatter / scale[:, None] / scale)[:, order[:, None], order]
+    order = _canonical_order(pooled, scale, survey)
+    mean = ((survey.mean - centre) / scale)[:, order]
+    scatter = (survey.scatter / scale[:, None] / scale)[:, order[:, None], order]
     position = np.append(np.array(data.system)[order], -1 if data.context is None else data.context)
     values, codes, weight = _standardised_rows(data, centre[order], scale[order], position[:-1])
-    return Setup(position, stock.n.astype(np.float64), np.ascontiguousarray(mean), np.ascontiguousarray(scatter),
+    return Setup(position, survey.n.astype(np.float64), np.ascontiguousarray(mean), np.ascontiguousarray(scatter),
                  values, codes, weight, **_constraints(links, position))  # fmt: skip
 
 
-def _canonical_order(pooled: Floats, scale: Floats, stock: Stock) -> Ints:
+def _canonical_order(pooled: Floats, scale: Floats, survey: Survey) -> Ints:
     """System variables sorted by what they hold, so that the order of columns cannot matter; names break ties."""
-    correlation = pooled / scale[:, None] / scale / stock.n.sum()
+    correlation = pooled / scale[:, None] / scale / survey.n.sum()
     keys = np.round(np.stack([np.sum(correlation**2, axis=1), np.sum(np.abs(correlation), axis=1)]), 7)
-    return np.array(sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], stock.names[j])), dtype=np.int64)
+    return np.array(sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], survey.names[j])), dtype=np.int64)
 
 
 def _standardised_rows(data: Dataset, centre: Floats, scale: Floats, columns: Ints) -> tuple[Floats, Ints, float]:
     """Usable rows, standardised, at most about `MOST_LOGIT_ROWS` of them; their contexts; what each stands for."""
-    usable = data.codes >= 0
-    for column in columns:
-        usable &= np.isfinite(data.columns[column])
-    rows = np.flatnonzero(usable)
+    rows = np.flatnonzero(complete_rows(data))
     total = len(rows)
     rows = rows[:: max(1, -(-total // MOST_LOGIT_ROWS))]
     values = np.empty((len(rows), len(columns)))

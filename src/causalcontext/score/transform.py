@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import digamma, ndtri
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.missing import complete_rows
+from causalcontext.data.ranks import mean_ranks
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +23,7 @@ Floats = NDArray[np.float64]
 def with_normal_scores(data: Dataset) -> Dataset:
     """The table with the normal scores of every system variable, over all rows; missing values stay missing."""
     columns = list(data.columns)
-    usable = usable_rows(data)
+    usable = complete_rows(data)
     for position in data.system:
         column = np.full(data.n_rows, np.nan)
         column[usable] = normal_scores(data.columns[position][usable])
@@ -37,18 +39,7 @@ def normal_scores(column: NDArray[np.generic]) -> Floats:
     >>> normal_scores(np.array([10.0, 30.0, 20.0])).round(2).tolist()
     [-0.67, 0.67, 0.0]
     """
-    _, place, count = np.unique(column, return_inverse=True, return_counts=True)
-    last = np.cumsum(count)
-    rank = last - 0.5 * (count - 1)
-    return np.asarray(ndtri(rank[place] / (len(column) + 1.0)))
-
-
-def usable_rows(data: Dataset) -> NDArray[np.bool_]:
-    """Rows with a context and a finite number in every system variable."""
-    usable = np.asarray(data.codes >= 0)
-    for position in data.system:
-        usable = usable & np.isfinite(data.columns[position])
-    return usable
+    return np.asarray(ndtri(mean_ranks(column) / (len(column) + 1.0)))
 
 
 def log_slope(column: Floats) -> float:

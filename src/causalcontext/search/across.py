@@ -2,8 +2,8 @@
 
 They are sound under causal sufficiency, weak context-sufficiency (mechanisms change only where a context variable is a
 cause) and strong context-acyclicity (no union cycle meets a context variable or its ancestors); docs/orientation.md has
-the one-line proofs. T0, that links at a context variable are the same in all graphs, is how `Family` applies an arrow.
-V3 of the literature note is a special case of V1. `across_rules` lists them, strongest first.
+the one-line proofs. T0, that links at a context variable are the same in all graphs, is how `GraphFamily` applies
+an arrow. V3 of the literature note is a special case of V1. `across_rules` lists them, strongest first.
 
 With several context variables, two graphs are compared where just one of the variables differs: what changes between
 them is its doing. An edge that is missing in one context speaks for a change of mechanism only if the data could have
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from causalcontext.search.family import Doubt, Family, Origin, Proposal
+from causalcontext.search.family import Doubt, GraphFamily, Origin, Proposal
 from causalcontext.search.orient import Rule
 from causalcontext.search.plan import Physical
 
@@ -33,7 +33,7 @@ def across_rules(physical: Physical = always_physical) -> tuple[tuple[Rule, ...]
     )
 
 
-def unchanged(family: Family, context: int) -> set[int]:
+def unchanged(family: GraphFamily, context: int) -> set[int]:
     """The variables that cannot be children of a context variable: not adjacent to it, or known ancestors of it."""
     known = ancestors(family, context)
     adjacent = set().union(*(graph.adjacent[context] for graph in family.graphs))
@@ -41,17 +41,17 @@ def unchanged(family: Family, context: int) -> set[int]:
     return {v for v in variables if v != context and (v not in adjacent or v in known)}
 
 
-def ancestors(family: Family, variable: int) -> set[int]:
+def ancestors(family: GraphFamily, variable: int) -> set[int]:
     """Known ancestors, along arrows of any graph (there is no union cycle through a context variable)."""
     return _reach(family, variable, upstream=True)
 
 
-def descendants(family: Family, variable: int) -> set[int]:
+def descendants(family: GraphFamily, variable: int) -> set[int]:
     """Known descendants, along arrows of any graph."""
     return _reach(family, variable, upstream=False)
 
 
-def ancestor_of_context(family: Family) -> Iterator[Proposal]:
+def ancestor_of_context(family: GraphFamily) -> Iterator[Proposal]:
     """A1: a neighbour of a context that is a known ancestor causes it; a known descendant is caused by it."""
     for context in family.contexts.positions:
         open_here = set().union(*(graph.undirected[context] for graph in family.graphs))
@@ -61,7 +61,7 @@ def ancestor_of_context(family: Family) -> Iterator[Proposal]:
             yield Proposal(0, context, v, Origin("A1", 0, (context,)))
 
 
-def from_ancestor_to_descendant(family: Family) -> Iterator[Proposal]:
+def from_ancestor_to_descendant(family: GraphFamily) -> Iterator[Proposal]:
     """A2: an edge between a known ancestor and a known descendant of a context points to the descendant."""
     for context in family.contexts.positions:
         above, below = ancestors(family, context), descendants(family, context)
@@ -71,7 +71,7 @@ def from_ancestor_to_descendant(family: Family) -> Iterator[Proposal]:
                     yield Proposal(g, a, b, Origin("A2", g, (context,)))
 
 
-def into_ancestor(family: Family) -> Iterator[Proposal]:
+def into_ancestor(family: GraphFamily) -> Iterator[Proposal]:
     """A3: with b a known ancestor of a context and a ~> b along arrows of any graph, a - b is a --> b."""
     for context in family.contexts.positions:
         for b in ancestors(family, context):
@@ -88,7 +88,7 @@ Gated = tuple[Proposal, tuple[int, int, int, int]]
 """A proposal, and what it rests on: x, y, the graph that has x - y, and the one that has not."""
 
 
-def vanishing_from_unchanged(family: Family) -> Iterator[Gated]:
+def vanishing_from_unchanged(family: GraphFamily) -> Iterator[Gated]:
     """V1: x - y is here and not there, and x is no child of the context that differs: x --> y and context --> y.
 
     y --> x would be a change in the causes of x. Where neither end can be a child of the context (V2) an assumption or
@@ -102,7 +102,7 @@ def vanishing_from_unchanged(family: Family) -> Iterator[Gated]:
             yield Proposal(g, context, y, Origin("V1", h, (x,))), needed
 
 
-def vanishing_arrow(family: Family) -> Iterator[Gated]:
+def vanishing_arrow(family: GraphFamily) -> Iterator[Gated]:
     """V4: x --> y here and no edge there: context --> y."""
     fixed = _unchanged_by_context(family)
     for g, h, context, x, y in family.vanishing:
@@ -110,7 +110,7 @@ def vanishing_arrow(family: Family) -> Iterator[Gated]:
             yield Proposal(g, context, y, Origin("V4", h, (x,))), (x, y, g, h)
 
 
-def flipping_arrow(family: Family) -> Iterator[Proposal]:
+def flipping_arrow(family: GraphFamily) -> Iterator[Proposal]:
     """F: x --> y here and y --> x there: the context that differs causes both."""
     for g, h, context in family.contexts.steps():
         for x, y in family.graphs[g].arrows():
@@ -119,7 +119,7 @@ def flipping_arrow(family: Family) -> Iterator[Proposal]:
                 yield Proposal(g, context, y, Origin("F", h, (x,)))
 
 
-def same_direction_everywhere(family: Family) -> Iterator[Proposal]:
+def same_direction_everywhere(family: GraphFamily) -> Iterator[Proposal]:
     """T1: x --> y in one graph, and x or y is no child of any context: x --> y wherever they are adjacent."""
     fixed = set.intersection(*_unchanged_by_context(family).values())
     for (x, y), g in _system_arrows(family).items():
@@ -129,7 +129,7 @@ def same_direction_everywhere(family: Family) -> Iterator[Proposal]:
                     yield Proposal(h, x, y, Origin("T1", g, ()))
 
 
-def same_direction_after_a_step(family: Family) -> Iterator[Proposal]:
+def same_direction_after_a_step(family: GraphFamily) -> Iterator[Proposal]:
     """T1 between graphs that differ in one of several contexts: x or y need not be a child of that one alone."""
     if len(family.contexts.positions) < 2:
         return
@@ -141,7 +141,7 @@ def same_direction_after_a_step(family: Family) -> Iterator[Proposal]:
                 yield Proposal(h, x, y, Origin("T1", g, ()))
 
 
-def broken_assumptions(family: Family) -> Iterator[Doubt]:
+def broken_assumptions(family: GraphFamily) -> Iterator[Doubt]:
     """Edges that vanish though neither end can be a child of the context (V2), or though their head cannot (T1')."""
     fixed = _unchanged_by_context(family)
     for g, h, context, x, y in family.vanishing:
@@ -151,11 +151,11 @@ def broken_assumptions(family: Family) -> Iterator[Doubt]:
             yield Doubt("V2", h, x, y)
 
 
-def _unchanged_by_context(family: Family) -> dict[int, set[int]]:
+def _unchanged_by_context(family: GraphFamily) -> dict[int, set[int]]:
     return {context: unchanged(family, context) for context in family.contexts.positions}
 
 
-def _system_arrows(family: Family) -> dict[tuple[int, int], int]:
+def _system_arrows(family: GraphFamily) -> dict[tuple[int, int], int]:
     """The arrows between system variables, each with the first graph that has it."""
     found: dict[tuple[int, int], int] = {}
     for g, graph in enumerate(family.graphs):
@@ -165,10 +165,10 @@ def _system_arrows(family: Family) -> dict[tuple[int, int], int]:
     return found
 
 
-def _gated(rule: Callable[[Family], Iterator[Gated]], physical: Physical) -> Rule:
+def _gated(rule: Callable[[GraphFamily], Iterator[Gated]], physical: Physical) -> Rule:
     """The proposals of a rule that rest on a missing edge the data could have shown."""
 
-    def proposals(family: Family) -> Iterator[Proposal]:
+    def proposals(family: GraphFamily) -> Iterator[Proposal]:
         for proposal, needed in rule(family):
             if _is_open(family, proposal) and physical(*needed):
                 yield proposal
@@ -176,14 +176,14 @@ def _gated(rule: Callable[[Family], Iterator[Gated]], physical: Physical) -> Rul
     return proposals
 
 
-def _is_open(family: Family, proposal: Proposal) -> bool:
+def _is_open(family: GraphFamily, proposal: Proposal) -> bool:
     """Whether the proposal could change or contradict anything: asking for support is not free."""
     cause, effect = proposal.cause, proposal.effect
     graphs = (family.graphs[g] for g in family.affected(proposal))
     return any(effect in graph.adjacent[cause] and effect not in graph.children[cause] for graph in graphs)
 
 
-def _reach(family: Family, start: int, upstream: bool) -> set[int]:
+def _reach(family: GraphFamily, start: int, upstream: bool) -> set[int]:
     """Everything that a path of arrows of any graph leads from (or to), seen from `start`."""
     found: set[int] = set()
     frontier = {start}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.levels import (
+from causalcontext.kernels.levels.skeleton import (
     CUT,
     DF,
     GIVEN_CONTEXT,
@@ -29,8 +29,7 @@ from causalcontext.kernels.levels import (
     P,
     Records,
 )
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Outcomes
+from causalcontext.questions import Outcomes, Trial
 
 Ints = NDArray[np.int64]
 Answer = tuple[float, float, float, int, int, int]
@@ -171,7 +170,7 @@ class BatchedSearch:
             yield from zip(parts, pool.map(self.prepared.answer, parts), strict=True)
 
     def _remember(self, trials: list[Trial], outcomes: Outcomes) -> None:
-        label = np.full(len(trials), -1) if outcomes.label is None else outcomes.label
+        label = np.zeros(len(trials)) if outcomes.label is None else outcomes.label
         columns = (outcomes.p, outcomes.statistic, outcomes.df, outcomes.n, outcomes.reason, label)
         for trial, p, statistic, df, n, reason, which in zip(trials, *columns, strict=True):
             self._answers[trial] = (float(p), float(statistic), float(df), int(n), int(reason), int(which))
@@ -194,7 +193,7 @@ class BatchedSearch:
             if p > numbers[P]:
                 numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
                 view, given = self._written(trial, int(candidates.plain_view[graph]))
-                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON], facts[LABEL] = n, view, len(given), 0, label + 1
+                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON], facts[LABEL] = n, view, len(given), 0, label
                 records.given[graph, slot] = -1
                 records.given[graph, slot, : len(given)] = given
             if p > alpha:

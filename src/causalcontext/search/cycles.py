@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
-from causalcontext.rules import masked
+from causalcontext.questions import masked
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import Advance, LevelSearch, run_level, sweeps
 from causalcontext.search.plan import NO_CONTEXT, Bools, Plan

@@ -105,7 +105,7 @@ class PartlyOriented:
         return codes
 
 
-class Family:
+class GraphFamily:
     """The graphs of all contexts; `contexts` are the variables whose links they share."""
 
     def __init__(

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.levels import Candidates
+from causalcontext.kernels.levels.skeleton import Candidates
 from causalcontext.knowledge import Links
-from causalcontext.rules import Trial, masked
+from causalcontext.questions import Trial, masked
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.family import Doubt, Origin

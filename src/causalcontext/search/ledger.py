@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels import FACTS, SEPARATED, SIZE, VIEW, P, Records
+from causalcontext.kernels.levels.skeleton import FACTS, SEPARATED, SIZE, VIEW, P, Records
 
 Ints = NDArray[np.int64]
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels import Candidates, Records, choose_pairs, pack_graphs
+from causalcontext.kernels.levels.skeleton import Candidates, Records, choose_pairs, pack_graphs
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.plan import NO_CONTEXT, Bools, Plan
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triples
-from causalcontext.search.family import Doubt, Family, Origin, PartlyOriented, Proposal
+from causalcontext.search.family import Doubt, GraphFamily, Origin, PartlyOriented, Proposal
 from causalcontext.search.plan import ContextVariables
 
-Rule = Callable[[Family], Iterator[Proposal]]
+Rule = Callable[[GraphFamily], Iterator[Proposal]]
 Witness = tuple[int, int, tuple[int, ...]]
 
 
@@ -42,7 +42,7 @@ def orient_all(
     triples: Sequence[Triples],
     contexts: ContextVariables | None = None,
     stronger_rules: Sequence[Sequence[Rule]] = (),
-    checks: Callable[[Family], Iterable[Doubt]] = lambda family: (),
+    checks: Callable[[GraphFamily], Iterable[Doubt]] = lambda family: (),
 ) -> Oriented:
     """The marks of all graphs and their origins.
 
@@ -60,7 +60,7 @@ def orient_all(
     checks : function
         What the finished graphs leave in doubt.
     """
-    family = Family(adjacency, triples, contexts)
+    family = GraphFamily(adjacency, triples, contexts)
     family.apply(_known_arrows(adjacency, links))
     family.apply(_collider_arrows(triples, links))
     groups = [*stronger_rules, MEEK_RULES]
@@ -71,7 +71,7 @@ def orient_all(
 
 def close_under_meek(adjacency: NDArray[np.bool_], arrows: NDArray[np.bool_]) -> NDArray[np.int8]:
     """The marks that follow from some arrows alone, shape (N, N); the rest stays undirected."""
-    family = Family(adjacency[None], [Triples(frozenset(), frozenset())])
+    family = GraphFamily(adjacency[None], [Triples(frozenset(), frozenset())])
     settled = zip(*np.nonzero(arrows), strict=True)
     family.apply(Proposal(0, int(cause), int(effect), Origin("score", 0, ())) for cause, effect in settled)
     while family.apply(proposal for rule in MEEK_RULES for proposal in rule(family)):
@@ -98,7 +98,7 @@ def _collider_arrows(triples: Sequence[Triples], links: Links) -> Iterator[Propo
 def _in_every_graph(name: str, rule: Callable[[PartlyOriented], Iterator[Witness]]) -> Rule:
     """A rule about one graph, asked of each."""
 
-    def proposals(family: Family) -> Iterator[Proposal]:
+    def proposals(family: GraphFamily) -> Iterator[Proposal]:
         for g, graph in enumerate(family.graphs):
             for a, b, via in rule(graph):
                 yield Proposal(g, a, b, Origin(name, g, via))

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels import GIVEN_CONTEXT
+from causalcontext.kernels.levels.skeleton import GIVEN_CONTEXT
 from causalcontext.knowledge import Links
-from causalcontext.rules import Query, Rule, masked
+from causalcontext.questions import Query, Rule, masked
 from causalcontext.search.ledger import Ledger
 
 Bools = NDArray[np.bool_]

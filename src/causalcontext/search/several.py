@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.levels import VIEW, Candidates, Records
-from causalcontext.rules import Trial
+from causalcontext.kernels.levels.skeleton import VIEW, Candidates, Records
+from causalcontext.questions import Trial
 from causalcontext.search.batches import BatchedSearch, Ints
 from causalcontext.search.plan import NO_CONTEXT
 

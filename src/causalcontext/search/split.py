@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.levels import Candidates, Records
+from causalcontext.kernels.levels.skeleton import Candidates, Records
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.levels import LevelSearch
 

@@ -10,7 +10,7 @@ from causalcontext.simulate.examples import MODELS, clinic, example_i, example_i
 from causalcontext.simulate.legacy import LegacySCM, random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
 from causalcontext.simulate.predicates import (
-    Finding,
+    Assumption,
     r_faithfulness,
     short_union_cycles,
     shortest_cycle,
@@ -23,10 +23,10 @@ from causalcontext.simulate.truth import Truth
 
 __all__ = [
     "MODELS",
+    "Assumption",
     "ContextSCM",
     "DiscreteModel",
     "EquationSCM",
-    "Finding",
     "LegacySCM",
     "OracleTest",
     "Truth",

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.graph import Graph
-from causalcontext.rules import Trial
+from causalcontext.questions import Outcomes, Reason, Trial
 from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
-from causalcontext.verdicts import Outcomes, Reason
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -193,7 +192,7 @@ class OracleTest:
     def __init__(self, model: DiscreteModel) -> None:
         self.model = model
 
-    def prepare(self, data: NamedColumns | None, stock: object = None) -> PreparedOracle:
+    def prepare(self, data: NamedColumns | None, survey: object = None) -> PreparedOracle:
         """The oracle for the columns of `data`; without data, for the variables in the model's own order."""
         names = self.model.names if data is None else tuple(data.names)
         if sorted(names) != sorted(self.model.names):

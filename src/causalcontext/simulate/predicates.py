@@ -1,6 +1,6 @@
 """Does a system meet the paper's assumptions (Sec. 3.3, App. "Details on sufficiency conditions"), and if not, why?
 
-Every predicate takes the true graphs of a system and returns a `Finding`, which is true or false and says why.
+Every predicate takes the true graphs of a system and returns a `Assumption`, which is true or false and says why.
 
 >>> from causalcontext.simulate.examples import named_model
 >>> print(single_graph_sufficiency(named_model("example-ii").truth()))
@@ -27,7 +27,7 @@ BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Assumption:
     """Whether an assumption holds, and what speaks against it."""
 
     holds: bool
@@ -40,7 +40,7 @@ class Finding:
         return f"{'yes' if self.holds else 'no'}: {self.why}"
 
 
-def weak_context_sufficiency(truth: Truth) -> Finding:
+def weak_context_sufficiency(truth: Truth) -> Assumption:
     """The parents of a variable that is no child of the context are those of the union in every context."""
     children = _children(truth.union, truth.context)
     for level, graph in truth.descriptive.items():
@@ -48,35 +48,35 @@ def weak_context_sufficiency(truth: Truth) -> Finding:
             lost = _parents(truth.union, name) - _parents(graph, name)
             if lost and name not in children and name != truth.context:
                 link = f"{min(lost)} --> {name}"
-                return Finding(False, f"{link} is absent for {truth.context} = {level}, and {name} is no child of "
+                return Assumption(False, f"{link} is absent for {truth.context} = {level}, and {name} is no child of "
                                       f"{truth.context}")  # fmt: skip
-    return Finding(True, f"every variable whose parents change is a child of {truth.context}")
+    return Assumption(True, f"every variable whose parents change is a child of {truth.context}")
 
 
-def single_graph_sufficiency(truth: Truth) -> Finding:
+def single_graph_sufficiency(truth: Truth) -> Assumption:
     """The descriptive, physical and counterfactual graphs of every context agree, so changes are physical."""
     kinds = {"physical": truth.physical, "descriptive": truth.descriptive, "counterfactual": truth.counterfactual}
     for (one, first), (other, second) in combinations(kinds.items(), 2):
         for level in truth.contexts:
             for edge in _difference(first[level], second[level]):
-                return Finding(False, f"for {truth.context} = {level}, {edge} is in the {one} graph and not in the "
+                return Assumption(False, f"for {truth.context} = {level}, {edge} is in the {one} graph and not in the "
                                       f"{other} graph")  # fmt: skip
             for edge in _difference(second[level], first[level]):
-                return Finding(False, f"for {truth.context} = {level}, {edge} is in the {other} graph and not in the "
-                                      f"{one} graph")  # fmt: skip
-    return Finding(True, "the descriptive, physical and counterfactual graphs of every context agree")
+                return Assumption(False, f"for {truth.context} = {level}, {edge} is in the {other} graph and not in "
+                                         f"the {one} graph")  # fmt: skip
+    return Assumption(True, "the descriptive, physical and counterfactual graphs of every context agree")
 
 
-def weak_context_acyclicity(truth: Truth) -> Finding:
+def weak_context_acyclicity(truth: Truth) -> Assumption:
     """The descriptive graph of every context is acyclic."""
     for level, graph in truth.descriptive.items():
         cycle = shortest_cycle(graph)
         if cycle:
-            return Finding(False, f"for {truth.context} = {level} there is the cycle {_arrows(cycle)}")
-    return Finding(True, "the graph of every context is acyclic")
+            return Assumption(False, f"for {truth.context} = {level} there is the cycle {_arrows(cycle)}")
+    return Assumption(True, "the graph of every context is acyclic")
 
 
-def strong_context_acyclicity(truth: Truth) -> Finding:
+def strong_context_acyclicity(truth: Truth) -> Assumption:
     """Besides, no cycle of the union meets the context or one of its ancestors."""
     weak = weak_context_acyclicity(truth)
     if not weak:
@@ -88,13 +88,13 @@ def strong_context_acyclicity(truth: Truth) -> Finding:
     cycle = _shortest_cycle(links & upstream[:, None] & upstream)
     if cycle:
         names = [truth.union.names[node] for node in cycle]
-        return Finding(
+        return Assumption(
             False, f"the union has the cycle {_arrows(tuple(names))} through {truth.context} or its ancestors"
         )
-    return Finding(True, f"every context is acyclic, and no union cycle meets {truth.context} or its ancestors")
+    return Assumption(True, f"every context is acyclic, and no union cycle meets {truth.context} or its ancestors")
 
 
-def short_union_cycles(truth: Truth) -> Finding:
+def short_union_cycles(truth: Truth) -> Assumption:
     """Every cycle of the union is a link that is reversed between contexts, as Theorem 1 asks."""
     links = _links(truth.union)
     for a, b in np.argwhere(links):
@@ -103,12 +103,12 @@ def short_union_cycles(truth: Truth) -> Finding:
         back = _shortest_path(without, int(b), int(a))
         if back:
             names = tuple(truth.union.names[node] for node in back)
-            return Finding(False, f"the union has the cycle {_arrows(names)} of length {len(names)}")
+            return Assumption(False, f"the union has the cycle {_arrows(names)} of length {len(names)}")
     flips = int((links & links.T).sum()) // 2
-    return Finding(True, f"the union has {flips} reversed link{'' if flips == 1 else 's'} and no longer cycle")
+    return Assumption(True, f"the union has {flips} reversed link{'' if flips == 1 else 's'} and no longer cycle")
 
 
-def r_faithfulness(model: DiscreteModel) -> Finding:
+def r_faithfulness(model: DiscreteModel) -> Assumption:
     """Lemma "faithful": every independence of the joint, and of the rows R = r, is a separation in the graph of r.
 
     Exact, by going through all pairs and sets; meant for a handful of variables.
@@ -118,14 +118,14 @@ def r_faithfulness(model: DiscreteModel) -> Finding:
         inside[model.context] = inside[:, model.context] = False
         for x, y, given in _questions(range(len(model.names))):
             if model.independent(x, y, given) and not is_d_separated(links, x, y, given):
-                return Finding(False, _unfaithful(model, x, y, given, level, ""))
+                return Assumption(False, _unfaithful(model, x, y, given, level, ""))
         system = [node for node in range(len(model.names)) if node != model.context]
         where = ((model.context, level),)
         for x, y, given in _questions(system):
             if model.independent(x, y, given, where) and not is_d_separated(inside, x, y, given):
                 rows = f" among the rows {model.names[model.context]} = {level}"
-                return Finding(False, _unfaithful(model, x, y, given, level, rows))
-    return Finding(True, "every independence is a separation in every context graph")
+                return Assumption(False, _unfaithful(model, x, y, given, level, rows))
+    return Assumption(True, "every independence is a separation in every context graph")
 
 
 def shortest_cycle(graph: Graph) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class DrawnGraphs:
     """An accepted draw.
 
     Attributes
@@ -104,7 +104,7 @@ class Family:
     rejections: Mapping[Rejection, int]
 
 
-def random_family(design: Design, generator: np.random.Generator) -> Family:
+def random_family(design: Design, generator: np.random.Generator) -> DrawnGraphs:
     """A family of context graphs, pairwise different, that meets the paper's assumptions and the design."""
     tally: Counter[Rejection] = Counter()
     for _ in range(BASE_GRAPHS):
@@ -119,7 +119,7 @@ def random_family(design: Design, generator: np.random.Generator) -> Family:
         elif (reason := _wrong_cycles(design, np.asarray(coefficients != 0))) is not None:
             tally[reason] += 1
         else:
-            return Family(context, order, base, coefficients, dict(tally))
+            return DrawnGraphs(context, order, base, coefficients, dict(tally))
     counts = "; ".join(f"{reason}: {count}" for reason, count in tally.most_common())
     raise OptionError(
         f"no model of {design} in {BASE_GRAPHS} base graphs ({counts}); "

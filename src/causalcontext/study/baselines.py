@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.independence.registry import find_test
-from causalcontext.rules import Trial
+from causalcontext.questions import Trial
 from causalcontext.study.estimate import Estimate, Task
 from causalcontext.study.metrics import Marks
 
@@ -57,7 +57,7 @@ def _run(task: Task, search: Callable[[NDArray[np.float64]], NDArray[np.int64]])
     order = [name for name in task.table.columns if name != task.context] + [task.context]
     table = task.table[order]
     data = read_table(table, task.context)
-    _register(find_test(task.test).prepare(data, take_stock(data, "raise")))
+    _register(find_test(task.test).prepare(data, take_survey(data, "raise")))
     with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # both talk, asked or not
         marks = _marks(search(table.to_numpy(dtype=np.float64)))
     back = [order.index(name) for name in task.table.columns]

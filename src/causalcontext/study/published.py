@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.stock import take_stock
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.regression_legacy import RegressionLegacy
-from causalcontext.rules import Rule, adaptive, masked, pooled
+from causalcontext.questions import Rule, adaptive, masked, pooled
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.intersection import intersect
@@ -57,7 +57,7 @@ def _prepared(task: Task) -> tuple[Dataset, BatchedSearch]:
     """The table, and a search that remembers every answer: the methods ask many questions in common."""
     if "published" not in task.memory:
         data = read_table(task.table, task.context)
-        prepared = RegressionLegacy().prepare(data, take_stock(data, "raise"))
+        prepared = RegressionLegacy().prepare(data, take_survey(data, "raise"))
         task.memory["published"] = data, BatchedSearch(prepared, task.position)
     found: tuple[Dataset, BatchedSearch] = task.memory["published"]
     return found

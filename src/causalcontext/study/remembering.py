@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.stock import Stock
+from causalcontext.data.survey import Survey
 from causalcontext.independence.protocol import IndependenceTest, PreparedTest
-from causalcontext.rules import Trial
-from causalcontext.verdicts import Outcomes
+from causalcontext.questions import Outcomes, Trial
 
 Answer = tuple[float, float, float, int, int, int]
 
@@ -29,11 +28,11 @@ class Remembering:
         """What the test is called."""
         return self.inner.name
 
-    def prepare(self, data: Dataset, stock: Stock) -> PreparedRemembering:
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedRemembering:
         """The test for this table, with what it has answered."""
-        if stock.fingerprint not in self.prepared:
-            self.prepared[stock.fingerprint] = PreparedRemembering(self.inner.prepare(data, stock))
-        return self.prepared[stock.fingerprint]
+        if survey.fingerprint not in self.prepared:
+            self.prepared[survey.fingerprint] = PreparedRemembering(self.inner.prepare(data, survey))
+        return self.prepared[survey.fingerprint]
 
 
 class PreparedRemembering:

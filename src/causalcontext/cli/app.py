@@ -1,0 +1,260 @@
+"""The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest.
+
+Options are read here; the other modules of `cli/` do the work. Whatever the library refuses ends with one sentence on stderr
+and exit code 2, Ctrl-C with exit code 130.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from causalcontext.cli.calibrating import calibrate_file
+from causalcontext.cli.checking import check_file
+from causalcontext.cli.demo import show_demo
+from causalcontext.cli.discovery import discover_file, parsed_kinds
+from causalcontext.cli.showing import changes_file, explain_file, export_file, plot_file, report_file
+from causalcontext.cli.simulation import simulate_file
+from causalcontext.cli.study_app import study_app
+from causalcontext.cli.terminal import one_sentence
+from causalcontext.version import __version__
+
+app = typer.Typer(
+    help="Causal graphs from data whose mechanisms change with a context.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(study_app, name="study")
+
+Table = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
+Context = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")]
+KindList = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="Overrides the dtype: R=categorical; also continuous, ordered, count. Repeatable.",
+    ),
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="MODE", help="Missing values: raise, listwise (drop rows) or testwise (drop them test by test)."
+    ),
+]
+ResultFile = Annotated[Path, typer.Argument(metavar="RESULT", help="A file that discover --json has written.")]
+Output = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
+Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an interactive HTML report here.")]
+Progress = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
+Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p, pc-b, score-ac or auto.")]
+IndependenceTest = Annotated[
+    str, typer.Option(metavar="NAME", help="auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ...")
+]
+Alpha = Annotated[float, typer.Option(metavar="NUMBER", help="Larger p-values mean independence.")]
+KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What is known about links, as TOML.")]
+MaxGiven = Annotated[int | None, typer.Option(metavar="N", help="The largest conditioning set.")]
+ColliderRule = Annotated[str, typer.Option(metavar="NAME", help="majority, conservative or first.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for all cores.")]
+Diagnose = Annotated[bool, typer.Option("--diagnose", help="Also print what to know before believing the result.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="For random starts, and tests that draw random numbers.")]
+
+OrderSearch = Annotated[str, typer.Option(metavar="NAME", help="score-ac: order, or exact for small tables.")]
+Transform = Annotated[str, typer.Option(metavar="NAME", help="score-ac: auto, none or ranks.")]
+Starts = Annotated[int | None, typer.Option(metavar="N", help="score-ac: random starts.")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="score-ac: the best model found by then.")]
+
+
+@app.command()
+def discover(
+    data: Table,
+    context: Context = None,
+    method: Method = "pc-ac",
+    test: IndependenceTest = "auto",
+    alpha: Alpha = 0.05,
+    knowledge: KnowledgeFile = None,
+    max_given: MaxGiven = None,
+    collider_rule: ColliderRule = "majority",
+    kind: KindList = None,
+    missing: Missing = "raise",
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    search: OrderSearch = "order",
+    transform: Transform = "auto",
+    starts: Starts = None,
+    time_limit: TimeLimit = None,
+    json: Output = None,
+    report: Report = None,
+    diagnose: Diagnose = False,
+    progress: Progress = True,
+) -> None:
+    """One causal graph per value of the context; without --context, plain PC on all rows."""
+    with one_sentence():
+        discover_file(
+            data, context, knowledge, json, report, diagnose,
+            method=method, test=test, alpha=alpha, max_given=max_given, collider_rule=collider_rule,
+            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed, search=search,
+            transform=transform, starts=starts, time_limit=time_limit,
+            progress=progress and sys.stderr.isatty(),
+        )  # fmt: skip
+
+
+@app.command()
+def check(
+    data: Table,
+    context: Context = None,
+    kind: KindList = None,
+    missing: Missing = "raise",
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Kinds, rows by context and everything that stands in the way of a search, without one.
+
+    Exit code 0: discover takes the table; 1: it refuses it; 2: the input cannot be read.
+    """
+    with one_sentence():
+        check_file(data, context, parsed_kinds(kind or ()), missing, json)
+
+
+@app.command()
+def calibrate(
+    data: Table,
+    context: Context = None,
+    test: IndependenceTest = "auto",
+    x: Annotated[
+        str | None, typer.Option("--x", metavar="COLUMN", help="One end of a pair; all kinds without.")
+    ] = None,
+    y: Annotated[str | None, typer.Option("--y", metavar="COLUMN", help="The other end.")] = None,
+    given: Annotated[
+        list[str] | None, typer.Option("--given", metavar="COLUMN", help="A condition of that pair. Repeatable.")
+    ] = None,
+    null: Annotated[str, typer.Option(metavar="NAME", help="permutation or bootstrap.")] = "permutation",
+    alternative: Annotated[str, typer.Option(metavar="NAME", help="mean, slope, variance or association.")] = "mean",
+    effect: Annotated[float, typer.Option(metavar="NUMBER", help="In standard deviations of the noise.")] = 0.5,
+    alpha: Alpha = 0.05,
+    repeats: Annotated[int, typer.Option(metavar="N", help="Null tables for every row of the answer.")] = 200,
+    largest_given: Annotated[int, typer.Option(metavar="N", help="The largest number of conditions.")] = 2,
+    kind: KindList = None,
+    missing: Missing = "raise",
+    jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 for all cores.")] = 1,
+    seed: Seed = 0,
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the answer here.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf.")
+    ] = None,
+    progress: Progress = True,
+) -> None:
+    """How often a test rejects on tables like this one: without a dependence (size), and with one (power)."""
+    with one_sentence():
+        calibrate_file(
+            data, context, json, plot,
+            test=test, x=x, y=y, given=given or None, null=null, alternative=alternative, effect=effect, alpha=alpha,
+            repeats=repeats, largest_given=largest_given, kinds=parsed_kinds(kind or ()), missing=missing,
+            seed=seed, n_jobs=jobs, progress=progress and sys.stderr.isatty(),
+        )  # fmt: skip
+
+
+@app.command()
+def demo(json: Output = None) -> None:
+    """The main job on an example that ships with the library: soil that is dry or wet."""
+    with one_sentence():
+        show_demo(json)
+
+
+@app.command()
+def explain(
+    result: ResultFile,
+    x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
+    y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the marks, stories and tests as JSON.")] = False,
+) -> None:
+    """Why two variables are linked or not, context by context."""
+    with one_sentence():
+        explain_file(result, x, y, json)
+
+
+@app.command()
+def changes(
+    result: ResultFile,
+    first: Annotated[str, typer.Argument(metavar="A", help="A context value.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
+) -> None:
+    """What differs between two contexts, with effect sizes, and which differences may be claimed."""
+    with one_sentence():
+        changes_file(result, first, second, json)
+
+
+@app.command()
+def simulate(
+    output: Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv file to write.")],
+    rows: Annotated[int, typer.Option(metavar="N", help="Rows of the table.")] = 1000,
+    nodes: Annotated[int, typer.Option(metavar="N", help="Variables, the context R included.")] = 8,
+    density: Annotated[float, typer.Option(metavar="NUMBER", help="Share of the possible links.")] = 0.4,
+    contexts: Annotated[int, typer.Option(metavar="K", help="Values of the context.")] = 2,
+    changes: Annotated[int, typer.Option(metavar="N", help="Links that each context loses.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same system and table.")] = 0,
+) -> None:
+    """A table from a random linear system as in the paper; its true links are printed."""
+    with one_sentence():
+        simulate_file(output, rows, nodes, density, contexts, changes, seed)
+
+
+@app.command()
+def plot(
+    result: ResultFile,
+    output: Annotated[Path, typer.Argument(metavar="PICTURE", help="A .png, .svg or .pdf file to write.")],
+    kind: Annotated[str, typer.Option(metavar="NAME", help="contexts, union or difference.")] = "contexts",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="VALUE", help="Contexts to show, or two to compare. Repeatable."),
+    ] = None,
+) -> None:
+    """A picture of a saved result: its contexts side by side, the labeled union, or two contexts compared."""
+    with one_sentence():
+        plot_file(result, output, kind, only or ())
+
+
+@app.command()
+def report(
+    result: ResultFile,
+    output: Annotated[
+        Path | None, typer.Argument(metavar="PAGE", help="The .html file to write; by default beside the result.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="A title for the page.")] = None,
+) -> None:
+    """An interactive report on a saved result, in one HTML file that needs no network."""
+    with one_sentence():
+        report_file(result, output, title)
+
+
+@app.command()
+def export(
+    result: ResultFile,
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="dagitty, dot, gml, graphml or tetrad.")] = "dot",
+    only: Annotated[str | None, typer.Option(metavar="VALUE", help="The graph of this context, not the union.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="A file to write, not stdout.")] = None,
+) -> None:
+    """A graph of a saved result in the format of another tool."""
+    with one_sentence():
+        export_file(result, to, only, output)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"causalcontext {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A name that the terminal cannot show is no reason to stop.
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="causalcontext")

@@ -1,0 +1,128 @@
+"""`causalcontext check`: an inspection as tables on the terminal, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from causalcontext.cli.inspection import Inspection, constant_levels, inspect, largest_set
+from causalcontext.cli.terminal import print_line, shortened, show_page, show_table
+from causalcontext.data.files import read_file
+
+PROBLEMS_FOUND = 1
+_HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant in")
+
+
+def check_file(path: Path, context: str | None, kinds: Mapping[str, str], missing: str, as_json: bool) -> None:
+    """The inspection of a file is on stdout; the command ends with 1 if `discover` would refuse the table."""
+    findings = to_dict(inspect(read_file(path), context, kinds, missing))
+    if as_json:
+        print_line(json.dumps(findings, ensure_ascii=False, indent=2))
+    else:
+        _show(findings)
+    if not findings["usable"]:
+        raise typer.Exit(PROBLEMS_FOUND)
+
+
+def to_dict(inspection: Inspection) -> dict[str, Any]:
+    """An inspection as plain lists, mappings, numbers and text."""
+    return {
+        "usable": not inspection.problems,
+        "context": inspection.context.name,
+        "contexts": _contexts(inspection),
+        "columns": _columns(inspection),
+        "collinear": [asdict(dependence) for dependence in inspection.dependences],
+        "problems": list(inspection.problems),
+        "notes": list(inspection.notes),
+    }
+
+
+def _contexts(inspection: Inspection) -> list[dict[str, Any]]:
+    """Rows of every context, complete ones, and how many variables a test inside it can condition on."""
+    survey = inspection.survey
+    complete = [0] * len(inspection.rows) if survey is None else survey.n.tolist()
+    return [
+        {"value": value, "rows": rows, "complete": usable, "largest_set": max(largest_set(usable), -1)}
+        for value, rows, usable in zip(inspection.context.levels, inspection.rows, complete, strict=True)
+    ]
+
+
+def _columns(inspection: Inspection) -> list[dict[str, Any]]:
+    context = inspection.context
+    unknown = int(np.count_nonzero(context.codes < 0))
+    first: dict[str, Any] = {
+        "name": context.name,
+        "dtype": context.dtype,
+        "kind": "categorical",
+        "role": "context",
+        "missing": [{"context": None, "count": unknown}] if unknown else [],
+    }
+    rest = [
+        {"name": reading.name, "dtype": reading.dtype, "kind": reading.kind, "role": "system"}
+        | _counts(inspection, reading.name)
+        for reading in inspection.system
+    ]
+    return rest if context.name is None else [first, *rest]
+
+
+def _counts(inspection: Inspection, name: str) -> dict[str, Any]:
+    """Missing and infinite values of a column, and the contexts where it is constant; nothing if it is unusable."""
+    survey = inspection.survey
+    if survey is None or name not in survey.names:
+        return {}
+    place = survey.names.index(name)
+    return {
+        "missing": _by_level(survey.levels, survey.missing[:, place]),
+        "infinite": _by_level(survey.levels, survey.infinite[:, place]),
+        "constant": [survey.levels[level] for level in constant_levels(survey, place)],
+    }
+
+
+def _by_level(levels: Sequence[Any], counts: NDArray[np.int64]) -> list[dict[str, Any]]:
+    """The contexts that have any; a list, since keys of a JSON object are text and contexts need not be."""
+    return [{"context": levels[int(level)], "count": int(counts[level])} for level in np.flatnonzero(counts)]
+
+
+def _show(findings: dict[str, Any]) -> None:
+    split = len(findings["contexts"]) > 1
+    title = f"rows by value of {findings['context']}" if split else "rows"
+    contexts = [_context_cells(context) for context in findings["contexts"]]
+    show_table(title, ["value", "rows", "complete", "largest set"], contexts, "contexts")
+    cells = [_column_cells(column, split) for column in findings["columns"]]
+    used = [place for place in range(len(_HEADER)) if any(row[place] for row in cells)]
+    show_table("columns", [_HEADER[i] for i in used], [[row[i] for i in used] for row in cells], "columns")
+    for name in ("problems", "notes"):
+        if findings[name]:
+            lines = [f"{name} ({len(findings[name])})", *(f"  {text}" for text in findings[name]), ""]
+            show_page("\n".join(lines))
+    show_page("usable" if findings["usable"] else "not usable: discover refuses this table")
+
+
+def _context_cells(context: dict[str, Any]) -> list[str]:
+    limit = context["largest_set"]
+    counts = [f"{context['rows']:,}", f"{context['complete']:,}"]
+    return [str(context["value"]), *counts, "-" if limit < 0 else f"{limit:,}"]
+
+
+def _column_cells(column: dict[str, Any], split: bool) -> list[str]:
+    counts = [_count_cell(column.get(key, []), split) for key in ("missing", "infinite")]
+    constant = shortened(column.get("constant", [])) if split else ""
+    return [column["name"], column["dtype"], column["kind"], column["role"], *counts, constant]
+
+
+def _count_cell(counts: list[dict[str, Any]], split: bool) -> str:
+    """`12 (dry 7, wet 5)`, or nothing."""
+    if not counts:
+        return ""
+    total = f"{sum(entry['count'] for entry in counts):,}"
+    if not split or counts[0]["context"] is None:
+        return total
+    parts = shortened([f"{entry['context']} {entry['count']:,}" for entry in counts], most=4)
+    return f"{total} ({parts})"

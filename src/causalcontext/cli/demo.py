@@ -1,0 +1,29 @@
+"""`causalcontext demo`: the main job on an example that ships with the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from causalcontext.cli.terminal import show_page
+from causalcontext.data.files import check_writable
+from causalcontext.discover import discover
+from causalcontext.report.text import summary
+from causalcontext.simulate.examples import soil_moisture
+
+STORY = """Daily weather over land, simulated: rain and radiation decide whether the soil is dry or wet, and the
+state of the soil decides where the rain goes. The context is an effect of the system."""
+
+
+def show_demo(output: Path | None) -> None:
+    """The graphs of the example are on the terminal, and in `output` if that was asked for."""
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(output)
+    result = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+    masked = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-m")
+    show_page(f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil only?\n"
+              f"{result.explain('precipitation', 'runoff')}\n\nWhat would each context by itself (pc-m) claim?\n"
+              f"{masked.labeled_union}")  # fmt: skip
+    if output is not None:
+        result.save(output)
+        show_page(f"\nsaved to {output}")

@@ -1,0 +1,64 @@
+"""Which columns are exact linear functions of others, in all rows or in the rows of one context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dpstrf
+
+from causalcontext.data.checks import LARGEST_SCATTER
+from causalcontext.data.survey import Survey
+from causalcontext.kernels.levels.projection import COLLINEAR_BELOW
+
+_NO_SHARE = 1e-4
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """`column` is a linear function of the columns `of`; in all rows, or where the context has the value `level`."""
+
+    column: str
+    of: tuple[str, ...]
+    everywhere: bool
+    level: Any = None
+
+
+def linear_dependences(survey: Survey) -> tuple[Dependence, ...]:
+    """The dependences in all rows, then those that hold in one context only."""
+    pooled = _dependences(survey.pooled()[2], int(survey.n.sum()))
+    found = [Dependence(survey.names[column], _named(survey, of), True) for column, of in pooled]
+    if len(survey.levels) == 1:
+        return tuple(found)
+    known = {frozenset((column, *of)) for column, of in pooled}
+    for level, scatter, n in zip(survey.levels, survey.scatter, survey.n, strict=True):
+        for column, of in _dependences(scatter, int(n)):
+            if frozenset((column, *of)) not in known:
+                found.append(Dependence(survey.names[column], _named(survey, of), False, level))
+    return tuple(found)
+
+
+def _named(survey: Survey, columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(survey.names[column] for column in columns)
+
+
+def _dependences(scatter: NDArray[np.float64], n: int) -> list[tuple[int, list[int]]]:
+    """Columns that a pivoted Cholesky factorisation has no use for, each with those that make it up.
+
+    With no more rows than columns everything depends on everything: that is a lack of rows, and not reported here.
+    """
+    squares = np.diagonal(scatter)
+    varying = np.flatnonzero((squares > 0.0) & (squares <= LARGEST_SCATTER))
+    if n - 1 <= len(varying):
+        return []
+    scale = np.sqrt(squares[varying])
+    correlation = scatter[np.ix_(varying, varying)] / scale[:, None] / scale
+    factor, pivots, rank, _ = dpstrf(correlation, tol=COLLINEAR_BELOW, lower=1)
+    basis, rest = pivots[:rank] - 1, np.sort(pivots[rank:] - 1)
+    shares = cho_solve((factor[:rank, :rank], True), correlation[np.ix_(basis, rest)])
+    parts = [np.sort(basis[np.abs(share) > _NO_SHARE]) for share in shares.T]
+    return [(int(varying[column]), varying[part].tolist()) for column, part in zip(rest, parts, strict=True)]

@@ -1,0 +1,124 @@
+"""`causalcontext discover`: a file in, graphs on the terminal and in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+import typer
+
+from causalcontext.cli.terminal import INTERRUPTED, say, shortened, show_page, show_table
+from causalcontext.data.files import check_writable, read_file
+from causalcontext.data.kinds import Column
+from causalcontext.discover import check_options, discover
+from causalcontext.errors import FileError, InterruptedSearch, OptionError
+from causalcontext.knowledge import Knowledge
+from causalcontext.report.text import summary
+from causalcontext.results.contexts import ContextGraphs
+
+
+def discover_file(
+    path: Path, context: str | None, knowledge: Path | None, output: Path | None, report: Path | None, findings: bool,
+    **options: Any,
+) -> None:  # fmt: skip
+    """The result is in `output`, if that was asked for, and a summary is on the terminal.
+
+    Outputs are checked before the search. After Ctrl-C the file holds what was decided so far.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    context : str or None
+    knowledge : Path or None
+        A TOML file.
+    output : Path or None
+        The JSON file to write.
+    report : Path or None
+        The HTML file to write.
+    findings : bool
+        Whether a diagnosis follows the summary.
+    options
+        Arguments of `discover`.
+    """
+    _check_outputs(output, report, inputs=[path, knowledge])
+    check_options(**{name: value for name, value in options.items() if name not in ("kinds", "progress")})
+    known = None if knowledge is None else Knowledge.from_toml(knowledge)
+    table = read_file(path)
+    try:
+        result = discover(table, context, knowledge=known, **options)
+    except InterruptedSearch as stop:
+        _keep(stop.result, output, report)
+        raise typer.Exit(INTERRUPTED) from stop
+    if output is not None:
+        result.save(output)
+    if report is not None:
+        result.report(report)
+    _show_columns(table, result)
+    show_page(summary(result))
+    if findings:
+        show_page(f"diagnosis\n{result.diagnose()}")
+    if report is not None:
+        say(f"the report is in {report}: open it in a browser")
+
+
+def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
+    """Kinds by column from `column=kind` declarations.
+
+    Examples
+    --------
+    >>> parsed_kinds(["R=categorical", "a=b=continuous"])
+    {'R': 'categorical', 'a=b': 'continuous'}
+    """
+    kinds = {}
+    for declaration in declarations:
+        column, equals, kind = declaration.rpartition("=")
+        if not equals:
+            raise OptionError(f"kind is {declaration!r}, expected column=KIND, such as R=categorical")
+        kinds[column] = kind
+    return kinds
+
+
+def _check_outputs(output: Path | None, report: Path | None, inputs: Sequence[Path | None]) -> None:
+    """Return if the files that are asked for can be written, and none of them is an input."""
+    for file in (output, report):
+        if file is None:
+            continue
+        check_writable(file)
+        if any(other is not None and _same(other, file) for other in inputs):
+            raise FileError(f"cannot write {file}: it is an input of the same command")
+    if output is not None and report is not None and output.resolve() == report.resolve():
+        raise FileError(f"cannot write {report}: it is asked for twice, as --json and as --report")
+
+
+def _same(first: Path, second: Path) -> bool:
+    return os.path.exists(first) and os.path.exists(second) and os.path.samefile(first, second)
+
+
+def _keep(result: ContextGraphs, output: Path | None, report: Path | None) -> None:
+    """What an interrupted search decided is saved where a file was asked for, and one sentence says so."""
+    if report is not None:
+        result.report(report)
+    if output is None and report is not None:
+        say(f"interrupted: what was decided so far is in {report}, which says so")
+        return
+    if output is None:
+        say("interrupted: nothing is saved; --json FILE keeps what was decided so far")
+        return
+    result.save(output)
+    say(f'interrupted: what was decided so far is in {output}, with "complete": false')
+
+
+def _show_columns(table: pd.DataFrame, result: ContextGraphs) -> None:
+    """What was inferred about the columns, one line for all that are alike."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for series, kind in zip(nw.from_native(table, eager_only=True).iter_columns(), result.data.kinds, strict=True):
+        role = "context" if series.name == result.context else "system"
+        dtype = Column(series.name, series.dtype, series).dtype_name
+        alike.setdefault((role, kind, dtype), []).append(series.name)
+    rows = [[*what, str(len(names)), shortened(names)] for what, names in sorted(alike.items())]
+    show_table("columns", ["role", "kind", "dtype", "number", "names"], rows)

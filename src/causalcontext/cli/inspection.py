@@ -1,0 +1,228 @@
+"""What can be said about a table without a search: kinds, rows, and everything that stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from causalcontext.cli.dependences import Dependence, linear_dependences
+from causalcontext.cli.readings import (
+    ContextReading,
+    SystemReading,
+    read_context,
+    read_system,
+    unread_system,
+    usable_part,
+)
+from causalcontext.cli.terminal import shortened
+from causalcontext.data.checks import check_missing_option, check_survey
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Column, Kind, declared_kinds
+from causalcontext.data.moments import SMALLEST_SCATTER
+from causalcontext.data.survey import Survey, take_survey
+from causalcontext.errors import DataError, did_you_mean
+from causalcontext.kernels.levels.gaussian import FEWEST_DF
+
+LOOK = 10_000
+"""Rows that are looked at first."""
+LARGE_SET = 10
+"""Larger conditioning sets hardly occur; a context that can test sets of this size is large enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A table, looked at from all sides.
+
+    Attributes
+    ----------
+    context : ContextReading
+    system : tuple of SystemReading
+    survey : Survey or None
+        Counts and moments of the columns that can be used; None if there are none.
+    rows : tuple of int
+        Rows of every context, incomplete ones included.
+    dependences : tuple of Dependence
+    problems : tuple of str
+        What `discover` refuses, one sentence each.
+    notes : tuple of str
+        What it cannot test, one sentence each.
+    """
+
+    context: ContextReading
+    system: tuple[SystemReading, ...]
+    survey: Survey | None
+    rows: tuple[int, ...]
+    dependences: tuple[Dependence, ...]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def inspect(
+    table: pd.DataFrame, context: str | None, kinds: Mapping[str, str] | None = None, missing: str = "raise"
+) -> Inspection:
+    """Everything that `discover` would refuse or could not test, found without a search.
+
+    Raises
+    ------
+    CausalContextError
+        The context or a column of `kinds` is not in the table, or an option means nothing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"X": [1.0, None, 3.0, 4.0], "Y": list("abca"), "R": [0, 0, 1, 1]})
+    >>> for problem in inspect(table, context="R").problems:
+    ...     print(problem[:51])
+    column 'Y' has 3 levels in 4 rows, which looks like
+    1 missing value in X; fill in, or use --missing lis
+    """
+    check_missing_option(missing)
+    columns = {series.name: Column(series.name, series.dtype, series) for series in _series(table)}
+    declared = declared_kinds(kinds, list(columns))
+    if context is not None and context not in columns:
+        raise DataError(f"the table has no context column {context!r}{did_you_mean(context, columns)}")
+    at = None if context is None else columns.pop(context)
+    reading = read_context(at, None if at is None else declared.get(at.name), len(table))
+    read = read_system if len(table) else unread_system
+    system = tuple(read(column, declared.get(name)) for name, column in columns.items())
+    return _looked_into(reading, system, missing)
+
+
+def largest_set(rows: int) -> int:
+    """How many variables a test inside a context of so many rows can condition on; negative if it cannot be run."""
+    return rows - 2 - FEWEST_DF
+
+
+def largest_context_set(rows: int) -> int:
+    """How many variables a test of the context can condition on before it leaves out a context of so many rows."""
+    return rows - 1 - FEWEST_DF
+
+
+def constant_levels(survey: Survey, column: int) -> list[int]:
+    """The contexts with several complete rows among which the column does not vary."""
+    return [int(level) for level in np.flatnonzero(survey.constant[:, column] & (survey.n > 1))]
+
+
+def _series(table: pd.DataFrame) -> Iterator[nw.Series[pd.Series]]:
+    yield from nw.from_native(table, eager_only=True).iter_columns()
+
+
+def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], missing: str) -> Inspection:
+    """The inspection, once every column has been read."""
+    data = usable_part(context, system)
+    survey = take_survey(data, missing) if data.system and data.n_rows else None
+    dependences = () if survey is None else linear_dependences(survey)
+    problems = [context.problem, *(reading.problem for reading in system), *_shape_problems(context, system)]
+    if survey is not None:
+        problems += _value_problems(survey, data, missing)
+    problems = [problem for problem in problems if problem]
+    if not problems and survey is not None:
+        problems = _refusal(survey, data, missing)
+    notes = () if survey is None else (*_two_numbers(system), *_few_rows(context, survey), *_constant(context, survey),
+                                      *_dependent(context, dependences))  # fmt: skip
+    rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
+    return Inspection(context, system, survey, tuple(rows.tolist()), dependences, tuple(problems), notes)
+
+
+def _shape_problems(context: ContextReading, system: tuple[SystemReading, ...]) -> Iterator[str]:
+    if len(context.codes) == 0:
+        yield "the table has no rows"
+    if len(system) < 2:
+        besides = "" if context.name is None else f" besides the context {context.name!r}"
+        yield f"the table has {_count(len(system), 'column')}{besides}; at least 2 are needed"
+
+
+def _value_problems(survey: Survey, data: Dataset, missing: str) -> Iterator[str]:
+    """Missing and infinite values, and columns that do not vary."""
+    names = np.array(survey.names, dtype=object)
+    holes, total = names[survey.missing.any(axis=0)].tolist(), int(survey.missing.sum()) + survey.missing_context
+    if total and missing == "raise":
+        where = [data.context_name, *holes] if survey.missing_context else holes
+        dropped = int(survey.lost.sum()) + survey.missing_context
+        yield (f"{_count(total, 'missing value')} in {shortened(where)}; fill in, or use --missing listwise to drop "
+               f"{dropped} of {data.n_rows} rows")  # fmt: skip
+    if survey.infinite.any():
+        where = names[survey.infinite.any(axis=0)].tolist()
+        yield f"{_count(int(survey.infinite.sum()), 'infinite value')} in {shortened(where)}; replace, or drop the rows"
+    fixed = names[_constant_everywhere(survey)].tolist()
+    if fixed:
+        yield f"the same value in all complete rows of {shortened(fixed)}; drop constant columns"
+
+
+def _constant_everywhere(survey: Survey) -> NDArray[np.bool_]:
+    n, _, scatter = survey.pooled()
+    constant: NDArray[np.bool_] = np.diagonal(scatter) < SMALLEST_SCATTER
+    return constant if n > 1 else np.zeros_like(constant)
+
+
+def _refusal(survey: Survey, data: Dataset, missing: str) -> list[str]:
+    """What else the library refuses, in its own words."""
+    try:
+        check_survey(survey, data, missing)
+    except DataError as error:
+        return [str(error)]
+    return []
+
+
+def _two_numbers(system: tuple[SystemReading, ...]) -> Iterator[str]:
+    """Columns of two different numbers, which are often labels."""
+    for reading in system:
+        if reading.kind == Kind.CONTINUOUS and _different(reading.values, LOOK) == 2 == _different(reading.values):
+            name = reading.name
+            yield f"{name} holds two different numbers; if they are labels: --kind {name}=categorical"
+
+
+def _different(values: NDArray[Any] | None, rows: int | None = None) -> int:
+    """How many different numbers there are in the first rows, or in all."""
+    if values is None:
+        return 0
+    numbers = np.asarray(values[:rows], dtype=np.float64)
+    return int(np.unique(numbers[np.isfinite(numbers)]).size)
+
+
+def _few_rows(context: ContextReading, survey: Survey) -> Iterator[str]:
+    """Contexts (or a whole table) in which tests with larger sets cannot be run."""
+    enough = min(LARGE_SET, len(survey.names) - 2)
+    for level, n in zip(survey.levels, survey.n.tolist(), strict=True):
+        if largest_set(n) >= enough:
+            continue
+        where = f"{context.name} = {level}" if context.splits else "the table"
+        left_out = _left_out(context, n) if context.splits and largest_context_set(n) < enough else ""
+        yield f"{where} has {_count(n, 'complete row')}: {_limit_inside(n)}{left_out}"
+
+
+def _limit_inside(n: int) -> str:
+    if largest_set(n) < 0:
+        return "no test can be run inside it"
+    return f"tests inside it can condition on {_count(largest_set(n), 'variable')} at most"
+
+
+def _left_out(context: ContextReading, n: int) -> str:
+    beyond = "" if largest_context_set(n) < 0 else f" given more than {_count(largest_context_set(n), 'variable')}"
+    return f", tests of {context.name}{beyond} leave it out"
+
+
+def _constant(context: ContextReading, survey: Survey) -> Iterator[str]:
+    everywhere = _constant_everywhere(survey)
+    for column, name in enumerate(survey.names):
+        levels = constant_levels(survey, column)
+        if context.splits and levels and not everywhere[column]:
+            where = shortened([survey.levels[level] for level in levels])
+            yield f"{name} is constant where {context.name} = {where}: it cannot be tested there"
+
+
+def _dependent(context: ContextReading, dependences: tuple[Dependence, ...]) -> Iterator[str]:
+    for found in dependences:
+        where = "" if found.everywhere else f" where {context.name} = {found.level}"
+        yield (f"{found.column} is a linear function of {shortened(found.of)}{where}: links among "
+               "them cannot be told apart, and given these it cannot be tested")  # fmt: skip
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

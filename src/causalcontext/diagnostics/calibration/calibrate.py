@@ -1,0 +1,189 @@
+"""`calibrate`: from a table and a test to the share of wrong and of right rejections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from causalcontext.data.checks import check_survey
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.missing import complete_rows, some_rows
+from causalcontext.data.survey import drop_empty_levels, take_survey
+from causalcontext.data.tables import read_table
+from causalcontext.diagnostics.calibration.alternatives import ALTERNATIVES
+from causalcontext.diagnostics.calibration.nulls import NULLS
+from causalcontext.diagnostics.calibration.questions import Question, all_questions, check_named, one_question
+from causalcontext.diagnostics.calibration.repeats import Repeat, Repeats, run_repeats
+from causalcontext.diagnostics.calibration.report import Calibration
+from causalcontext.diagnostics.calibration.sizes import calibration_table, trials_frame
+from causalcontext.errors import InterruptedSearch, OptionError, check_choice, check_jobs, check_level, check_whole
+from causalcontext.independence.protocol import IndependenceTest
+from causalcontext.independence.registry import find_test
+from causalcontext.progress import Count, counting_bar
+
+MOST_ROWS = 20_000
+"""Larger tables are calibrated on a sample of their rows."""
+
+
+def calibrate(
+    table: Any,
+    context: str | None = None,
+    *,
+    test: str | IndependenceTest = "auto",
+    x: str | None = None,
+    y: str | None = None,
+    given: Sequence[str] | None = None,
+    null: str = "permutation",
+    alternative: str = "mean",
+    effect: float = 0.5,
+    alpha: float = 0.05,
+    repeats: int = 200,
+    largest_given: int = 2,
+    kinds: Mapping[str, str] | None = None,
+    missing: str = "raise",
+    names: Sequence[str] | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: bool | Count = False,
+) -> Calibration:
+    """The size and the power of a test on tables like this one.
+
+    Every repeat draws a trial, replaces one of its two columns by one that depends on the conditions alone, and asks
+    the test; then once more with a dependence of a known kind and strength. A test that is right rejects a share
+    `alpha` of the first.
+
+    Parameters
+    ----------
+    table : pandas, polars or pyarrow table, or 2-D array with `names`
+        Of more than 20,000 rows, as many are drawn.
+    context : str, optional
+        The column that names the context.
+    test : str or IndependenceTest
+        As for `discover`.
+    x, y : str, optional
+        The pair to test; by default every class of pair that the table has, drawn anew in every repeat.
+    given : sequence of str, optional
+        The conditions, if a pair is named.
+    null : {"permutation", "bootstrap"}
+        The noise of a number: its own residuals in another order, or Gaussian. A category is drawn from a multinomial
+        logit on the conditions.
+    alternative : {"mean", "slope", "variance", "association"}
+        A shift in one category or a slope on a number ("association" for two categories); another slope on a condition
+        in one category, or above the median of a number; noise 1 + `effect` times as large there; for two categories,
+        each of the one tied to one of the other with probability `effect`.
+    effect : float
+        In standard deviations of the noise.
+    alpha : float
+        A p-value that is not larger means rejection.
+    repeats : int
+    largest_given : int
+        The largest number of conditions, unless a pair is named.
+    kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
+        Overrides what the dtypes say.
+    missing : {"raise", "listwise"}
+        Stop at missing values, or drop the rows that have some.
+    names : sequence of str, optional
+        Column names of an array.
+    seed : int
+    n_jobs : int
+        Worker processes of joblib; -1 for all cores. The result does not depend on it.
+    progress : bool or callable
+        Show a bar with the time left, or call `progress(trials done, trials in all)`.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    CausalContextError
+        With one sentence that says what was found, what was expected and what to do.
+    InterruptedSearch
+        After Ctrl-C; its `result` holds the calibration by the repeats until then.
+
+    Examples
+    --------
+    >>> import causalcontext as cc
+    >>> soil = cc.examples.soil_moisture(300, seed=1)
+    >>> report = cc.calibrate(soil, "soil", x="soil", y="runoff", given=["precipitation"], repeats=100)
+    >>> report.table["verdict"].tolist()
+    ['right']
+    """
+    check_calibration(test, null, alternative, effect, alpha, repeats, largest_given, missing, n_jobs, seed)
+    check_named(x, y, given)
+    settings = {
+        "context": None if context is None else str(context), "test": find_test(test).name, "x": x, "y": y,
+        "given": None if given is None else list(given), "null": null, "alternative": alternative,
+        "effect": float(effect), "alpha": float(alpha), "repeats": int(repeats), "largest_given": int(largest_given),
+        "missing": missing, "seed": int(seed),
+    }  # fmt: skip
+    data, notes = _rows_to_use(read_table(table, context, kinds=kinds, names=names), missing, int(seed))
+    questions = _questions(data, x, y, given, largest_given)
+    plan = Repeats(data, questions, test, null, alternative, float(effect), int(seed))
+    found, complete = _collect(plan, int(repeats), n_jobs, progress)
+    trials = trials_frame(questions, found)
+    report = Calibration(calibration_table(trials, float(alpha)), trials, settings, notes, complete)
+    if not complete:
+        raise InterruptedSearch(report)
+    return report
+
+
+def check_calibration(test: str | IndependenceTest, null: str, alternative: str, effect: float, alpha: float,
+                      repeats: int, largest_given: int, missing: str, n_jobs: int, seed: int) -> None:  # fmt: skip
+    """Return if every option of `calibrate` means something; to be called before long work."""
+    find_test(test)
+    check_choice("null", null, NULLS)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("missing", missing, ("raise", "listwise"))
+    if not _real(effect) or not 0.0 <= effect < np.inf:
+        raise OptionError(f"effect is {effect!r}, expected a number from 0")
+    if alternative == "association" and effect > 1.0:
+        raise OptionError(f"effect is {effect!r}, expected a probability: between 0 and 1 for 'association'")
+    check_level("alpha", alpha)
+    check_whole("repeats", repeats, 1)
+    check_whole("largest_given", largest_given, 0)
+    check_whole("seed", seed)
+    check_jobs(n_jobs)
+
+
+def _questions(data: Dataset, x: str | None, y: str | None, given: Sequence[str] | None,
+               largest_given: int) -> tuple[Question, ...]:  # fmt: skip
+    """The trial that is named, or a question for every class of pair."""
+    if x is None or y is None:
+        return all_questions(data, largest_given)
+    return (one_question(data, x, y, given or ()),)
+
+
+def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple[str, ...]]:
+    """The complete rows, or a sample of them, without contexts that have none; and what was left out."""
+    survey = take_survey(data, missing)
+    check_survey(survey, data, missing)
+    rows, notes = np.flatnonzero(complete_rows(data)), []
+    if len(rows) < data.n_rows:
+        notes.append(f"{data.n_rows - len(rows):,} rows with missing values were left out")
+    if len(rows) > MOST_ROWS:
+        notes.append(f"{MOST_ROWS:,} of {len(rows):,} rows were drawn at random")
+        rows = np.sort(np.random.default_rng(abs(seed)).choice(rows, MOST_ROWS, replace=False))
+    kept = some_rows(data, rows)
+    return drop_empty_levels(kept, take_survey(kept))[0], tuple(notes)
+
+
+def _collect(plan: Repeats, repeats: int, n_jobs: int, progress: bool | Count) -> tuple[list[Repeat], bool]:
+    """What was found, and whether nothing is missing; an interruption before the first repeat is passed on."""
+    found: list[Repeat] = []
+    total = repeats * len(plan.questions)
+    try:
+        with counting_bar("trials", progress) as advance:
+            for part in run_repeats(plan, repeats, n_jobs):
+                found += part
+                advance(len(found), total)
+    except KeyboardInterrupt:
+        if not found:
+            raise
+    return found, len(found) == total
+
+
+def _real(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -1,0 +1,229 @@
+"""How stable is a result? The same search on bootstrap samples, drawn separately in every context.
+
+A sample is a weight for every row, so all it costs is weighted moments (for tests that need no more than these) and a
+search. Seeds are split by sample: neither the order of the samples nor the number of workers matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.missing import complete_rows, some_rows
+from causalcontext.data.survey import Survey, take_survey
+from causalcontext.diagnostics.support import Support
+from causalcontext.errors import NotYetError, OptionError, check_whole
+from causalcontext.graphs.graph import Mark
+from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.independence.preparation import prepare
+from causalcontext.independence.protocol import PreparedTest
+from causalcontext.independence.registry import find_test
+from causalcontext.methods import METHODS, Search
+from causalcontext.progress import Count, counting_bar
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.score.options import ScoreOptions
+from causalcontext.several import CellResample
+
+Floats = NDArray[np.float64]
+MARKS = (Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED, Mark.CONFLICT)
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """How often each mark was found over bootstrap samples.
+
+    Attributes
+    ----------
+    result : ContextGraphs
+        What the samples are compared with.
+    samples : int
+    frequency : array, shape (contexts, N, N, 4)
+        Share of samples with the mark `-->`, `<--`, `o-o` or `x-x`, read from the first variable to the second.
+    label_frequency : mapping from (x, y) by position, x < y, to a mapping from contexts to shares
+        In which contexts the edge is present, over samples.
+    """
+
+    result: ContextGraphs
+    samples: int
+    frequency: Floats
+    label_frequency: Mapping[tuple[int, int], Mapping[tuple[Any, ...], float]]
+
+    def edges(self, least: float = 0.1) -> pd.DataFrame:
+        """Pairs that are adjacent in a share `least` of the samples, by context, with the share of each mark."""
+        rows = []
+        for place, value in enumerate(self.result.contexts):
+            shares = self.frequency[place]
+            for x, y in zip(*np.nonzero(np.triu(shares.sum(axis=2) >= least, 1)), strict=True):
+                pair = (self.result.names[x], self.result.names[y])
+                found = self.result.graphs[value].mark(*pair)
+                rows.append((*pair, value, found, float(shares[x, y].sum()), *shares[x, y].tolist()))
+        columns = ["x", "y", "context", "found", "present", *(mark.text for mark in MARKS)]
+        return pd.DataFrame(rows, columns=columns)
+
+    def labels(self) -> pd.DataFrame:
+        """For every edge of the union of the result, the share of samples in which it has the label that was found."""
+        rows = []
+        for x, y in zip(*np.nonzero(np.triu(self.result.union.adjacency)), strict=True):
+            pair = (self.result.names[x], self.result.names[y])
+            found = tuple(value for value in self.result.contexts if self.result.graphs[value].mark(*pair))
+            shares = self.label_frequency.get((int(x), int(y)), {})
+            likely = max(shares, key=lambda label: shares[label], default=())
+            rows.append((*pair, found, shares.get(found, 0.0), likely, shares.get(likely, 0.0)))
+        return pd.DataFrame(rows, columns=["x", "y", "contexts", "frequency", "most frequent", "its frequency"])
+
+    def __str__(self) -> str:
+        return f"{self.samples} samples\n{self.edges(0.5).to_string(index=False, float_format='{:.2f}'.format)}"
+
+
+def stability(
+    result: ContextGraphs,
+    samples: int = 200,
+    *,
+    n_jobs: int = 1,
+    seed: int = 0,
+    progress: bool | Count = False,
+) -> Stability:
+    """Search `samples` bootstrap samples, stratified by context, with the settings of a result.
+
+    Parameters
+    ----------
+    result : ContextGraphs
+        A live result: a loaded one has no rows to draw from.
+    samples : int
+    n_jobs : int
+        Worker processes of joblib (an active joblib backend is used); the result does not depend on it.
+    seed : int
+    progress : bool or callable
+        Show a bar, or call `progress(samples done, samples in all)`.
+
+    Examples
+    --------
+    >>> import causalcontext as cc
+    >>> result = cc.discover(cc.examples.soil_moisture(500, seed=1), context="soil")
+    >>> stable = stability(result, samples=20)
+    >>> bool(stable.edges(0.9).query("x == 'precipitation' and y == 'soil'")["present"].min() > 0.9)
+    True
+    """
+    _check(result, samples)
+    resample = CellResample(result) if result.settings.contexts else Resample(result)
+    tasks = np.array_split(np.arange(samples), min(samples, 4 * max(n_jobs, 1) if n_jobs != -1 else 32))
+    collected: list[NDArray[np.int8]] = []
+    with counting_bar("bootstrap samples", progress) as advance:
+        for part in _run(resample, tasks, seed, n_jobs):
+            collected += part
+            advance(len(collected), samples)
+    marks = np.stack(collected)
+    frequency = np.stack([(marks == mark).mean(axis=0) for mark in MARKS], axis=-1)
+    return Stability(result, samples, frequency, _labels(result, marks != Mark.ABSENT))
+
+
+class Resample:
+    """Draws a bootstrap sample by its number and searches it.
+
+    Whether a missing edge is a matter of support is asked of the whole table, not of the sample.
+    """
+
+    def __init__(self, result: ContextGraphs) -> None:
+        data = result.rows
+        assert data is not None
+        self.settings, self.knowledge = result.settings, result.settings.knowledge
+        usable = data.codes >= 0 if result.settings.missing == "testwise" else complete_rows(data)
+        self.data = some_rows(data, np.flatnonzero(usable))
+        self.test = find_test(result.settings.test, result.settings.seed)
+        self.moments = isinstance(result.prepared, PreparedGaussian)
+        self.values = np.column_stack([np.asarray(column, dtype=np.float64) for column in self.data.columns])
+        self.values -= self.values.mean(axis=0)
+        if data.context is not None:
+            self.values[:, data.context] = 0.0
+        self.of_level = [np.flatnonzero(self.data.codes == level) for level in range(len(data.levels))]
+        self.survey = take_survey(self.data)
+        self.support = Support(self.data, result.settings.alpha)
+        self.kind = result.prepared.kind if isinstance(result.prepared, PreparedGaussian) else 0
+
+    def marks(self, number: int, seed: int) -> NDArray[np.int8]:
+        """The marks of all contexts for one sample, shape (contexts, N, N)."""
+        generator = np.random.default_rng([seed, number])
+        chosen = [rows[generator.integers(len(rows), size=len(rows))] for rows in self.of_level]
+        data, survey = self.data, self.survey
+        if self.settings.score or not self.moments:
+            data = some_rows(self.data, np.concatenate(chosen))
+            survey, prepared = self._prepare(data)
+        else:
+            prepared = self._weighted(chosen)
+        links, options = self.knowledge.links(self.data.names), ScoreOptions(**self.settings.score)
+        search = Search(prepared, data, links, self.settings, 1, lambda *_: None, survey, options, self.support)
+        plain = self.data.context is None and self.settings.method.startswith("pc")
+        return METHODS["pc-p" if plain else self.settings.method](search).marks
+
+    def _prepare(self, data: Dataset) -> tuple[Survey, PreparedTest]:
+        """The test for the rows of a sample; a column that happens to be constant in it is no error."""
+        if self.settings.missing == "testwise":
+            return prepare(data, self.test, self.settings.missing)[1:]
+        survey = take_survey(data)
+        return survey, self.test.prepare(data, survey)
+
+    def _weighted(self, chosen: list[NDArray[np.intp]]) -> PreparedGaussian:
+        """The prepared test from the moments of the sample; the rows are not copied into a table."""
+        variables = len(self.data.names)
+        mean, scatter = np.zeros((len(chosen), variables)), np.zeros((len(chosen), variables, variables))
+        for level, rows in enumerate(chosen):
+            part = self.values[rows]
+            mean[level] = part.mean(axis=0)
+            part -= mean[level]
+            scatter[level] = part.T @ part
+        counts = np.array([len(rows) for rows in chosen], dtype=np.int64)
+        return PreparedGaussian(
+            counts, mean, scatter, -1 if self.data.context is None else self.data.context, self.kind
+        )
+
+
+def _run(
+    resample: Resample | CellResample, tasks: list[Any], seed: int, n_jobs: int
+) -> Iterator[list[NDArray[np.int8]]]:
+    """The marks of the samples, in order."""
+    if n_jobs == 1:
+        yield from (_several(resample, numbers, seed) for numbers in tasks)
+        return
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    yield from parallel(delayed(_several)(resample, numbers, seed) for numbers in tasks)
+
+
+def _several(resample: Resample | CellResample, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
+    return [resample.marks(int(number), seed) for number in numbers]
+
+
+def _labels(result: ContextGraphs, present: NDArray[np.bool_]) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:
+    """For every pair that is adjacent in some sample, how often it is present in just these contexts."""
+    found: dict[tuple[int, int], dict[tuple[Any, ...], float]] = {}
+    powers = 1 << np.arange(len(result.contexts), dtype=object)
+    for x, y in zip(*np.nonzero(np.triu(present.any(axis=(0, 1)))), strict=True):
+        codes, counts = np.unique((present[:, :, x, y] * powers).sum(axis=1).astype(object), return_counts=True)
+        found[int(x), int(y)] = {
+            tuple(value for place, value in enumerate(result.contexts) if int(code) >> place & 1): float(
+                n / len(present)
+            )
+            for code, n in zip(codes, counts, strict=True)
+        }
+    return found
+
+
+def _check(result: ContextGraphs, samples: int) -> None:
+    check_whole("samples", samples, 1)
+    if result.rows is None:
+        raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
+    if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in _registered():
+        raise NotYetError(f"not yet: stability with the test {result.settings.test!r}, which is not in the registry")
+
+
+def _registered() -> tuple[str, ...]:
+    from causalcontext.independence.registry import TESTS
+
+    return ("auto", *TESTS)

@@ -1,0 +1,111 @@
+"""Which test answers a trial: the first of a list that takes columns of these kinds.
+
+`auto` is such a list. A test that is asked for by name stands at the head of the list, and what it does not take is
+answered as `auto` would: a test for two numbers need not know about categories. The log says which test it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from causalcontext.independence.gaussian import moments_of
+from causalcontext.independence.linear_gaussian import LinearGaussian
+from causalcontext.independence.protocol import PreparedTest, answer_in_groups
+from causalcontext.questions import Outcomes, Trial
+
+if TYPE_CHECKING:
+    from causalcontext.data.dataset import Dataset
+    from causalcontext.data.survey import Survey
+
+
+@runtime_checkable
+class Member(Protocol):
+    """A test that says which trials it is made for."""
+
+    @property
+    def name(self) -> str:
+        """What the test is called."""
+        ...
+
+    def answers(self, data: Dataset, trial: Trial) -> bool:
+        """Whether the test is made for the columns of a trial."""
+        ...
+
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedTest:
+        """The test for this table."""
+        ...
+
+
+@dataclass(frozen=True)
+class Composite:
+    """A test made of others: the first of `members` that is made for the columns of a trial answers it."""
+
+    name: str
+    members: tuple[Member, ...]
+    seed: int = 0
+
+    def prepare(self, data: Dataset, survey: Survey) -> PreparedTest:
+        """The test for this table; of a table that the first member can answer alone, that one."""
+        members: list[Member] = [seeded(member, self.seed) for member in self.members]
+        if data.all_continuous and isinstance(members[0], LinearGaussian) and members[0].at_context:
+            return members[0].prepare(data, survey)
+        return PreparedComposite(members, data, survey)
+
+
+class PreparedComposite:
+    """The members of a choice, prepared for one table when they are first needed.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The names of all tests that may answer.
+    moments : PreparedGaussian or None
+        The linear-Gaussian member, which keeps per-context moments.
+    compiled : PreparedGaussian or None
+        The same, if it answers every trial of two system variables, so that whole levels can go to its kernel.
+    """
+
+    def __init__(self, members: Sequence[Member], data: Dataset, survey: Survey) -> None:
+        self.members, self.data, self._stock = tuple(members), data, survey
+        names = [getattr(member, "labels", (member.name,)) for member in members]
+        self.labels: tuple[str, ...] = tuple(name for own in names for name in own)
+        self._offset = [0, *accumulate(len(own) for own in names)]
+        self._prepared: dict[int, PreparedTest] = {}
+        gaussian = next((place for place, member in enumerate(members) if isinstance(member, LinearGaussian)), None)
+        self.moments = None if gaussian is None else moments_of(self._prepare(gaussian))
+        self.compiled = self.moments if gaussian == 0 and data.all_continuous else None
+
+    def answer(self, trials: Sequence[Trial]) -> Outcomes:
+        """One outcome for every trial, in order, with the place of its test among `labels`."""
+        return answer_in_groups(trials, self._by_member(trials), self._answer)
+
+    def _answer(self, place: int, trials: list[Trial]) -> Outcomes:
+        found = self._prepare(place).answer(trials)
+        own = np.zeros(len(trials), dtype=np.int8) if found.label is None else found.label
+        return replace(found, label=own + np.int8(self._offset[place]))
+
+    def _by_member(self, trials: Sequence[Trial]) -> dict[int, list[int]]:
+        """The places of the trials that each member answers."""
+        found: dict[int, list[int]] = {}
+        for i, trial in enumerate(trials):
+            place = next((k for k, member in enumerate(self.members) if member.answers(self.data, trial)), None)
+            if place is not None:
+                found.setdefault(place, []).append(i)
+        return found
+
+    def _prepare(self, place: int) -> PreparedTest:
+        if place not in self._prepared:
+            self._prepared[place] = self.members[place].prepare(self.data, self._stock)
+        return self._prepared[place]
+
+
+def seeded(test: Any, seed: int) -> Any:
+    """The same test with another seed, if it has one."""
+    if not is_dataclass(test) or isinstance(test, type) or "seed" not in {field.name for field in fields(test)}:
+        return test
+    return replace(test, seed=seed)

@@ -1,0 +1,57 @@
+"""From a table to a prepared test: one pass over the rows, and what is done about missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.data.checks import check_survey
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.missing import holes, with_holes_filled
+from causalcontext.data.survey import Survey, drop_empty_levels, take_survey
+from causalcontext.independence.protocol import IndependenceTest, PreparedTest
+from causalcontext.independence.testwise import PreparedTestwise
+
+
+class Preparation(NamedTuple):
+    """A checked table without empty contexts, its moments, and the test for it."""
+
+    data: Dataset
+    survey: Survey
+    prepared: PreparedTest
+
+
+def prepare(data: Dataset, test: IndependenceTest, missing: str) -> Preparation:
+    """What a search needs to begin with.
+
+    Raises
+    ------
+    DataError
+        The table cannot be searched; see `check_survey`.
+    """
+    survey = take_survey(data, missing)
+    gaps = holes(data) if missing == "testwise" else {}
+    if gaps:
+        return _prepare_testwise(data, survey, test, gaps)
+    check_survey(survey, data, missing)
+    data, survey = drop_empty_levels(data, survey)
+    return Preparation(data, survey, test.prepare(data, survey))
+
+
+def _prepare_testwise(
+    data: Dataset, observed: Survey, test: IndependenceTest, gaps: Mapping[int, NDArray[np.bool_]]
+) -> Preparation:
+    """The same with missing values: only rows without a context are dropped."""
+    filled = with_holes_filled(data, gaps)
+    survey = take_survey(filled)
+    infinite = replace(survey, infinite=observed.infinite)
+    check_survey(infinite, data, "listwise")
+    survey = replace(survey, missing=observed.missing, fingerprint=observed.fingerprint)
+    kept, survey = drop_empty_levels(data, survey)
+    columns = tuple(kept.codes if i == kept.context else column for i, column in enumerate(filled.columns))
+    filled = replace(filled, columns=columns, levels=kept.levels, codes=kept.codes)
+    return Preparation(kept, survey, PreparedTestwise(test, filled, survey, gaps))

@@ -1,0 +1,1 @@
+"""Whole levels of the skeleton on moments."""

@@ -1,0 +1,1 @@
+"""Searches over orders of variables."""

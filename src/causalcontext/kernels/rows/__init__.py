@@ -1,0 +1,1 @@
+"""Statistics that visit rows."""

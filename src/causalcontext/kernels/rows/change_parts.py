@@ -1,0 +1,113 @@
+"""Does the regression of y on Z differ between contexts? Its parts: mean, slopes, spread, and all in one (LR*)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, ContextFits, Groups
+from causalcontext.kernels.special import chi2_upper, digamma, f_upper
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MEAN_WEIGHT, SLOPE_WEIGHT, SPREAD_WEIGHT = 5.0, 1.0, 1.0
+"""How the level is shared out: docs/decisions/change-test.md."""
+
+
+@njit(cache=True, nogil=True)
+def likelihood_ratio(groups: Groups, fits: ContextFits) -> tuple[float, float, float]:
+    """LR* of one regression for all contexts, its df and p-value; NaN where a context leaves no residual."""
+    n = groups.rows.shape[0]
+    if fits.left[0] <= COLLINEAR_BELOW * n:
+        return math.nan, math.nan, math.nan
+    ratio, df = n * math.log(fits.left[0] / n), -(fits.rank[0] + 1)
+    mean = n * (digamma(0.5 * (n - fits.rank[0])) + math.log(2.0 / n))
+    for r in range(groups.start.size - 1):
+        size, left, rank = groups.start[r + 1] - groups.start[r], fits.left[r + 2], fits.rank[r + 2]
+        if left <= 0.0:
+            return math.nan, math.nan, math.nan
+        ratio -= size * math.log(left / size)
+        mean -= size * (digamma(0.5 * (size - rank)) + math.log(2.0 / size))
+        df += rank + 1
+    if df <= 0 or mean <= 0.0:
+        return math.nan, math.nan, math.nan
+    statistic = max(ratio, 0.0) * df / mean
+    return statistic, float(df), chi2_upper(statistic, float(df))
+
+
+@njit(cache=True, nogil=True)
+def nested_f(groups: Groups, fits: ContextFits, small: int, large: int) -> tuple[float, float, float]:
+    """F of two nested fits (0 common, 1 shifts, 2 every context), its df and p-value; NaN where they are one."""
+    left, rank = np.zeros(3), np.zeros(3)
+    left[0], left[1], left[2] = fits.left[0], fits.left[1], fits.left[2:].sum()
+    rank[0], rank[1], rank[2] = fits.rank[0], fits.rank[1], fits.rank[2:].sum()
+    df, df_left = rank[large] - rank[small], groups.rows.shape[0] - rank[large]
+    if df <= 0 or df_left <= 0:
+        return math.nan, math.nan, math.nan
+    explained = left[small] - left[large]
+    left_over = left[large] if left[large] > COLLINEAR_BELOW * left[small] else 0.0
+    value = (explained / df) / (left_over / df_left) if left_over > 0.0 else math.inf
+    return value, df, f_upper(explained, left_over, df, df_left)
+
+
+@njit(cache=True, nogil=True)
+def combine(mean: float, slope: float, spread: float) -> float:
+    """P(a smallest weighted p-value this small) for independent parts; a part that is NaN takes no share."""
+    total, least = 0.0, math.inf
+    parts = ((mean, MEAN_WEIGHT), (slope, SLOPE_WEIGHT), (spread, SPREAD_WEIGHT))
+    for p, weight in parts:
+        if not math.isnan(p):
+            total += weight
+            least = min(least, p / weight)
+    if total == 0.0:
+        return math.nan
+    none = 0.0
+    for p, weight in parts:
+        if not math.isnan(p):
+            none += math.log1p(-min(least * weight, 1.0)) if least * weight < 1.0 else -math.inf
+    return 0.0 - math.expm1(none)
+
+
+@njit(cache=True, nogil=True)
+def brown_forsythe(values: Floats, start: Ints) -> tuple[float, float]:
+    """F of absolute distances from the medians of every context, and its p-value."""
+    contexts, n = start.size - 1, values.size
+    away, means = np.empty(n), np.empty(contexts)
+    inside, between = 0.0, 0.0
+    for r in range(contexts):
+        middle = np.median(values[start[r] : start[r + 1]])
+        total = 0.0
+        for i in range(start[r], start[r + 1]):
+            away[i] = abs(values[i] - middle)
+            total += away[i]
+        means[r] = total / (start[r + 1] - start[r])
+        for i in range(start[r], start[r + 1]):
+            inside += (away[i] - means[r]) ** 2
+    centre = away.mean()
+    for r in range(contexts):
+        between += (start[r + 1] - start[r]) * (means[r] - centre) ** 2
+    df, df_left = contexts - 1, n - contexts
+    value = (between / df) / (inside / df_left) if inside > 0.0 else math.inf
+    return value, f_upper(between, inside, df, df_left)
+
+
+@njit(cache=True, nogil=True)
+def bartlett(groups: Groups, fits: ContextFits) -> float:
+    """The p-value of Bartlett's test for the residual variances of the contexts; it trusts in Gaussian tails."""
+    contexts = groups.start.size - 1
+    total_df, total, logs, inverse = 0.0, 0.0, 0.0, 0.0
+    for r in range(contexts):
+        df = groups.start[r + 1] - groups.start[r] - fits.rank[r + 2]
+        if fits.left[r + 2] <= 0.0:
+            return 0.0
+        total_df += df
+        total += fits.left[r + 2]
+        logs += df * math.log(fits.left[r + 2] / df)
+        inverse += 1.0 / df
+    statistic = total_df * math.log(total / total_df) - logs
+    correction = 1.0 + (inverse - 1.0 / total_df) / (3.0 * (contexts - 1))
+    return chi2_upper(statistic / correction, contexts - 1.0)

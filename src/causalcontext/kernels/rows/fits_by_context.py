@@ -1,0 +1,202 @@
+"""Least squares of y on Z in every context and in all of them together, from rows.
+
+Rows are put in the order of their contexts once; the fits then come from cross products per context. A condition that
+is a linear function of the ones before it in some fit lowers the rank of that fit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SPARE_ROWS = 5
+"""A context takes part with at least this many rows more than coefficients."""
+COLLINEAR_BELOW = 1e-10
+"""A residual variance below this share of the variable's own variance counts as zero."""
+CONSTANT_BELOW = 1e-14
+"""In units of the variance over all rows."""
+
+
+class Groups(NamedTuple):
+    """Standardised rows of the contexts with enough of them, one context after another; y is the last column.
+
+    Attributes
+    ----------
+    rows : array, shape (n, conditions + 1)
+    start : array of int, shape (contexts + 1,)
+        Context r has the rows from `start[r]` up to `start[r + 1]`.
+    """
+
+    rows: Floats
+    start: Ints
+
+
+class ContextFits(NamedTuple):
+    """Least squares of y: one fit for all contexts, shifts by context, and a fit for every context.
+
+    Attributes
+    ----------
+    slopes : array, shape (contexts + 2, conditions)
+        Of the common fit, of the fit with shifts, then of every context.
+    left : array, shape (contexts + 2,)
+        Residual sums of squares, in the same order.
+    rank : array of int, shape (contexts + 2,)
+        Coefficients in each fit, intercepts included.
+    mean : array, shape (contexts + 1, conditions + 1)
+        Of all rows, then of every context.
+    """
+
+    slopes: Floats
+    left: Floats
+    rank: Ints
+    mean: Floats
+
+
+@njit(cache=True, nogil=True)
+def group_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> Groups:
+    """The rows of the contexts that are large enough, with pooled mean 0 and variance 1 in every column."""
+    counts = np.zeros(levels, dtype=np.int64)
+    for code in codes:
+        counts[code] += 1
+    m = columns.shape[1]
+    usable = counts >= m + 1 + SPARE_ROWS
+    start = np.zeros(usable.sum() + 1, dtype=np.int64)
+    place = np.full(levels, -1, dtype=np.int64)
+    contexts = 0
+    for level in range(levels):
+        if usable[level]:
+            place[level] = start[contexts]
+            start[contexts + 1] = start[contexts] + counts[level]
+            contexts += 1
+    rows = np.empty((start[contexts], m + 1))
+    for i in range(codes.size):
+        at = place[codes[i]]
+        if at >= 0:
+            for j in range(m):
+                rows[at, j] = columns[i, j]
+            rows[at, m] = y[i]
+            place[codes[i]] += 1
+    standardise(rows)
+    return Groups(rows, start)
+
+
+@njit(cache=True, nogil=True)
+def standardise(rows: Floats) -> None:
+    """Centre and scale every column in place; a constant one becomes 0."""
+    n, width = rows.shape
+    for j in range(width):
+        total, square = 0.0, 0.0
+        for i in range(n):
+            total += rows[i, j]
+        centre = total / max(n, 1)
+        for i in range(n):
+            rows[i, j] -= centre
+            square += rows[i, j] * rows[i, j]
+        constant = square <= 1e-24 * n * centre * centre
+        scale = 0.0 if constant else 1.0 / math.sqrt(square / n)
+        for i in range(n):
+            rows[i, j] *= scale
+
+
+@njit(cache=True, nogil=True)
+def cross_products(rows: Floats, start: Ints, mean: Floats) -> Floats:
+    """Centred cross products inside every context; the means are written to `mean`."""
+    contexts, width = start.size - 1, rows.shape[1]
+    scatter = np.zeros((contexts, width, width))
+    away = np.empty(width)
+    for r in range(contexts):
+        mean[r] = 0.0
+        for i in range(start[r], start[r + 1]):
+            for j in range(width):
+                mean[r, j] += rows[i, j]
+        mean[r] /= start[r + 1] - start[r]
+        for i in range(start[r], start[r + 1]):
+            for j in range(width):
+                away[j] = rows[i, j] - mean[r, j]
+                for a in range(j + 1):
+                    scatter[r, j, a] += away[j] * away[a]
+        for j in range(width):
+            for a in range(j):
+                scatter[r, a, j] = scatter[r, j, a]
+    return scatter
+
+
+@njit(cache=True, nogil=True)
+def sweep(table: Floats, size: int, rows: int) -> int:
+    """Regress everything on the first `size` variables, in place; their rank.
+
+    Afterwards `table[:size, a]` holds the slopes of a variable a and the rest of the table what is left of the cross
+    products. `rows` is the number of rows behind the table, whose columns have about unit variance.
+    """
+    rank, width = 0, table.shape[0]
+    used = np.zeros(size, dtype=np.bool_)
+    own = np.empty(size)
+    for j in range(size):
+        own[j] = table[j, j]
+    for j in range(size):
+        pivot = table[j, j]
+        if pivot <= COLLINEAR_BELOW * own[j] or own[j] <= CONSTANT_BELOW * rows:
+            continue
+        used[j] = True
+        rank += 1
+        for a in range(width):
+            table[j, a] /= pivot
+        for i in range(width):
+            if i != j and table[i, j] != 0.0:
+                factor = table[i, j]
+                for a in range(width):
+                    table[i, a] -= factor * table[j, a]
+    for j in range(size):
+        if not used[j]:
+            table[j] = 0.0
+    return rank
+
+
+@njit(cache=True, nogil=True)
+def fit_all(groups: Groups) -> ContextFits:
+    """The common fit, the fit with shifts of the mean by context, and a fit for every context."""
+    contexts, width = groups.start.size - 1, groups.rows.shape[1]
+    m, n = width - 1, groups.rows.shape[0]
+    mean = np.zeros((contexts + 1, width))
+    scatter = cross_products(groups.rows, groups.start, mean[1:])
+    slopes, left = np.zeros((contexts + 2, m)), np.zeros(contexts + 2)
+    rank = np.zeros(contexts + 2, dtype=np.int64)
+    common, shifted = np.zeros((width, width)), np.zeros((width, width))
+    for r in range(contexts):
+        size = groups.start[r + 1] - groups.start[r]
+        shifted += scatter[r]
+        for j in range(width):
+            for a in range(width):
+                common[j, a] += scatter[r, j, a] + size * mean[r + 1, j] * mean[r + 1, a]
+    rank[0], rank[1] = 1 + sweep(common, m, n), contexts + sweep(shifted, m, n)
+    slopes[0], slopes[1] = common[:m, m], shifted[:m, m]
+    left[0], left[1] = common[m, m], shifted[m, m]
+    for r in range(contexts):
+        own = scatter[r, m, m]
+        rank[r + 2] = 1 + sweep(scatter[r], m, groups.start[r + 1] - groups.start[r])
+        slopes[r + 2] = scatter[r, :m, m]
+        left[r + 2] = scatter[r, m, m] if scatter[r, m, m] > COLLINEAR_BELOW * own else 0.0
+    return ContextFits(slopes, left, rank, mean)
+
+
+@njit(cache=True, nogil=True)
+def residuals_of(groups: Groups, fits: ContextFits, kind: int) -> Floats:
+    """Residuals of the common fit (0), of the fit with shifts (1), or of the fits of every context (2)."""
+    m = groups.rows.shape[1] - 1
+    out = np.empty(groups.rows.shape[0])
+    for r in range(groups.start.size - 1):
+        centre = fits.mean[0] if kind == 0 else fits.mean[r + 1]
+        slopes = fits.slopes[kind if kind < 2 else r + 2]
+        for i in range(groups.start[r], groups.start[r + 1]):
+            value = groups.rows[i, m] - centre[m]
+            for j in range(m):
+                value -= slopes[j] * (groups.rows[i, j] - centre[j])
+            out[i] = value
+    return out

@@ -1,0 +1,159 @@
+"""Does a mechanism differ between two contexts? Slopes side by side, and what speaks against a change.
+
+A slope is that of a mechanism only given the right causes and in the right direction. So a difference is asked about
+given every set that could be right, both ways where the direction is in doubt, and it does not count where the edge
+that is missing shows there all the same, or where the other direction needs no change at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.graphs.graph import Mark
+from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.independence.several import PreparedSeveral
+from causalcontext.questions import Trial
+from causalcontext.results.contexts import ContextGraphs, KeptMoments
+from causalcontext.results.several import context_positions, differing_contexts
+from causalcontext.results.slopes import Moments, Slope, heterogeneity, slope
+
+STILL_THERE = 0.001
+"""A slope with a smaller p-value is there, whatever the graph says."""
+UNCHANGED = 0.05
+"""The other direction needs no change if "one regression for both contexts" has a larger p-value."""
+
+
+class SlopeComparison(NamedTuple):
+    """The slopes where the edge is found and where it is not, the p-value of "they are the same", and a doubt."""
+
+    here: Slope
+    there: Slope
+    p: float
+    doubt: str
+
+
+class TwoContexts:
+    """The moments of two contexts side by side.
+
+    With several context variables the rows are those that agree with either context on the variables that differ
+    between the two and on those that are conditioned on; the others stay pooled.
+
+    Parameters
+    ----------
+    result : ContextGraphs
+    moments : PreparedGaussian or PreparedSeveral
+    present, absent : int
+        Places of the context that has the edge, and of the one that has not.
+    """
+
+    def __init__(self, result: ContextGraphs, moments: KeptMoments, present: int,
+                 absent: int) -> None:  # fmt: skip
+        self.result, self.moments = result, moments
+        self.places = (present, absent)
+        self.differing = differing_contexts(result, present, absent)
+
+    def slopes(self, cause: int, effect: int, given: Sequence[int]) -> tuple[Slope, Slope]:
+        """The slope of the effect on the cause given a set, in either context."""
+        moments, system = self._given(given)
+        return slope(moments, 0, cause, effect, system), slope(moments, 1, cause, effect, system)
+
+    def unchanged(self, effect: int, given: Sequence[int]) -> float:
+        """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
+        moments, system = self._given(given)
+        test = PreparedGaussian(moments.rows, moments.mean, moments.scatter, self.differing[0], self.moments.kind)
+        return float(test.answer([Trial(self.differing[0], effect, system)]).p[0])
+
+    def may_be_caused(self, variable: int) -> bool:
+        """Whether a context that differs may cause a variable: adjacent to it, and not known to be its effect."""
+        marks = _marks(self.result, self.places[0])[list(self.differing), variable]
+        return bool(((marks != Mark.ABSENT) & (marks != Mark.BACKWARD)).any())
+
+    def is_near(self, variable: int) -> bool:
+        """Whether a variable is adjacent to a context that differs."""
+        return bool(_marks(self.result, self.places[0])[list(self.differing), variable].any())
+
+    def _given(self, given: Sequence[int]) -> tuple[Moments, tuple[int, ...]]:
+        """The moments of both contexts, and the system variables of a set."""
+        contexts = context_positions(self.result)
+        system = tuple(z for z in given if z not in contexts)
+        fixed = [z for z in contexts if z in given or z in self.differing]
+        return moments_at(self.moments, self.places, fixed), system
+
+
+def compare(result: ContextGraphs, moments: KeptMoments, x: int, y: int, present: int,
+            absent: int) -> SlopeComparison:  # fmt: skip
+    """Whether the slope of y on x differs between a context that has x - y and one that has not.
+
+    A set that leaves causes of y out, or holds effects of it, bends slopes by context though nothing has changed. So
+    the slopes are compared given the set that separated the pair and given all possible causes of y, and the larger
+    p-value counts. Both directions are compared where the graph gives none, where the context cannot cause the effect,
+    and where it is adjacent to the cause: choosing rows by the context may bend either. The slopes of the outcome are
+    those given the possible causes.
+    """
+    two = TwoContexts(result, moments, present, absent)
+    found = _marks(result, present)[x, y] == Mark.FORWARD
+    settled = found and two.may_be_caused(y) and not two.is_near(x)
+    p_values = [
+        heterogeneity(two.slopes(cause, effect, given))[1]
+        for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))
+        for given in _sets(result, cause, effect, (present, absent))
+    ]
+    here, there = two.slopes(x, y, possible_causes(result, y, x, (present, absent)))
+    return SlopeComparison(here, there, float(np.max(p_values)), _doubt(two, x, y, there, found))  # NaN if one is
+
+
+def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:
+    """The set that decided about x and y in a context, without the context if it is the only one.
+
+    A score-based method decides by the causes it gives to y.
+    """
+    if result.evidence is not None:
+        return possible_causes(result, y, x, (place,))
+    chosen = tuple(int(z) for z in result.log.given[place, result.log.slot(x, y)] if z >= 0)
+    return chosen if result.settings.contexts else tuple(z for z in chosen if z not in context_positions(result))
+
+
+def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequence[int]) -> tuple[int, ...]:
+    """What may cause `effect` in some of the contexts, besides `cause` and a context that is the only one."""
+    possible = np.zeros(len(result.names), dtype=bool)
+    for place in places:
+        towards = _marks(result, place)[:, effect]
+        possible |= (towards != Mark.ABSENT) & (towards != Mark.BACKWARD)
+    possible[[cause, effect]] = False
+    if not result.settings.contexts:
+        possible[list(context_positions(result))] = False
+    return tuple(np.flatnonzero(possible).tolist())
+
+
+def moments_at(moments: KeptMoments, places: Sequence[int], fixed: Sequence[int]) -> Moments:
+    """The moments of some contexts in this order; with several context variables, of the rows that agree on `fixed`."""
+    if not isinstance(moments, PreparedSeveral):
+        chosen = list(places)
+        return Moments(moments.rows[chosen], moments.mean[chosen], moments.scatter[chosen])
+    parts = [moments.like(place, fixed) for place in places]
+    return Moments(*(np.stack(values) for values in zip(*parts, strict=True)))
+
+
+def _sets(result: ContextGraphs, cause: int, effect: int, places: tuple[int, int]) -> list[tuple[int, ...]]:
+    """The sets given which slopes are compared, each once."""
+    causes = possible_causes(result, effect, cause, places)
+    if result.evidence is not None:
+        return [causes]
+    return list(dict.fromkeys((tuple(sorted(conditions(result, cause, effect, places[1]))), causes)))
+
+
+def _doubt(two: TwoContexts, x: int, y: int, there: Slope, directed: bool) -> str:
+    """What speaks against a change of x --> y, in words; empty if nothing does."""
+    if there.p < STILL_THERE:
+        return "it shows there too"
+    if directed and two.unchanged(x, (y, *possible_causes(two.result, x, y, two.places))) > UNCHANGED:
+        return "no change if it points the other way"
+    return ""
+
+
+def _marks(result: ContextGraphs, place: int) -> NDArray[np.int8]:
+    return result.graphs[result.contexts[place]].marks
