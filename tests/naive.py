@@ -86,6 +86,18 @@ def context_change(
     LR* = LR df / E0, where E0 is the exact mean of LR under Gaussian noise. Contexts with fewer than |Z| + 6
     rows are left out of everything; the numbers of coefficients are the ranks of the fits.
     """
+    found = context_change_parts(data, context, y, given)
+    if found is None:
+        return None
+    ratio, expected, df = found
+    statistic = ratio * df / expected
+    return statistic, df, float(stats.chi2.sf(statistic, df))
+
+
+def context_change_parts(
+    data: Floats, context: NDArray[np.integer[Any]], y: int, given: Sequence[int]
+) -> tuple[float, float, int] | None:
+    """LR, its exact mean under Gaussian noise, and its degrees of freedom."""
     large = [level for level in np.unique(context) if (context == level).sum() >= len(given) + 6]
     if len(large) < 2:
         return None
@@ -97,9 +109,7 @@ def context_change(
     usable = [part for part in parts if part is not None]
     ratio = whole.log_variance - sum(part.log_variance for part in usable)
     expected = whole.expected_log_variance - sum(part.expected_log_variance for part in usable)
-    df = sum(part.rank + 1 for part in usable) - (whole.rank + 1)
-    statistic = ratio * df / expected
-    return statistic, df, float(stats.chi2.sf(statistic, df))
+    return ratio, expected, sum(part.rank + 1 for part in usable) - (whole.rank + 1)
 
 
 class GaussianFit(NamedTuple):
@@ -232,6 +242,36 @@ def pc_stable_contexts(
                 for level in group if found else []:
                     graphs[level].edges.remove(pair)
                     graphs[level].separations[pair] = found
+    return graphs
+
+
+def pc_stable_cells(
+    answer: Callable[[Node, Node, tuple[Node, ...], tuple[tuple[Node, Any], ...]], float | None],
+    nodes: Sequence[Node],
+    contexts: Sequence[Node],
+    cells: Sequence[tuple[Any, ...]],
+    alpha: float = 0.05,
+) -> dict[tuple[Any, ...], set[Pair]]:
+    """The skeleton of every cell with several context variables: those among the conditions are fixed, no others.
+
+    A link at context variables is decided once for the cells that differ in these alone, from the union of their edges.
+    """
+    pairs = [frozenset(pair) for pair in itertools.combinations(sorted(nodes), 2)]
+    graphs = {cell: set(pairs) for cell in cells}
+    for size in range(len(nodes) - 1):
+        before = {cell: set(edges) for cell, edges in graphs.items()}
+        for pair in pairs:
+            for cell in cells:
+                others = [j for j, context in enumerate(contexts) if context not in pair]
+                alike = [c for c in cells if all(c[j] == cell[j] for j in others)] if pair & set(contexts) else [cell]
+                union = set().union(*(before[c] for c in alike))
+                if pair not in before[cell]:
+                    continue
+                for chosen in candidate_sets(pair, union, size, anything_is_possible):
+                    where = tuple((c, level) for c, level in zip(contexts, cell, strict=True) if c in chosen)
+                    p = answer(*sorted(pair), tuple(sorted(chosen - set(contexts))), where)
+                    if p is not None and p > alpha:
+                        graphs[cell].discard(pair)
     return graphs
 
 

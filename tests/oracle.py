@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import Rule, adaptive
-from causalcontext.search.across import always_physical
+from causalcontext.questions import ViewRule, adaptive
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.plan import Plan
@@ -16,7 +17,7 @@ from causalcontext.simulate.discrete import DiscreteModel, OracleTest
 
 def search_oracle(
     model: DiscreteModel,
-    rule: Rule = adaptive,
+    rule: ViewRule = adaptive,
     levels: tuple[int, ...] = (0, 1),
     knowledge: Knowledge | None = None,
     collider_rule: str = "majority",
@@ -25,10 +26,15 @@ def search_oracle(
 ) -> Found:
     """The graphs that a search finds when every independence question is answered exactly."""
     links = (knowledge or Knowledge()).links(model.names)
-    plan = Plan(len(model.names), model.context, rule, levels, links, 0.5, len(model.names), masked_scope,
-                (lambda ledger: always_physical) if across else None)  # fmt: skip
-    search = BatchedSearch(OracleTest(model).prepare(None), model.context)
-    return algorithm_1(search, plan, collider_rule, 1, lambda size, done, total: None)
+    plan = Plan(len(model.names), model.contexts, rule, levels, links, 0.5, len(model.names), collider_rule,
+                masked_scope, always_trusted if across else None)  # fmt: skip
+    search = BatchedSearch(OracleTest(model).prepare(None))
+    return algorithm_1(search, plan, 1, lambda size, done, total: None)
+
+
+def always_trusted(x: int, y: int, given: Sequence[int], present: int, absent: int) -> bool:
+    """A missing edge of an exact distribution is a change of mechanism."""
+    return True
 
 
 def skeleton(truth: NDArray[np.bool_]) -> NDArray[np.bool_]:

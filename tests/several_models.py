@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import masked
-from causalcontext.search.across import always_physical
+from causalcontext.questions import Contexts, adaptive
 from causalcontext.search.algorithm import Found, algorithm_1
-from causalcontext.search.plan import NO_CONTEXT, ContextVariables, Plan
-from causalcontext.search.several import SeveralSearch
+from causalcontext.search.batches import BatchedSearch
+from causalcontext.search.plan import Plan
 from causalcontext.simulate.assumptions import ancestors, is_acyclic
-from causalcontext.simulate.discrete import DiscreteModel, OracleTest
+from causalcontext.simulate.discrete import DiscreteModel, PreparedOracle
+from oracle import always_trusted
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,11 @@ def search_several(model: SeveralModel, collider_rule: str = "majority", across:
     """The graphs that a search finds, when every independence question is answered exactly, of some combinations."""
     nodes, positions = model.truth.shape[1], tuple(range(model.contexts))
     names = tuple(f"V{node}" for node in range(nodes))
-    oracle = OracleTest(DiscreteModel(names, 0, model.truth[:2], model.joint)).prepare(None)
-    codes = tuple(model.codes[cell] for cell in (cells or range(len(model.truth))))
-    plan = Plan(nodes, NO_CONTEXT, masked, tuple(range(len(codes))), Knowledge().links(names), 0.5, nodes,
-                across=(lambda ledger: always_physical) if across else None,
-                cells=ContextVariables(positions, codes))  # fmt: skip
-    search = SeveralSearch(oracle, positions, np.array(codes))
-    return algorithm_1(search, plan, collider_rule, 1, lambda size, done, total: None)
+    contexts = Contexts(positions, tuple(model.codes[cell] for cell in (cells or range(len(model.truth)))))
+    oracle = PreparedOracle(DiscreteModel(names, 0, model.truth[:2], model.joint), tuple(range(nodes)), contexts)
+    plan = Plan(nodes, contexts, adaptive, tuple(range(len(contexts.cells))), Knowledge().links(names), 0.5, nodes,
+                collider_rule, across=always_trusted if across else None)  # fmt: skip
+    return algorithm_1(BatchedSearch(oracle), plan, 1, lambda size, done, total: None)
 
 
 def random_joint(truth: NDArray[np.bool_], contexts: int, generator: np.random.Generator) -> NDArray[np.float64]:

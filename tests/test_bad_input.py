@@ -195,6 +195,6 @@ def test_outputs_and_options_are_refused_before_the_search(given: str, monkeypat
 
     case = BOTH[given]
     write_inputs(case)
-    monkeypatch.setattr(sys.modules["causalcontext.methods"], "algorithm_1", search)
+    monkeypatch.setattr(sys.modules["causalcontext.methods.task"], "algorithm_1", search)
     result = run_command("discover", "data.csv", *arguments(case), *(["--json", case.output] if case.output else []))
     assert result.exit_code == 2

@@ -289,7 +289,7 @@ def test_the_table_of_a_trial_holds_its_columns_by_name() -> None:
     small, trial = trial_table(data, draw, np.zeros(data.n_rows))
     assert small.names == ("R", "b", "c", "species")
     assert small.categories == {3: ("ash", "elm", "oak")}
-    assert trial == (2, 3, (1,), ((0, 2),))
+    assert trial == (2, 3, (1,), 3)
     assert not small.columns[2].any()
     assert small.columns[1] is data.columns[draw.given[0]]
 

@@ -85,11 +85,10 @@ def test_log_has_one_row_per_pair_and_context_and_agrees_with_the_graphs(results
 @pytest.mark.parametrize("method", METHODS)
 def test_every_logged_test_can_be_run_again(results, method):
     result = results[method]
-    place = {value: level for level, value in enumerate(result.contexts)}
-    column = result.names.index("soil")
+    view = {"pooled": 0} | {f"soil={value}": 1 + level for level, value in enumerate(result.contexts)}
     for row in result.tests().itertuples():
-        where = () if row.rows == "pooled" else ((column, place[row.rows.removeprefix("soil=")]),)
-        trial = Trial(result.position(row.x), result.position(row.y), tuple(map(result.position, row.given)), where)
+        given = tuple(map(result.position, row.given))
+        trial = Trial(result.position(row.x), result.position(row.y), given, view[row.rows])
         outcome = result.prepared.answer([trial])
         assert outcome.p[0] == pytest.approx(row.p, rel=1e-9)
         assert outcome.n[0] == row.n

@@ -23,7 +23,7 @@ def test_a_sample_is_a_search_of_the_drawn_rows(result):
     table = cc.examples.soil_moisture(600, seed=1)
     for number in range(5):
         generator = np.random.default_rng([3, number])
-        rows = np.concatenate([of[generator.integers(len(of), size=len(of))] for of in resample.of_level])
+        rows = np.concatenate([of[generator.integers(len(of), size=len(of))] for of in resample.of_cell])
         drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01)
         for place, value in enumerate(drawn.contexts):
             adjacency = resample.marks(number, seed=3)[place] != 0

@@ -2,66 +2,37 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Unpack
 
-from causalcontext.data.checks import check_missing_option
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.determinism import indicators
+from causalcontext.data.determinism import step_functions
 from causalcontext.data.indicators import Indicator
-from causalcontext.data.survey import Survey
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import (
-    InterruptedSearch,
-    NotYetError,
-    OptionError,
-    check_choice,
-    check_jobs,
-    check_level,
-    check_whole,
-)
+from causalcontext.errors import InterruptedSearch, NotYetError
 from causalcontext.graphs.graph import Graph
-from causalcontext.independence.gaussian import moments_of
 from causalcontext.independence.preparation import prepare
-from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.registry import find_test
-from causalcontext.knowledge import Knowledge
-from causalcontext.methods import METHODS, Outcome, Search, pc_p
+from causalcontext.knowledge import Knowledge, Links
+from causalcontext.methods.registry import run_method
+from causalcontext.methods.task import Outcome, Task
+from causalcontext.options import SCORE_METHODS, Keywords, Options, made, takes
 from causalcontext.progress import Advance, progress_bar
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
-from causalcontext.score.options import ScoreOptions
-from causalcontext.search.colliders import COLLIDER_RULES
-from causalcontext.search.cycles import SCOPES
-from causalcontext.several import discover_several
+from causalcontext.search.indicator import without
 from causalcontext.version import __version__
 
 
+@takes(Options)
 def discover(
     table: Any,
     context: str | Sequence[str] | Indicator | None = None,
     *,
-    method: str = "pc-ac",
-    test: str | IndependenceTest = "auto",
-    alpha: float = 0.05,
-    knowledge: Knowledge | None = None,
-    max_given: int | None = None,
-    collider_rule: str = "majority",
-    masked_scope: str = "adaptive",
-    orientation: str = "across",
-    kinds: Mapping[str, str] | None = None,
-    missing: str = "raise",
     names: Sequence[str] | None = None,
-    n_jobs: int = 1,
-    seed: int = 0,
     progress: bool | Advance = False,
-    search: str = "order",
-    transform: str = "auto",
-    starts: int | None = None,
-    penalty: float = 2.0,
-    time_limit: float | None = None,
+    **options: Unpack[Keywords],
 ) -> ContextGraphs:
     """One causal graph per value of the context, with the reasons for every missing edge.
 
@@ -129,126 +100,91 @@ def discover(
     >>> result.contexts
     ('dry', 'wet')
     """
-    check_options(method, test, alpha, max_given, collider_rule, missing, n_jobs, seed)
-    check_choice("masked_scope", masked_scope, SCOPES)
-    check_choice("orientation", orientation, ORIENTATIONS)
-    if missing == "testwise" and method in ("score-ac", "auto"):
-        raise OptionError(f"missing is 'testwise', which is for methods that test; {method!r} needs complete rows: "
-                          "pass missing='listwise', or method='pc-ac'")  # fmt: skip
-    options = ScoreOptions(search, transform, starts, penalty, time_limit)
-    chosen = find_test(test, int(seed))
-    limit = None if max_given is None else int(max_given)
-    settings = Settings(method, chosen.name, float(alpha), collider_rule, limit, missing, int(seed), _known(knowledge),
-                        __version__, masked_scope, orientation, _made_from(context),
-                        score=asdict(options) if method in ("score-ac", "auto") else {})  # fmt: skip
-    if isinstance(context, list | tuple):
-        return _finished(discover_several(table, context, settings, chosen, kinds, names, progress))
-    data = _read(table, context, method, kinds, names)
-    links = settings.knowledge.links(data.names)
-    data, survey, prepared = prepare(data, chosen, missing)
+    chosen = made(Options, options, "discover")
+    test = find_test(chosen.test, int(chosen.seed))
+    data = _read(table, context, chosen, names)
+    settings = _settings(chosen, test.name, context)
+    links = _links(settings.knowledge, data)
+    data, survey, prepared = prepare(data, test, chosen.missing)
     with progress_bar(progress) as advance:
-        support = Support(data, float(alpha))
-        task = Search(prepared, data, links, settings, _jobs(n_jobs), advance, survey, options, support)
-        outcome = (pc_p if context is None and method.startswith("pc") else METHODS[method])(task)
-    return _finished(_result(task, survey, outcome))
-
-
-ORIENTATIONS = ("across", "within")
-
-
-def _finished(result: ContextGraphs) -> ContextGraphs:
-    """The result, unless the search was interrupted."""
+        task = Task(prepared, data, survey, links, settings, chosen.score, chosen.threads, advance,
+                    Support(data, settings.alpha))  # fmt: skip
+        outcome = run_method(chosen.method, task)
+    result = _result(task, outcome)
     if not result.complete:
         raise InterruptedSearch(result)
     return result
 
 
-def _result(search: Search, survey: Survey, outcome: Outcome) -> ContextGraphs:
-    data = search.data
+def _settings(options: Options, test: str, context: object) -> Settings:
+    limit = None if options.max_given is None else int(options.max_given)
+    return Settings(
+        options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
+        options.knowledge or Knowledge(), __version__, options.masked_scope, options.orientation,
+        context.column if isinstance(context, Indicator) else None,
+        score=asdict(options.score) if options.method in SCORE_METHODS else {},
+    )  # fmt: skip
+
+
+def _read(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> Dataset:
+    """The table, with the context that is made out of a column where one is asked for."""
+    if not isinstance(context, Indicator):
+        return read_table(table, context, kinds=options.kinds, names=names)
+    if options.method != "pc-ac":
+        raise NotYetError(f"not yet: a context made out of a column needs method 'pc-ac', got {options.method!r}")
+    return context.applied(read_table(table, None, kinds=options.kinds, names=names))
+
+
+def _links(knowledge: Knowledge, data: Dataset) -> Links:
+    """What is known, by number; about a context that is made out of a column nothing can be."""
+    links = knowledge.links(data.names)
+    return links if data.contexts.source is None else without(links, data.contexts.positions[0])
+
+
+def _result(task: Task, outcome: Outcome) -> ContextGraphs:
+    data, survey = task.data, task.survey
     kinds = tuple(str(kind.value) for kind in data.kinds)
-    summary = DataSummary(tuple(survey.n.tolist()), tuple(survey.lost.tolist()), survey.missing_context, survey.emptied,
-                          kinds, survey.fingerprint)  # fmt: skip
+    summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
+                          survey.emptied, kinds, survey.fingerprint)  # fmt: skip
     return ContextGraphs(
         names=data.names,
-        context=data.context_name,
-        contexts=data.levels,
-        graphs={value: Graph(data.names, marks) for value, marks in zip(data.levels, outcome.marks, strict=True)},
-        settings=replace(search.settings, method=outcome.method or search.settings.method),
+        cells=data.contexts,
+        levels=data.levels,
+        contexts=data.values,
+        graphs={value: Graph(data.names, marks) for value, marks in zip(data.values, outcome.marks, strict=True)},
+        settings=replace(task.settings, method=outcome.method or task.settings.method),
         data=summary,
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
         complete=outcome.complete,
         origins=dict(outcome.origins),
         doubts=outcome.doubts,
-        warnings=_warnings(search),
+        warnings=(*_missing_warning(task), *_determinism_warning(data)),
         evidence=outcome.evidence,
         notes=outcome.notes,
-        prepared=search.prepared,
-        moments=moments_of(search.prepared),
+        prepared=task.prepared,
+        moments=survey.of_columns(data),
         rows=data,
     )
 
 
-def _read(table: Any, context: Any, method: str, kinds: Mapping[str, str] | None,
-          names: Sequence[str] | None) -> Dataset:  # fmt: skip
-    """The table, with the context that is made out of a column where one is asked for."""
-    if not isinstance(context, Indicator):
-        return read_table(table, context, kinds=kinds, names=names)
-    if method != "pc-ac":
-        raise NotYetError(f"not yet: a context made out of a column needs method 'pc-ac', got {method!r}")
-    return context.applied(read_table(table, None, kinds=kinds, names=names))
-
-
-def _warnings(search: Search) -> tuple[str, ...]:
-    """What must be said with every result: rows that tests left out, and a context that is a function of a column."""
-    return (*_missing_warning(search), *_determinism_warning(search))
-
-
-def _missing_warning(search: Search) -> tuple[str, ...]:
-    if search.settings.missing != "testwise" or not search.survey.missing.any():
+def _missing_warning(task: Task) -> tuple[str, ...]:
+    """What must be said where tests left rows out."""
+    if task.settings.missing != "testwise" or not task.survey.missing.any():
         return ()
     return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
             "tests()); leaving rows out is itself a selection, which can make edges or hide them if it depends on the "
             "values",)  # fmt: skip
 
 
-def _determinism_warning(search: Search) -> tuple[str, ...]:
-    if search.settings.indicator is not None:
+def _determinism_warning(data: Dataset) -> tuple[str, ...]:
+    """What must be said where a context variable is a function of a column."""
+    if data.contexts.source is not None:
         return ()
+    alone = len(data.contexts.positions) == 1
     return tuple(
-        f"{search.data.context_name} is a function of {found.column} without exception; if it was made out of "
-        f"{found.column}, declare it: {found.call()}"
-        for found in indicators(search.data)
-    )
-
-
-def _made_from(context: object) -> str | None:
-    return context.column if isinstance(context, Indicator) else None
-
-
-def _known(knowledge: Knowledge | None) -> Knowledge:
-    if knowledge is None:
-        return Knowledge()
-    if not isinstance(knowledge, Knowledge):
-        raise OptionError(f"knowledge is a {type(knowledge).__name__}, expected a Knowledge object")
-    return knowledge
-
-
-def check_options(method: str, test: str | IndependenceTest, alpha: float, max_given: int | None, collider_rule: str,
-                  missing: str, n_jobs: int, seed: int, **score: Any) -> None:  # fmt: skip
-    """Return if every option of `discover` means something; to be called before long work."""
-    ScoreOptions(**score)
-    check_choice("method", method, METHODS)
-    check_choice("collider_rule", collider_rule, COLLIDER_RULES)
-    check_missing_option(missing)
-    find_test(test)
-    check_level("alpha", alpha)
-    if max_given is not None:
-        check_whole("max_given", max_given, 0, ", or None for no limit")
-    check_whole("seed", seed)
-    check_jobs(n_jobs)
-
-
-def _jobs(n_jobs: int) -> int:
-    """The number of threads that is meant."""
-    return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)
+        f"{found.context} is a function of {found.column} without exception; if it was made out of {found.column}, "
+        + ("declare it: " if alone else f"its links cannot be tested given {found.column}: leave one of the two out, "
+           "or declare it as the only context, ") + found.call()
+        for found in step_functions(data)
+    )  # fmt: skip

@@ -149,7 +149,7 @@ def test_limits_are_those_of_the_tests(n: int) -> None:
     def testable(x: int, y: int, size: int, level: int | None) -> bool:
         from causalcontext.questions import Trial
 
-        where = () if level is None else ((12, level),)
+        where = 0 if level is None else 1 + level
         outcome = prepared.answer([Trial(x, y, tuple(range(2, 2 + size)), where)])
         return bool(np.isfinite(outcome.p[0])) and (level is not None or int(outcome.n[0]) == data.n_rows)
 

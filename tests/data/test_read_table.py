@@ -14,7 +14,7 @@ import pytest
 
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
-from causalcontext.errors import DataError, NotYetError, OptionError
+from causalcontext.errors import DataError, OptionError
 
 ROWS = 40
 
@@ -52,7 +52,7 @@ def test_every_kind_of_table_gives_the_same_dataset(convert: Callable[[pd.DataFr
     assert data.kinds == (Kind.CONTINUOUS, Kind.CATEGORICAL, Kind.CONTINUOUS, Kind.CONTINUOUS)
     assert data.dtypes == ("float64", "string", "int64", "float64")
     assert (data.context, data.context_name, data.system, data.n_rows) == (1, "R", (0, 2, 3), ROWS)
-    assert data.levels == ("dry", "wet")
+    assert data.values == ("dry", "wet")
     assert data.codes.dtype == np.int32
     assert data.codes.tolist() == alternating(1, 0)
     assert data.columns[1] is data.codes
@@ -65,8 +65,8 @@ def test_an_array_with_names_gives_the_same_dataset() -> None:
     expected = read_table(frame, "R")
     data = read_table(frame.to_numpy(dtype=float), "R", names=list(frame.columns))
     assert data.names == expected.names
-    assert data.levels == expected.levels == (1, 3)
-    assert all(type(level) is int for level in data.levels)
+    assert data.values == expected.values == (1, 3)
+    assert all(type(level) is int for level in data.values)
     np.testing.assert_array_equal(data.codes, expected.codes)
     for ours, theirs in zip(data.columns, expected.columns, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -87,7 +87,7 @@ def test_a_masked_array_has_missing_values() -> None:
 
 def test_without_a_context_all_rows_are_of_one_level() -> None:
     data = read_table(small_frame()[["x", "y"]], None)
-    assert (data.context, data.context_name, data.levels, data.system) == (None, None, ("all",), (0, 1))
+    assert (data.context, data.context_name, data.values, data.system) == (None, None, ("all",), (0, 1))
     assert not data.codes.any()
 
 
@@ -112,10 +112,10 @@ LEVELS = {
 @pytest.mark.parametrize(("values", "levels"), LEVELS.values(), ids=LEVELS)
 def test_levels_keep_their_types_and_their_order(values: Any, levels: tuple[Any, ...]) -> None:
     data = read_table(small_frame(values), "R")
-    assert data.levels == levels
-    assert [type(level) for level in data.levels] == [type(level) for level in levels]
+    assert data.values == levels
+    assert [type(level) for level in data.values] == [type(level) for level in levels]
     original = list(values)
-    assert [data.levels[code] if code >= 0 else None for code in data.codes] == [
+    assert [data.values[code] if code >= 0 else None for code in data.codes] == [
         None if pd.isna(value) else value for value in original
     ]
 
@@ -126,14 +126,14 @@ def with_context(series: pl.Series) -> pl.DataFrame:
 
 def test_polars_levels() -> None:
     enum = pl.Series(alternating("b", None, "a"), dtype=pl.Enum(["b", "unused", "a"]))
-    assert read_table(with_context(enum), "R").levels == ("b", "a")
+    assert read_table(with_context(enum), "R").values == ("b", "a")
     categorical = pl.Series(alternating("b", None, "a"), dtype=pl.Categorical)
-    assert read_table(with_context(categorical), "R").levels == ("a", "b")
+    assert read_table(with_context(categorical), "R").values == ("a", "b")
     integers = read_table(with_context(pl.Series(alternating(5, None, 3))), "R")
-    assert integers.levels == (3, 5)
+    assert integers.values == (3, 5)
     assert integers.codes[:3].tolist() == [1, -1, 0]
     wide = read_table(with_context(pl.Series(alternating(5, 3), dtype=pl.Int128)), "R")
-    assert wide.levels == (3, 5)
+    assert wide.values == (3, 5)
 
 
 def test_pyarrow_dictionaries_keep_their_order_across_chunks() -> None:
@@ -141,7 +141,7 @@ def test_pyarrow_dictionaries_keep_their_order_across_chunks() -> None:
     chunks = [pa.array(values).dictionary_encode() for values in (["wet"] * half, [None, "dry"] * (half // 2))]
     table = pa.Table.from_pandas(small_frame().drop(columns="R")).append_column("R", pa.chunked_array(chunks))
     data = read_table(table, "R")
-    assert data.levels == ("wet", "dry")
+    assert data.values == ("wet", "dry")
     assert data.codes[[0, half, half + 1]].tolist() == [0, -1, 1]
 
 
@@ -177,7 +177,7 @@ def test_kinds_override_what_the_dtypes_say() -> None:
     frame = small_frame(alternating(1.5, 0.5)).assign(x=alternating(True, False), y=alternating("1.5", None))
     kinds = {"R": "categorical", "x": "continuous", "y": "continuous"}
     data = read_table(frame, "R", kinds=kinds)
-    assert data.levels == (0.5, 1.5)
+    assert data.values == (0.5, 1.5)
     np.testing.assert_array_equal(data.columns[0], alternating(1.0, 0.0))
     np.testing.assert_array_equal(data.columns[2], alternating(1.5, np.nan))
 
@@ -324,9 +324,16 @@ def test_text_that_is_mostly_numbers_names_the_one_that_is_not() -> None:
         read_table(frame, "R")
 
 
-def test_several_contexts_are_not_there_yet() -> None:
-    with pytest.raises(NotYetError, match="expected the name of one column"):
-        read_table(small_frame(), ["R", "x"])  # type: ignore[arg-type]
+def test_several_contexts_are_read_like_one() -> None:
+    frame = pd.DataFrame({"x": np.arange(12.0), "y": np.arange(12.0) % 5, "R": list("aabb") * 3, "S": [1, 2, 2] * 4})
+    data = read_table(frame, ["S", "R"])
+    assert data.levels == ((1, 2), ("a", "b"))
+    assert data.values == ((1, "a"), (1, "b"), (2, "a"), (2, "b"))
+    assert [data.values[code] for code in data.codes] == list(zip(frame["S"], frame["R"], strict=True))
+    frame.loc[3, "R"] = None
+    assert read_table(frame, ["S", "R"]).codes[3] == -1
+    one, two = read_table(frame, "R"), read_table(frame, ["R"])
+    assert (one.contexts, one.levels, one.values) == (two.contexts, two.levels, two.values)
 
 
 def test_names_are_only_for_arrays() -> None:

@@ -54,7 +54,7 @@ def test_the_kinds_decide(x: str, y: str, given: tuple[str, ...], expected: str)
     for first, second in ((x, y), (y, x)):
         trial = Trial(data.position(first), data.position(second), tuple(data.position(z) for z in given))
         found = prepared.answer([trial])
-        assert prepared.labels[found.label[0]] == expected
+        assert prepared.labels[found.label[0]].name == expected
         assert found.reason[0] == Reason.TESTABLE
 
 
@@ -135,7 +135,7 @@ def test_trouble_gets_a_verdict(case: str, test: str) -> None:
     places = range(len(data.names))
     trials = [Trial(a, b, given) for a, b in combinations(places, 2)
               for given in ((), *((c,) for c in places if c not in (a, b)))]  # fmt: skip
-    trials += [Trial(0, 1, (2,), ((4, level),)) for level in (0, 1)]
+    trials += [Trial(0, 1, (2,), 1 + level) for level in (0, 1)]
     found = prepared.answer(trials)
     for p, reason in zip(found.p, found.reason, strict=True):
         assert (reason == Reason.TESTABLE) == bool(0.0 <= p <= 1.0)

@@ -46,12 +46,12 @@ def subsets(without, sizes=(0, 1, 2, 3)):
 @pytest.mark.parametrize("place", [0, 2, 5])
 def test_partial_correlation_in_every_view(seed, place):
     system, context = ugly_table(seed)
-    prepared, at, r = prepare(system, context, place=place)
+    prepared, at, _ = prepare(system, context, place=place)
     for x, y in itertools.combinations(range(5), 2):
         for given in subsets((x, y)):
             for level in (None, 0, 1, 2):
                 rows = system if level is None else system[context == level]
-                where = () if level is None else ((r, level),)
+                where = 0 if level is None else 1 + level
                 outcome = prepared.answer([Trial(at[x], at[y], tuple(at[z] for z in given), where)])
                 correlation, _, df, p = naive.partial_correlation(rows, x, y, given)
                 assert outcome.statistic[0] == pytest.approx(correlation, rel=1e-6, abs=1e-9)
@@ -125,14 +125,14 @@ def test_reasons_are_told_apart():
     system[context == 1, 2] = 5.0
     prepared, at, r = prepare(system, context)
     outcome = prepared.answer([
-        Trial(at[0], at[1], (), ((r, 1),)),  # six rows: four residual degrees of freedom
-        Trial(at[0], at[2], (), ((r, 0),)),
-        Trial(at[2], at[3], (), ()),
+        Trial(at[0], at[1], (), 2),  # six rows: four residual degrees of freedom
+        Trial(at[0], at[2], (), 1),
+        Trial(at[2], at[3], ()),
         Trial(at[4], at[3], (at[0], at[1])),
         Trial(r, at[0], ()),
         Trial(r, at[0], (at[1],)),
         Trial(r, at[2], ()),
-        Trial(r, at[2], (), ((r, 0),)),
+        Trial(r, at[2], (), 1),
     ])  # fmt: skip
     few, fine = Reason.FEW_ROWS, Reason.TESTABLE
     expected = [few, fine, fine, Reason.COLLINEAR, fine, Reason.FEW_CONTEXTS, Reason.CONSTANT, Reason.CONSTANT]
@@ -144,10 +144,10 @@ def test_reasons_are_told_apart():
 def test_constant_column_inside_a_context_is_untestable_there_only():
     system, context = ugly_table(9)
     system[context == 1, 2] = 0.1
-    prepared, at, r = prepare(system, context)
-    outcome = prepared.answer([Trial(at[2], at[3], (), ((r, level),)) for level in range(3)])
+    prepared, at, _ = prepare(system, context)
+    outcome = prepared.answer([Trial(at[2], at[3], (), 1 + level) for level in range(3)])
     assert outcome.reason.tolist() == [0, Reason.CONSTANT, 0]
-    given = prepared.answer([Trial(at[0], at[3], (at[2],), ((r, 1),)), Trial(at[0], at[3], (), ((r, 1),))])
+    given = prepared.answer([Trial(at[0], at[3], (at[2],), 2), Trial(at[0], at[3], (), 2)])
     assert given.p[0] == given.p[1]  # a constant condition changes nothing
 
 

@@ -432,7 +432,7 @@ def test_on_a_table_with_a_context(name):
         data = read_table(table[columns], "R")
         at = {column: data.names.index(column) for column in columns}
         prepared = TESTS[name].prepare(data, take_survey(data))
-        inside = ((at["R"], 1),)
+        inside = 2
         trials = [Trial(at["A"], at["B"], (at["R"],)), Trial(at["R"], at["A"], (at["B"],)),
                   Trial(at["A"], at["B"], (), inside), Trial(at["C"], at["A"], (), inside)]  # fmt: skip
         answers.append(prepared.answer(trials))

@@ -33,7 +33,7 @@ def system(context, *places):
 def test_two_system_variables_on_all_rows_and_in_a_context(prepared, size):
     test, values, codes, context = prepared
     x, y, *given = system(context, 3, 1, 0, 2, 4)[: 2 + size]
-    trials = [Trial(x, y, tuple(given)), Trial(x, y, tuple(given), ((context, 1),))]
+    trials = [Trial(x, y, tuple(given)), Trial(x, y, tuple(given), 2)]
     outcomes = test.answer(trials)
     for place, rows in enumerate((values, values[codes == 1])):
         r, df, p = naive.legacy_correlation(rows, x, y, given)
@@ -66,7 +66,7 @@ def test_the_context_as_a_condition_on_all_rows(prepared):
 def test_inside_a_context_the_context_cannot_be_tested(prepared):
     test, _, _, context = prepared
     (y,) = system(context, 0)
-    assert test.answer([Trial(context, y, (), ((context, 0),))]).reason[0] == Reason.CONSTANT
+    assert test.answer([Trial(context, y, (), 1)]).reason[0] == Reason.CONSTANT
 
 
 def test_a_variable_explained_by_the_conditions_is_untestable():

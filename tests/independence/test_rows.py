@@ -15,12 +15,14 @@ import naive
 from causalcontext.data.kinds import Kind
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
+from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.preparation import prepare
+from causalcontext.independence.protocol import Declared
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.rows import Answer, PreparedRows, RowTest, Variable
 from causalcontext.questions import Reason, Trial
 from causalcontext.search.batches import BatchedSearch
-from causalcontext.search.split import SplitSearch, level_search
+from causalcontext.search.split import SplitSearch
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def test_random_numbers_follow_the_names_and_not_the_order() -> None:
         trials = [
             Trial(place[names[0]], place[names[1]], (place[names[2]], place["soil"])),
             Trial(place[names[1]], place[names[0]], (place["soil"], place[names[2]])),
-            Trial(place[names[0]], place[names[1]], (place[names[2]],), ((place["soil"], 0),)),
+            Trial(place[names[0]], place[names[1]], (place[names[2]],), 1),
         ]
         answers.append(prepared.answer(trials).p)
     assert np.array_equal(answers[0], answers[1])
@@ -101,21 +103,20 @@ def test_constant_columns_are_untestable_and_constant_conditions_harmless() -> N
                           "R": ["a"] * 20 + ["b"] * 20})  # fmt: skip
     data = read_table(table, "R")
     prepared = PreparedRows(RankCorrelation(), data)
-    inside = ((3, 0),)
+    inside = 1
     found = prepared.answer([Trial(0, 2, (), inside), Trial(0, 1, (2,), inside), Trial(0, 1, (), inside)])
     assert found.reason.tolist() == [Reason.CONSTANT, Reason.TESTABLE, Reason.TESTABLE]
     assert found.p[1] == found.p[2]
     assert found.n.tolist() == [20, 20, 20]
 
 
-class Choosing:
+class Choosing(Declared):
     """`partial-correlation`, but through batches for pairs at the context."""
 
-    def __init__(self, prepared: object) -> None:
-        self.prepared = self.compiled = prepared
+    compiled_roles = (0,)
 
-    def answer(self, trials: Sequence[Trial]) -> object:
-        return self.prepared.answer(trials)  # type: ignore[attr-defined]
+    def __init__(self, prepared: PreparedGaussian) -> None:
+        self.gaussian, self.labels, self.answer = prepared, prepared.labels, prepared.answer
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -127,14 +128,12 @@ def test_a_split_search_finds_what_the_compiled_one_finds(seed: int) -> None:
 
     data = read_table(soil(300, seed), "soil")
     prepared = find_test("partial-correlation").prepare(data, take_survey(data))
-    plan = Plan(len(data.names), data.context, adaptive, (0, 1), Knowledge().links(data.names), 0.05, 9)
-    searches = [level_search(Choosing(prepared), data.context), level_search(prepared, data.context)]
-    assert isinstance(searches[0], SplitSearch)
-    searches.append(BatchedSearch(prepared, data.context, n_jobs=2))
-    found = [algorithm_1(search, plan, "majority", jobs, lambda *_: None) for jobs, search in enumerate(searches, 1)]
+    plan = Plan(len(data.names), data.contexts, adaptive, (0, 1), Knowledge().links(data.names), 0.05, 9)
+    searches = [SplitSearch(Choosing(prepared)), SplitSearch(prepared), BatchedSearch(prepared, n_jobs=2)]
+    found = [algorithm_1(search, plan, jobs, lambda *_: None) for jobs, search in enumerate(searches, 1)]
     for other in found[1:]:
         assert np.array_equal(found[0].marks, other.marks)
-        assert np.allclose(found[0].ledger.records.numbers, other.ledger.records.numbers, equal_nan=True)
+        assert np.allclose(found[0].ledger.numbers, other.ledger.numbers, equal_nan=True)
 
 
 def holey(seed: int = 0) -> pd.DataFrame:
@@ -172,7 +171,7 @@ def test_testwise_at_the_context_and_inside_it() -> None:
     assert found.p[0] == pytest.approx(expected[2])
     inside = complete & (data.codes == 1)
     expected = naive.partial_correlation(values[inside], 0, 3, ())
-    found = prepared.answer([Trial(system[0], system[3], (), ((data.context, 1),))])
+    found = prepared.answer([Trial(system[0], system[3], (), 2)])
     assert (found.n[0], found.p[0]) == (inside.sum(), pytest.approx(expected[3]))
 
 

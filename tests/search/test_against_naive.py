@@ -19,6 +19,7 @@ from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.plan import Plan
+from causalcontext.search.split import SplitSearch
 
 RULES = {"adaptive": adaptive, "masked": masked, "pooled": pooled}
 
@@ -86,9 +87,9 @@ def search(case: Case, rule: str, knowledge: Knowledge | None = None, max_given=
     links = (knowledge or Knowledge()).links(tuple(case.table.columns))
     levels = (0,) if rule == "pooled" else case.levels
     limit = variables if max_given is None else max_given
-    plan = Plan(variables, case.place, RULES[rule], levels, links, 0.05, limit)
-    engine = BatchedSearch(case.prepared, case.place) if batched else case.prepared
-    return algorithm_1(engine, plan, collider_rule, n_jobs, lambda *_: None), plan
+    plan = Plan(variables, case.prepared.contexts, RULES[rule], levels, links, 0.05, limit, collider_rule)
+    engine = BatchedSearch(case.prepared) if batched else SplitSearch(case.prepared)
+    return algorithm_1(engine, plan, n_jobs, lambda *_: None), plan
 
 
 def edge_sets(found: Found) -> list[set[frozenset[int]]]:
@@ -115,13 +116,14 @@ every_rule = pytest.mark.parametrize("rule", list(RULES))
 def test_skeleton_and_separating_sets_are_the_naive_ones(case, rule, max_given):
     found, plan = search(case, rule, max_given=max_given)
     twins = naive.pc_stable_contexts(
-        case.answer(), range(plan.variables), case.place, plan.levels, rule, max_given=max_given
+        case.answer(), range(plan.variables), case.place, plan.cells, rule, max_given=max_given
     )
     for g, (edges, twin) in enumerate(zip(edge_sets(found), twins.values(), strict=True)):
         assert edges == twin.edges
         for pair, sets in twin.separations.items():
-            chosen = found.ledger.separating_set(g, *sorted(pair), case.place)
-            assert frozenset(chosen) in sets
+            chosen, mask = found.ledger.separating_set(g, *sorted(pair))
+            fixed = plan.contexts.fixed(int(plan.views[g, mask]))
+            assert frozenset((*chosen, *plan.masks[mask].triggers, *fixed)) in sets
 
 
 @every_case
@@ -131,7 +133,7 @@ def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
     kernel, _ = search(case, rule, collider_rule=collider_rule)
     batched, _ = search(case, rule, batched=True, collider_rule=collider_rule)
     assert np.array_equal(kernel.marks, batched.marks)
-    mine, theirs = kernel.ledger.records, batched.ledger.records
+    mine, theirs = kernel.ledger, batched.ledger
     assert np.array_equal(mine.facts, theirs.facts)
     assert np.array_equal(mine.given, theirs.given)
     np.testing.assert_allclose(mine.numbers, theirs.numbers, rtol=1e-7, atol=1e-12)
@@ -143,23 +145,23 @@ def test_threads_do_not_matter(case, rule):
     one, _ = search(case, rule)
     two, _ = search(case, rule, n_jobs=2)
     assert np.array_equal(one.marks, two.marks)
-    for mine, theirs in zip(one.ledger.records, two.ledger.records, strict=True):
-        assert np.array_equal(mine, theirs, equal_nan=True)
+    for name in ("numbers", "facts", "given"):
+        assert np.array_equal(getattr(one.ledger, name), getattr(two.ledger, name), equal_nan=name == "numbers")
 
 
 @every_case
 @every_rule
 @pytest.mark.parametrize("collider_rule", ["majority", "conservative"])
 def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
-    found, plan = search(case, rule)
+    found, plan = search(case, rule, collider_rule=collider_rule)
     adjacency = found.marks != 0
-    judged = judge_triples(case.prepared, plan, found.ledger, adjacency, collider_rule)
+    judged = judge_triples(SplitSearch(case.prepared), plan, found.ledger, adjacency)
     union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
     seen = 0
     for g, edges in enumerate(edge_sets(found)):
         for x, w, y in unshielded(edges, plan.variables):
             pool = union if case.place in (x, y) else edges
-            total, held = naive.collider_votes(case.answer(), pool, (x, w, y), rule, case.place, plan.levels[g])
+            total, held = naive.collider_votes(case.answer(), pool, (x, w, y), rule, case.place, plan.cells[g])
             strict = collider_rule == "conservative" or w == case.place
             collider = held == 0 if strict else 2 * held < total
             unclear = (0 < held < total if strict else 2 * held == total) or total == 0
@@ -189,7 +191,7 @@ def test_knowledge_limits_what_is_tested_and_conditioned_on(case, rule):
     found, plan = search(case, rule, knowledge)
     pairs = [(i, j) for i in range(len(names)) for j in range(i)]
     twins = naive.pc_stable_contexts(
-        case.answer(), range(len(names)), case.place, plan.levels, rule,
+        case.answer(), range(len(names)), case.place, plan.cells, rule,
         required=[pair for pair in pairs if links.required[pair]],
         absent=[pair for pair in pairs if links.absent[pair]],
         possible_parent=lambda x, z: bool(links.may[z, x]),
@@ -203,7 +205,7 @@ def test_the_weakest_evidence_is_kept_for_edges():
     answer = case.answer()
     for g, edges in enumerate(edge_sets(found)):
         for x, y in (sorted(pair) for pair in edges if case.place not in pair):
-            p = found.ledger.records.numbers[g, found.ledger.slot(x, y), 0]
+            p = found.ledger.numbers[g, found.ledger.slot(x, y), 0]
             assert p >= (answer(x, y, (), None)) - 1e-12
             assert p <= 0.05
 
@@ -230,8 +232,9 @@ def test_too_many_sets_are_cut_short_and_noted():
     values = rng.standard_normal((600, 26)) * np.where(np.arange(26) < 24, 1.0 + 2.0 * context[:, None], 1.0)
     table = pd.DataFrame(values, columns=[f"X{j}" for j in range(26)])
     table.insert(0, "R", context)
-    found, plan = search(Case(table, 0), "adaptive")
-    log = TrialLog.from_ledger(plan, found.ledger, 2, ("a", "b", "c"))
+    case = Case(table, 0)
+    found, plan = search(case, "adaptive")
+    log = TrialLog.from_ledger(plan, found.ledger, 2, case.prepared.labels)
     assert (found.marks[:, 0, 1:25] != 0).all()
     cut = log.cut > 0
     assert set(log.cut[cut].tolist()) == {6}
@@ -245,7 +248,7 @@ def test_batches_are_cut_short_too(monkeypatch):
     case = make_case(21, columns=7)
     monkeypatch.setattr(batches, "MOST_SETS", 3)
     found, _ = search(case, "adaptive", batched=True)
-    cut = found.ledger.records.facts[:, :, CUT]
+    cut = found.ledger.facts[:, :, CUT]
     assert cut.max() >= 1
     kept = (found.marks != 0)[:, found.ledger.first, found.ledger.second]
     assert kept[(cut > 0) & ~found.ledger.separated()].all()

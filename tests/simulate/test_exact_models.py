@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from causalcontext.errors import DataError, OptionError
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest
-from causalcontext.questions import Query, Reason, Trial, adaptive
+from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
+from causalcontext.questions import Contexts, Reason, Trial
 from causalcontext.simulate.assumptions import is_acyclic
 from causalcontext.simulate.discrete import OracleTest, random_discrete_model
 from causalcontext.simulate.enumerate import every_model, random_models
@@ -146,16 +146,19 @@ def test_the_oracle_follows_the_test_protocol():
     model = some_models(1, seed=6)[0]
     oracle = OracleTest(model)
     assert isinstance(oracle, IndependenceTest)
-    assert isinstance(oracle.prepare(None, None), PreparedTest)
+    prepared = prepared_test(oracle, None, None)
+    assert isinstance(prepared, PreparedTest)
+    assert [label.name for label in prepared.labels] == ["oracle"]
     assert oracle.name == "oracle"
 
 
 def test_answers_of_the_oracle():
     model = some_models(1, seed=7)[0]
-    trials = [Trial(*question) for question in questions(4, context=1)]
+    asked = list(questions(4, context=1))
+    trials = [Trial(*question[:3], model.contexts.number(question[3])) for question in asked]
     outcomes = OracleTest(model).prepare(None).answer(trials)
-    assert outcomes.p.tolist() == [float(model.independent(*trial)) for trial in trials]
-    assert outcomes.statistic.tolist() == [model.deviation(*trial) for trial in trials]
+    assert outcomes.p.tolist() == [float(model.independent(*question)) for question in asked]
+    assert outcomes.statistic.tolist() == [model.deviation(*question) for question in asked]
     assert (outcomes.reason == Reason.TESTABLE).all()
     assert np.isnan(outcomes.df).all()
     assert (outcomes.n == 0).all()
@@ -163,7 +166,7 @@ def test_answers_of_the_oracle():
 
 def test_the_context_is_constant_in_its_own_rows():
     prepared = OracleTest(some_models(1, seed=8)[0]).prepare(None)
-    outcomes = prepared.answer([Trial(1, 0, (), ((1, 0),)), Trial(2, 1, (3,), ((1, 1),)), Trial(0, 2, ())])
+    outcomes = prepared.answer([Trial(1, 0, (), 1), Trial(2, 1, (3,), 2), Trial(0, 2, ())])
     assert outcomes.reason.tolist() == [Reason.CONSTANT, Reason.CONSTANT, Reason.TESTABLE]
     assert np.isnan(outcomes.p[:2]).all()
     assert np.isnan(outcomes.statistic[:2]).all()
@@ -177,10 +180,10 @@ def test_an_empty_batch_has_an_empty_answer():
 def test_columns_may_stand_in_any_order():
     model = some_models(1, seed=9)[0]
     names = ("X3", "X0", "R", "X2")
-    prepared = OracleTest(model).prepare(SimpleNamespace(names=names))
+    contexts = Contexts((2,), ((0,), (1,)))
+    prepared = OracleTest(model).prepare(SimpleNamespace(names=names, contexts=contexts))
     assert prepared.nodes == (3, 0, 1, 2)
-    trial = adaptive(Query(0, 3, (1, 2)), context=2, level=1)
-    assert prepared.answer([trial]).p[0] == model.independent(3, 2, (0,), ((1, 1),))
+    assert prepared.answer([Trial(0, 3, (1,), 2)]).p[0] == model.independent(3, 2, (0,), ((1, 1),))
 
 
 def test_a_table_with_other_columns_is_refused():

@@ -140,9 +140,8 @@ def test_simulated_independences_agree_with_the_oracle_of_the_discrete_analogue(
             causes = links if child else model.adjacency.any(axis=0)
             for x in (node for node in range(6) if node not in (y, model.context) and not _reaches(causes, y, node)):
                 given = tuple(node for node in parents if node != x)
-                where = ((model.context, level),) if child else ()
-                independent = analogue.independent(x, y, given, where)
-                p = float(test.answer([Trial(x, y, given, where)]).p[0])
+                independent = analogue.independent(x, y, given, ((model.context, level),) if child else ())
+                p = float(test.answer([Trial(x, y, given, 1 + level if child else 0)]).p[0])
                 assert independent == (not links[x, y]), "the oracle agrees with the graph"
                 assert p > 1e-4 if independent else p < 1e-3
                 checked[independent] += 1

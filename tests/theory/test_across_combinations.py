@@ -5,10 +5,10 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from causalcontext.questions import Contexts
 from causalcontext.search.across import across_rules
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import GraphFamily
-from causalcontext.search.plan import ContextVariables
 from causalcontext.simulate.assumptions import has_long_union_cycle
 from oracle import skeleton, wrong_marks
 from several_models import (
@@ -104,10 +104,10 @@ def test_the_variable_that_differs_is_the_cause():
 def test_combinations_that_differ_in_two_variables_conclude_nothing():
     free = [Triples(frozenset(), frozenset())] * 2
     adjacency = skeleton(model([(X, Y), (A, Y), (B, Y)], *[[(A, Y), (B, Y)]] * 3).truth)[[0, 3]]
-    apart = GraphFamily(adjacency, free, ContextVariables((A, B), ((0, 0), (1, 1))))
+    apart = GraphFamily(adjacency, free, Contexts((A, B), ((0, 0), (1, 1))))
     assert apart.vanishing == ()
     assert not [proposal for group in across_rules() for rule in group for proposal in rule(apart)]
-    step = GraphFamily(adjacency, free, ContextVariables((A, B), ((0, 0), (1, 0))))
+    step = GraphFamily(adjacency, free, Contexts((A, B), ((0, 0), (1, 0))))
     assert {(v.context, v.x, v.y) for v in step.vanishing} == {(A, X, Y), (A, Y, X)}
     generator = np.random.default_rng(6)
     for _ in range(30):

@@ -6,8 +6,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triples
-from causalcontext.search.plan import ContextVariables
 from causalcontext.simulate import every_model, random_discrete_model, random_models
 from causalcontext.simulate.assumptions import has_long_union_cycle
 from oracle import search_oracle, skeleton, wrong_marks
@@ -137,7 +137,7 @@ def test_a_vanishing_edge_orients_nothing_where_the_data_could_not_show_it():
     from causalcontext.knowledge import Knowledge
 
     known = Knowledge(required=[("X", "R")]).links(("R", "X", "Y"))
-    one = ContextVariables((R,), ((0,), (1,)))
+    one = Contexts((R,), ((0,), (1,)))
     trusted = orient_all(adjacency, known, free, one, across_rules(always_physical))
     assert trusted.marks[0, X, Y] == trusted.marks[0, R, Y] == 1
     gated = orient_all(adjacency, known, free, one, across_rules(lambda *_: False))

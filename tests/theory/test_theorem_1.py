@@ -58,7 +58,7 @@ def test_intersection_lemma_holds_on_all_models():
         model = random_discrete_model(truth, 0, seed=seed)
         inside = search_oracle(model, masked)
         everywhere = search_oracle(model, pooled, levels=(0,))
-        both = intersect(inside.marks, everywhere.marks[0], 0) != 0
+        both = intersect(inside.marks, everywhere.marks[0], [0]) != 0
         assert np.array_equal(both[:, 1:, 1:], skeleton(truth)[:, 1:, 1:])
         assert not (inside.marks[:, 0] != 0).any()
 

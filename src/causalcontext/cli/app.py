@@ -1,7 +1,7 @@
 """The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest.
 
-Options are read here; the other modules of `cli/` do the work. What the library refuses ends with one sentence on stderr
-and exit code 2, Ctrl-C with exit code 130.
+Options are read here; the other modules of `cli/` do the work. What the library refuses ends with one sentence on
+stderr and exit code 2, Ctrl-C with exit code 130.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,10 +17,13 @@ from causalcontext.cli.calibrating import calibrate_file
 from causalcontext.cli.checking import check_file
 from causalcontext.cli.demo import show_demo
 from causalcontext.cli.discovery import discover_file, parsed_kinds
+from causalcontext.cli.keywords import with_options
 from causalcontext.cli.showing import changes_file, explain_file, export_file, plot_file, report_file
 from causalcontext.cli.simulation import simulate_file
 from causalcontext.cli.study_app import study_app
 from causalcontext.cli.terminal import one_sentence
+from causalcontext.diagnostics.calibration.options import CalibrationOptions
+from causalcontext.options import Options
 from causalcontext.version import __version__
 
 app = typer.Typer(
@@ -50,56 +53,31 @@ ResultFile = Annotated[Path, typer.Argument(metavar="RESULT", help="A file that 
 Output = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an interactive HTML report here.")]
 Progress = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
-Method = Annotated[str, typer.Option(metavar="NAME", help="pc-ac, pc-m, pc-p, pc-b, score-ac or auto.")]
-IndependenceTest = Annotated[
-    str, typer.Option(metavar="NAME", help="auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ...")
-]
-Alpha = Annotated[float, typer.Option(metavar="NUMBER", help="Larger p-values mean independence.")]
 KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What is known about links, as TOML.")]
-MaxGiven = Annotated[int | None, typer.Option(metavar="N", help="The largest conditioning set.")]
-ColliderRule = Annotated[str, typer.Option(metavar="NAME", help="majority, conservative or first.")]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for all cores.")]
 Diagnose = Annotated[bool, typer.Option("--diagnose", help="Also print what to know before believing the result.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="For random starts, and tests that draw random numbers.")]
-
-OrderSearch = Annotated[str, typer.Option(metavar="NAME", help="score-ac: order, or exact for small tables.")]
-Transform = Annotated[str, typer.Option(metavar="NAME", help="score-ac: auto, none or ranks.")]
-Starts = Annotated[int | None, typer.Option(metavar="N", help="score-ac: random starts.")]
-TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="score-ac: the best model found by then.")]
+Contexts = Annotated[
+    list[str] | None,
+    typer.Option("--context", metavar="COLUMN", help="The column that names the context. Repeatable: combinations."),
+]
 
 
 @app.command()
+@with_options(Options)
 def discover(
     data: Table,
-    context: Context = None,
-    method: Method = "pc-ac",
-    test: IndependenceTest = "auto",
-    alpha: Alpha = 0.05,
+    context: Contexts = None,
     knowledge: KnowledgeFile = None,
-    max_given: MaxGiven = None,
-    collider_rule: ColliderRule = "majority",
     kind: KindList = None,
-    missing: Missing = "raise",
-    jobs: Jobs = 1,
-    seed: Seed = 0,
-    search: OrderSearch = "order",
-    transform: Transform = "auto",
-    starts: Starts = None,
-    time_limit: TimeLimit = None,
     json: Output = None,
     report: Report = None,
     diagnose: Diagnose = False,
     progress: Progress = True,
+    **options: Any,
 ) -> None:
     """One causal graph per value of the context; without --context, plain PC on all rows."""
     with one_sentence():
-        discover_file(
-            data, context, knowledge, json, report, diagnose,
-            method=method, test=test, alpha=alpha, max_given=max_given, collider_rule=collider_rule,
-            kinds=parsed_kinds(kind or ()), missing=missing, n_jobs=jobs, seed=seed, search=search,
-            transform=transform, starts=starts, time_limit=time_limit,
-            progress=progress and sys.stderr.isatty(),
-        )  # fmt: skip
+        discover_file(data, context or (), knowledge, json, report, diagnose, kinds=parsed_kinds(kind or ()),
+                      progress=progress and sys.stderr.isatty(), **options)  # fmt: skip
 
 
 @app.command()
@@ -119,41 +97,25 @@ def check(
 
 
 @app.command()
+@with_options(CalibrationOptions)
 def calibrate(
     data: Table,
     context: Context = None,
-    test: IndependenceTest = "auto",
-    x: Annotated[
-        str | None, typer.Option("--x", metavar="COLUMN", help="One end of a pair; all kinds without.")
-    ] = None,
-    y: Annotated[str | None, typer.Option("--y", metavar="COLUMN", help="The other end.")] = None,
     given: Annotated[
         list[str] | None, typer.Option("--given", metavar="COLUMN", help="A condition of that pair. Repeatable.")
     ] = None,
-    null: Annotated[str, typer.Option(metavar="NAME", help="permutation or bootstrap.")] = "permutation",
-    alternative: Annotated[str, typer.Option(metavar="NAME", help="mean, slope, variance or association.")] = "mean",
-    effect: Annotated[float, typer.Option(metavar="NUMBER", help="In standard deviations of the noise.")] = 0.5,
-    alpha: Alpha = 0.05,
-    repeats: Annotated[int, typer.Option(metavar="N", help="Null tables for every row of the answer.")] = 200,
-    largest_given: Annotated[int, typer.Option(metavar="N", help="The largest number of conditions.")] = 2,
     kind: KindList = None,
-    missing: Missing = "raise",
-    jobs: Annotated[int, typer.Option(metavar="N", help="Processes; -1 for all cores.")] = 1,
-    seed: Seed = 0,
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the answer here.")] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf.")
     ] = None,
     progress: Progress = True,
+    **options: Any,
 ) -> None:
     """How often a test rejects on tables like this one: without a dependence (size), and with one (power)."""
     with one_sentence():
-        calibrate_file(
-            data, context, json, plot,
-            test=test, x=x, y=y, given=given or None, null=null, alternative=alternative, effect=effect, alpha=alpha,
-            repeats=repeats, largest_given=largest_given, kinds=parsed_kinds(kind or ()), missing=missing,
-            seed=seed, n_jobs=jobs, progress=progress and sys.stderr.isatty(),
-        )  # fmt: skip
+        calibrate_file(data, context, json, plot, given=given or None, kinds=parsed_kinds(kind or ()),
+                       progress=progress and sys.stderr.isatty(), **options)  # fmt: skip
 
 
 @app.command()

@@ -12,13 +12,12 @@ import typer
 from causalcontext.cli.showing import check_other
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.data.files import check_writable, read_file, write_whole
-from causalcontext.diagnostics.calibration.calibrate import calibrate, check_calibration
-from causalcontext.diagnostics.calibration.questions import check_named
+from causalcontext.diagnostics.calibration.calibrate import calibrate
+from causalcontext.diagnostics.calibration.options import CalibrationOptions
 from causalcontext.diagnostics.calibration.report import Calibration, shown
 from causalcontext.drawing.pictures import check_picture_path
 from causalcontext.errors import FileError, InterruptedSearch
-
-NOT_CHECKED_BEFORE = ("x", "y", "given", "kinds", "progress")
+from causalcontext.options import made
 
 
 def calibrate_file(path: Path, context: str | None, output: Path | None, picture: Path | None, **options: Any) -> None:
@@ -37,8 +36,7 @@ def calibrate_file(path: Path, context: str | None, output: Path | None, picture
         Arguments of `calibrate`.
     """
     _check_outputs(path, output, picture)
-    check_calibration(**{name: value for name, value in options.items() if name not in NOT_CHECKED_BEFORE})
-    check_named(options["x"], options["y"], options["given"])
+    made(CalibrationOptions, {name: value for name, value in options.items() if name != "progress"}, "calibrate")
     try:
         report = calibrate(read_file(path), context, **options)
     except InterruptedSearch as stop:

@@ -47,7 +47,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
 def _contexts(inspection: Inspection) -> list[dict[str, Any]]:
     """Rows of every context, complete ones, and how many variables a test inside it can condition on."""
     survey = inspection.survey
-    complete = [0] * len(inspection.rows) if survey is None else survey.n.tolist()
+    complete = [0] * len(inspection.rows) if survey is None else survey.moments.rows.tolist()
     return [
         {"value": value, "rows": rows, "complete": usable, "largest_set": max(largest_set(usable), -1)}
         for value, rows, usable in zip(inspection.context.levels, inspection.rows, complete, strict=True)
@@ -79,9 +79,9 @@ def _counts(inspection: Inspection, name: str) -> dict[str, Any]:
         return {}
     place = survey.names.index(name)
     return {
-        "missing": _by_level(survey.levels, survey.missing[:, place]),
-        "infinite": _by_level(survey.levels, survey.infinite[:, place]),
-        "constant": [survey.levels[level] for level in constant_levels(survey, place)],
+        "missing": _by_level(survey.values, survey.missing[:, place]),
+        "infinite": _by_level(survey.values, survey.infinite[:, place]),
+        "constant": [survey.values[level] for level in constant_levels(survey, place)],
     }
 
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpstrf
 
-from causalcontext.data.checks import LARGEST_SCATTER
 from causalcontext.data.survey import Survey
-from causalcontext.kernels.levels.projection import COLLINEAR_BELOW
+from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER
 
 _NO_SHARE = 1e-4
 
@@ -30,12 +29,13 @@ class Dependence:
 
 def linear_dependences(survey: Survey) -> tuple[Dependence, ...]:
     """The dependences in all rows, then those that hold in one context only."""
-    pooled = _dependences(survey.pooled()[2], int(survey.n.sum()))
+    whole = survey.moments.merged()
+    pooled = _dependences(whole.scatter[0], int(whole.rows[0]))
     found = [Dependence(survey.names[column], _named(survey, of), True) for column, of in pooled]
-    if len(survey.levels) == 1:
+    if len(survey.values) == 1:
         return tuple(found)
     known = {frozenset((column, *of)) for column, of in pooled}
-    for level, scatter, n in zip(survey.levels, survey.scatter, survey.n, strict=True):
+    for level, scatter, n in zip(survey.values, survey.moments.scatter, survey.moments.rows, strict=True):
         for column, of in _dependences(scatter, int(n)):
             if frozenset((column, *of)) not in known:
                 found.append(Dependence(survey.names[column], _named(survey, of), False, level))

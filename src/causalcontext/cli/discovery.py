@@ -14,16 +14,17 @@ import typer
 from causalcontext.cli.terminal import INTERRUPTED, say, shortened, show_page, show_table
 from causalcontext.data.files import check_writable, read_file
 from causalcontext.data.kinds import Column
-from causalcontext.discover import check_options, discover
+from causalcontext.discover import discover
 from causalcontext.errors import FileError, InterruptedSearch, OptionError
 from causalcontext.knowledge import Knowledge
+from causalcontext.options import Options, made
 from causalcontext.report.text import summary
 from causalcontext.results.contexts import ContextGraphs
 
 
 def discover_file(
-    path: Path, context: str | None, knowledge: Path | None, output: Path | None, report: Path | None, findings: bool,
-    **options: Any,
+    path: Path, context: Sequence[str], knowledge: Path | None, output: Path | None, report: Path | None,
+    findings: bool, **options: Any,
 ) -> None:  # fmt: skip
     """The result is in `output`, if that was asked for, and a summary is on the terminal.
 
@@ -33,7 +34,8 @@ def discover_file(
     ----------
     path : Path
         The table.
-    context : str or None
+    context : sequence of str
+        None, one or several columns.
     knowledge : Path or None
         A TOML file.
     output : Path or None
@@ -46,11 +48,11 @@ def discover_file(
         Arguments of `discover`.
     """
     _check_outputs(output, report, inputs=[path, knowledge])
-    check_options(**{name: value for name, value in options.items() if name not in ("kinds", "progress")})
+    made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     table = read_file(path)
     try:
-        result = discover(table, context, knowledge=known, **options)
+        result = discover(table, list(context) or None, knowledge=known, **options)
     except InterruptedSearch as stop:
         _keep(stop.result, output, report)
         raise typer.Exit(INTERRUPTED) from stop
@@ -116,8 +118,9 @@ def _keep(result: ContextGraphs, output: Path | None, report: Path | None) -> No
 def _show_columns(table: pd.DataFrame, result: ContextGraphs) -> None:
     """What was inferred about the columns, one line for all that are alike."""
     alike: dict[tuple[str, str, str], list[str]] = {}
+    named = [result.names[position] for position in result.cells.positions]
     for series, kind in zip(nw.from_native(table, eager_only=True).iter_columns(), result.data.kinds, strict=True):
-        role = "context" if series.name == result.context else "system"
+        role = "context" if series.name in named else "system"
         dtype = Column(series.name, series.dtype, series).dtype_name
         alike.setdefault((role, kind, dtype), []).append(series.name)
     rows = [[*what, str(len(names)), shortened(names)] for what, names in sorted(alike.items())]

@@ -24,10 +24,9 @@ from causalcontext.cli.terminal import shortened
 from causalcontext.data.checks import check_missing_option, check_survey
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, declared_kinds
-from causalcontext.data.moments import SMALLEST_SCATTER
 from causalcontext.data.survey import Survey, take_survey
 from causalcontext.errors import DataError, did_you_mean
-from causalcontext.kernels.levels.gaussian import FEWEST_DF
+from causalcontext.kernels.limits import SMALLEST_SCATTER, SPARE_ROWS
 
 LOOK = 10_000
 """Rows that are looked at first."""
@@ -96,17 +95,17 @@ def inspect(
 
 def largest_set(rows: int) -> int:
     """How many variables a test inside a context of so many rows can condition on; negative if it cannot be run."""
-    return rows - 2 - FEWEST_DF
+    return rows - 2 - SPARE_ROWS
 
 
 def largest_context_set(rows: int) -> int:
     """How many variables a test of the context can condition on before it leaves out a context of so many rows."""
-    return rows - 1 - FEWEST_DF
+    return rows - 1 - SPARE_ROWS
 
 
 def constant_levels(survey: Survey, column: int) -> list[int]:
     """The contexts with several complete rows among which the column does not vary."""
-    return [int(level) for level in np.flatnonzero(survey.constant[:, column] & (survey.n > 1))]
+    return [int(level) for level in np.flatnonzero(survey.constant[:, column] & (survey.moments.rows > 1))]
 
 
 def _series(table: pd.DataFrame) -> Iterator[nw.Series[pd.Series]]:
@@ -156,9 +155,9 @@ def _value_problems(survey: Survey, data: Dataset, missing: str) -> Iterator[str
 
 
 def _constant_everywhere(survey: Survey) -> NDArray[np.bool_]:
-    n, _, scatter = survey.pooled()
-    constant: NDArray[np.bool_] = np.diagonal(scatter) < SMALLEST_SCATTER
-    return constant if n > 1 else np.zeros_like(constant)
+    whole = survey.moments.merged()
+    constant: NDArray[np.bool_] = np.diagonal(whole.scatter[0]) < SMALLEST_SCATTER
+    return constant if whole.rows[0] > 1 else np.zeros_like(constant)
 
 
 def _refusal(survey: Survey, data: Dataset, missing: str) -> list[str]:
@@ -189,7 +188,7 @@ def _different(values: NDArray[Any] | None, rows: int | None = None) -> int:
 def _few_rows(context: ContextReading, survey: Survey) -> Iterator[str]:
     """Contexts (or a whole table) in which tests with larger sets cannot be run."""
     enough = min(LARGE_SET, len(survey.names) - 2)
-    for level, n in zip(survey.levels, survey.n.tolist(), strict=True):
+    for level, n in zip(survey.values, survey.moments.rows.tolist(), strict=True):
         if largest_set(n) >= enough:
             continue
         where = f"{context.name} = {level}" if context.splits else "the table"
@@ -213,7 +212,7 @@ def _constant(context: ContextReading, survey: Survey) -> Iterator[str]:
     for column, name in enumerate(survey.names):
         levels = constant_levels(survey, column)
         if context.splits and levels and not everywhere[column]:
-            where = shortened([survey.levels[level] for level in levels])
+            where = shortened([survey.values[level] for level in levels])
             yield f"{name} is constant where {context.name} = {where}: it cannot be tested there"
 
 

@@ -14,6 +14,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, infer_kind
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError
+from causalcontext.questions import Contexts
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ def read_context(column: Column | None, declared: Kind | None, n_rows: int) -> C
         data = read_table(_beside_zeros(column, 2), column.name, kinds=_only(column.name, declared))
     except DataError as error:
         return ContextReading(column.name, column.dtype_name, ("all",), everywhere, str(error))
-    return ContextReading(column.name, column.dtype_name, data.levels, data.codes)
+    return ContextReading(column.name, column.dtype_name, data.values, data.codes)
 
 
 def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dataset:
@@ -108,8 +109,8 @@ def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dat
         kinds=(*(Kind.CATEGORICAL for _ in first), *(Kind(reading.kind) for reading, _ in usable)),
         columns=(*(context.codes for _ in first), *(values for _, values in usable)),
         dtypes=(*("" for _ in first), *(reading.dtype for reading, _ in usable)),
-        context=0 if first else None,
-        levels=context.levels,
+        contexts=Contexts((0,), tuple((level,) for level in range(len(context.levels)))) if first else Contexts(),
+        levels=(context.levels,) if first else (),
         codes=context.codes,
     )
 

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.moments import SMALLEST_SCATTER
 from causalcontext.errors import DataError, check_choice
+from causalcontext.kernels.limits import LARGEST_SCATTER, SMALLEST_SCATTER
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
     from causalcontext.data.survey import Survey
 
-LARGEST_SCATTER = 1e150
-"""The product of two larger sums of squares comes close to overflow."""
-LARGEST_STOCK = 2**30
+LARGEST_SCATTERS = 2**30
 """Cross products that are kept at most; as many float64 take 8 GB."""
 _LISTED = 5
 
@@ -29,8 +27,8 @@ def check_missing_option(missing: str) -> None:
 
 def check_size(data: Dataset) -> None:
     """Return if the cross products of all contexts fit in memory."""
-    levels, variables = len(data.levels), len(data.system)
-    if levels * variables**2 > LARGEST_STOCK:
+    levels, variables = len(data.contexts.cells), len(data.system)
+    if levels * variables**2 > LARGEST_SCATTERS:
         raise DataError(f"the cross products of {variables} variables in {levels} contexts need "
                         f"{8e-9 * levels * variables**2:.0f} GB; merge contexts or drop columns")  # fmt: skip
 
@@ -77,18 +75,19 @@ def _check_none_infinite(survey: Survey, data: Dataset) -> None:
 
 
 def _check_rows_left(survey: Survey, data: Dataset) -> None:
-    left = int(np.count_nonzero(survey.n))
-    if left == 0:
+    left = np.flatnonzero(survey.moments.rows)
+    if left.size == 0:
         empty = [repr(survey.names[place]) for place in np.flatnonzero(_all_missing(survey))]
         reason = f"; {_shortened(empty, 'column')} without any value" if empty else ""
         raise DataError(f"no rows are left after dropping rows with missing values{reason}")
-    if data.context is not None and left < 2:
-        raise DataError(f"context {data.context_name!r} has {left} level after dropping rows with missing "
-                        "values; at least 2 are needed")  # fmt: skip
+    for j, position in enumerate(data.contexts.positions):
+        if len({data.contexts.cells[cell][j] for cell in left}) < 2:
+            raise DataError(f"context {data.names[position]!r} has 1 level after dropping rows with missing values; at "
+                            "least 2 are needed")  # fmt: skip
 
 
 def _check_spread(survey: Survey) -> None:
-    squares = np.diagonal(survey.pooled()[2])
+    squares = np.diagonal(survey.moments.merged().scatter[0])
     huge = [repr(survey.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
     if huge:
         raise DataError(f"values too large to be squared in {_shortened(huge, 'column')}; rescale them")
@@ -100,7 +99,7 @@ def _check_spread(survey: Survey) -> None:
 
 def _all_missing(survey: Survey) -> NDArray[np.bool_]:
     """The variables that have no value in any row with a context."""
-    result: NDArray[np.bool_] = survey.missing.sum(axis=0) == (survey.n + survey.lost).sum()
+    result: NDArray[np.bool_] = survey.missing.sum(axis=0) == (survey.moments.rows + survey.lost).sum()
     return result
 
 
@@ -113,10 +112,10 @@ def _counts_by_column(survey: Survey, data: Dataset, counts: NDArray[np.int64]) 
 
 
 def _counts_by_level(survey: Survey, data: Dataset, counts: NDArray[np.int64]) -> str:
-    if data.context is None:
+    if not data.contexts.positions:
         return ""
     places = np.flatnonzero(counts)
-    findings = [f"{counts[k]} with {data.context_name} = {survey.levels[k]!r}" for k in places]
+    findings = [f"{counts[k]} with {data.context_name} = {survey.values[k]!r}" for k in places]
     return ": " + _shortened(findings, "context")
 
 

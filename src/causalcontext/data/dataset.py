@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, did_you_mean
+from causalcontext.questions import Contexts
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,21 +22,21 @@ class Dataset:
     Attributes
     ----------
     names : tuple of str
-        Every column in table order, the context included.
+        Every column in table order, context variables included.
     kinds : tuple of Kind
         One for every column.
     columns : tuple of arrays, each of shape (rows,)
         Numeric, in their own dtype, sharing memory with the table where that is possible; codes of categorical and
-        ordered columns; missing values are NaN. The context column holds `codes`.
+        ordered columns; missing values are NaN. A context variable holds codes of its levels, -1 where it is missing.
     dtypes : tuple of str
         What the table said about every column.
-    context : int or None
-        Position of the context column in `names`; None for a plain search without contexts.
-    levels : tuple
-        The context's values with their own Python types, sorted, or in the order of a categorical column.
-        `("all",)` without a context.
+    contexts : Contexts
+        Which columns are context variables, and the combinations of their levels that occur.
+    levels : tuple of tuples
+        The values of every context variable with their own Python types, sorted, or in the order of a categorical
+        column.
     codes : array of int32, shape (rows,)
-        Position in `levels` for every row; -1 where the context is missing.
+        The cell of every row among `contexts.cells`; -1 where a context variable is missing.
     categories : mapping from position to tuple
         What the codes of categorical and ordered system variables stand for.
     """
@@ -44,8 +45,8 @@ class Dataset:
     kinds: tuple[Kind, ...]
     columns: tuple[NDArray[Any], ...]
     dtypes: tuple[str, ...]
-    context: int | None
-    levels: tuple[Any, ...]
+    contexts: Contexts
+    levels: tuple[tuple[Any, ...], ...]
     codes: NDArray[np.int32]
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
 
@@ -56,13 +57,23 @@ class Dataset:
 
     @property
     def system(self) -> tuple[int, ...]:
-        """Positions of the system variables: every column but the context."""
-        return tuple(position for position in range(len(self.names)) if position != self.context)
+        """Positions of the system variables: every column but the context variables."""
+        return tuple(position for position in range(len(self.names)) if position not in self.contexts.positions)
+
+    @property
+    def context(self) -> int | None:
+        """The position of the context variable where there is just one."""
+        return self.contexts.positions[0] if len(self.contexts.positions) == 1 else None
 
     @property
     def context_name(self) -> str | None:
-        """The name of the context column, or None without one."""
-        return None if self.context is None else self.names[self.context]
+        """The names of the context variables, or None without any."""
+        return ", ".join(self.names[position] for position in self.contexts.positions) or None
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """What the cells are called: the value of the context, of several a tuple of values, without any "all"."""
+        return cell_values(self.contexts, self.levels)
 
     @property
     def all_continuous(self) -> bool:
@@ -77,6 +88,22 @@ class Dataset:
 
     def kinds_table(self) -> pd.DataFrame:
         """What was inferred: one row for every column with its dtype, its kind and its role."""
-        roles = ["context" if position == self.context else "system" for position in range(len(self.names))]
+        roles = ["context" if i in self.contexts.positions else "system" for i in range(len(self.names))]
         kinds = [kind.value for kind in self.kinds]
         return pd.DataFrame({"column": self.names, "dtype": self.dtypes, "kind": kinds, "role": roles})
+
+
+def cell_values(contexts: Contexts, levels: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
+    """What cells are called.
+
+    Examples
+    --------
+    >>> cell_values(Contexts((2,), ((0,), (1,))), (("dry", "wet"),))
+    ('dry', 'wet')
+    >>> cell_values(Contexts(), ())
+    ('all',)
+    """
+    if not contexts.positions:
+        return ("all",)
+    named = (tuple(levels[j][code] for j, code in enumerate(cell)) for cell in contexts.cells)
+    return tuple(values[0] if len(values) == 1 else values for values in named)

@@ -1,12 +1,14 @@
-"""Is the context a function of one column? Then a search needs to know (`cc.threshold`, `cc.bins`)."""
+"""Is a context a step function of one column? Then a search needs to know (`cc.threshold`, `cc.bins`)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.cuts import number_text, short_cut
 from causalcontext.data.dataset import Dataset
 
 FEWEST_ROWS = 20
@@ -18,8 +20,9 @@ MOST_CUTS = 3
 
 
 class StepFunction(NamedTuple):
-    """The context is this function of a column: `levels[i]` between the cuts i - 1 and i."""
+    """The context variable is this function of a column: `levels[i]` between the cuts i - 1 and i."""
 
+    context: str
     column: str
     cuts: tuple[float, ...]
     levels: tuple[int, ...]
@@ -32,34 +35,41 @@ class StepFunction(NamedTuple):
     def call(self) -> str:
         """How to declare it."""
         if self.is_threshold:
-            return f'context=cc.threshold("{self.column}", {self.cuts[0]:.6g})'
-        return f'context=cc.bins("{self.column}", edges=[{", ".join(f"{cut:.6g}" for cut in self.cuts)}])'
+            return f'context=cc.threshold("{self.column}", {number_text(self.cuts[0])})'
+        return f'context=cc.bins("{self.column}", edges=[{", ".join(number_text(cut) for cut in self.cuts)}])'
 
 
-def indicators(data: Dataset) -> list[StepFunction]:
-    """The columns of which the context is a function with few cuts, without a single exception."""
-    counts = np.bincount(data.codes[data.codes >= 0], minlength=len(data.levels))
-    if data.context is None or counts.min() < FEWEST_ROWS:
-        return []
+def step_functions(data: Dataset) -> list[StepFunction]:
+    """The columns of which a context variable is a function with few cuts, without a single exception."""
+    return [found for position in data.contexts.positions for found in _of_context(data, position)]
+
+
+def _of_context(data: Dataset, position: int) -> Iterator[StepFunction]:
+    codes = np.asarray(data.columns[position])
+    counts = np.bincount(codes[codes >= 0])
+    if counts.min() < FEWEST_ROWS:
+        return
     most = max(MOST_CUTS, len(counts) - 1)
     few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))
-    columns = [(data.names[i], np.asarray(data.columns[i])) for i in data.system if data.kinds[i].is_number]
-    # What takes too many cuts on some of the rows takes no fewer on all of them.
-    promising = [(name, column) for name, column in columns if _switches(column[few], data.codes[few])[2].size <= most]
-    found = (_indicator(name, column, data.codes, most) for name, column in promising)
-    return [indicator for indicator in found if indicator is not None]
+    for i in data.system:
+        column = np.asarray(data.columns[i])
+        # What takes too many cuts on some of the rows takes no fewer on all of them.
+        if data.kinds[i].is_number and _switches(column[few], codes[few])[2].size <= most:
+            found = _steps(column, codes, most)
+            if found is not None:
+                yield StepFunction(data.names[position], data.names[i], *found)
 
 
-def _indicator(name: str, values: NDArray[Any], codes: NDArray[np.int32], most: int) -> StepFunction | None:
-    """The context as a step function of the values; None with an exception, too many steps or tiny ones."""
+def _steps(values: NDArray[Any], codes: NDArray[np.int32],
+           most: int) -> tuple[tuple[float, ...], tuple[int, ...]] | None:  # fmt: skip
+    """The cuts and levels of a step function of the values; None with an exception, too many steps or tiny ones."""
     column, codes, switch = _switches(values, codes)
     if switch.size > most or (column[switch] == column[switch + 1]).any():
         return None
     if np.diff([-1, *switch.tolist(), len(codes) - 1]).min() < FEWEST_ROWS_OF_A_STEP:
         return None
-    cuts = (column[switch] + column[switch + 1]) / 2
-    levels = [int(codes[place]) for place in (*switch.tolist(), len(codes) - 1)]
-    return StepFunction(name, tuple(cuts.tolist()), tuple(levels))
+    cuts = tuple(short_cut(float(column[place]), float(column[place + 1])) for place in switch)
+    return cuts, tuple(int(codes[place]) for place in (*switch.tolist(), len(codes) - 1))
 
 
 def _switches(

@@ -5,7 +5,7 @@ Such a context is a function of its column, so a search must be told: given the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -13,9 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.cuts import number_text, short_cut
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, OptionError, check_whole
+from causalcontext.questions import Contexts
+
+MOST_BINS = 1000
 
 
 @dataclass(frozen=True)
@@ -49,19 +53,18 @@ class Indicator:
         values = np.asarray(data.columns[place], dtype=np.float64)
         cuts = self.cuts or _quantile_cuts(values, self.quantiles, self.column)
         codes = np.where(np.isfinite(values), np.searchsorted(cuts, values, side="left"), -1).astype(np.int32)
-        levels = _level_names(cuts)
-        found = np.unique(codes[codes >= 0])
-        if found.size < 2:
+        if np.unique(codes[codes >= 0]).size < 2:
             raise DataError(f"context {self.name!r} has 1 level; at least 2 are needed: all values of {self.column!r} "
                             "lie on one side of the cuts")  # fmt: skip
+        contexts = Contexts((len(data.names),), tuple((step,) for step in range(len(cuts) + 1)), source=place)
         return replace(
             data,
             names=(*data.names, self.name),
             kinds=(*data.kinds, Kind.CATEGORICAL),
             columns=(*data.columns, codes),
             dtypes=(*data.dtypes, "int32"),
-            context=len(data.names),
-            levels=levels,
+            contexts=contexts,
+            levels=(_level_names(cuts),),
             codes=codes,
         )
 
@@ -77,18 +80,18 @@ def threshold(column: str, value: float, *, name: str | None = None) -> Indicato
     _check_column(column)
     if not isinstance(value, int | float | np.floating | np.integer) or not np.isfinite(value):
         raise OptionError(f"the threshold of {column!r} is {value!r}, expected a number")
-    return Indicator(column, name or f"{column} > {value:g}", (float(value),))
+    return Indicator(column, name or f"{column} > {number_text(float(value))}", (float(value),))
 
 
 def bins(
-    column: str, edges: Sequence[float] | None = None, *, quantiles: int | None = None, name: str | None = None
+    column: str, edges: Iterable[float] | None = None, *, quantiles: int | None = None, name: str | None = None
 ) -> Indicator:
     """The context "in which range does this column lie?", to be passed as `context`.
 
     Parameters
     ----------
     column : str
-    edges : sequence of float, optional
+    edges : sequence, array or series of float, optional
         The inner edges of the bins.
     quantiles : int, optional
         Instead of edges: the number of bins of equal size.
@@ -105,13 +108,16 @@ def bins(
         raise OptionError(f"bins({column!r}) needs either edges=[...] or quantiles=...")
     if quantiles is not None:
         check_whole("quantiles", quantiles, 2)
+        if quantiles > MOST_BINS:
+            raise OptionError(f"quantiles is {quantiles}, expected at most {MOST_BINS}")
         return Indicator(column, name or f"{column} bin", quantiles=int(quantiles))
-    cuts = _numbers(column, edges or ())
+    cuts = _numbers(column, edges if edges is not None else ())
     return Indicator(column, name or f"{column} bin", cuts)
 
 
-def _numbers(column: str, edges: Sequence[Any]) -> tuple[float, ...]:
+def _numbers(column: str, edges: Iterable[Any]) -> tuple[float, ...]:
     try:
+        edges = list(edges)
         cuts = tuple(float(edge) for edge in edges)
     except (TypeError, ValueError) as error:
         raise OptionError(f"the edges of {column!r} are {edges!r}, expected numbers") from error
@@ -129,13 +135,16 @@ def _quantile_cuts(values: NDArray[np.float64], quantiles: int, column: str) -> 
     finite = values[np.isfinite(values)]
     if finite.size == 0:
         raise DataError(f"column {column!r} has no value to make bins of")
-    cuts = np.unique(np.quantile(finite, np.arange(1, quantiles) / quantiles))
-    if cuts[0] >= finite.max():
+    ordered = np.unique(finite)
+    last = np.searchsorted(ordered, np.quantile(finite, np.arange(1, quantiles) / quantiles), side="right") - 1
+    last = np.unique(last[last < ordered.size - 1])  # the last value of every bin but the highest
+    if last.size == 0:
         raise DataError(f"column {column!r} has one value only; no bins can be made of it")
-    return tuple(cuts[cuts < finite.max()].tolist())
+    return tuple(short_cut(float(ordered[place]), float(ordered[place + 1])) for place in last)
 
 
 def _level_names(cuts: Sequence[float]) -> tuple[str, ...]:
     """`<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
-    middle = [f"({low:.6g}, {high:.6g}]" for low, high in pairwise(cuts)]
-    return (f"<= {cuts[0]:.6g}", *middle, f"> {cuts[-1]:.6g}")
+    texts = [number_text(cut) for cut in cuts]
+    middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
+    return (f"<= {texts[0]}", *middle, f"> {texts[-1]}")

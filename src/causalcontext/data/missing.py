@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +12,22 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.errors import DataError
 
 
-def holes(data: Dataset) -> dict[int, NDArray[np.bool_]]:
+def missing_rows(data: Dataset) -> dict[int, NDArray[np.bool_]]:
     """For every system variable with missing values, the rows in which it is missing."""
     found = {position: np.isnan(np.asarray(data.columns[position], dtype=np.float64)) for position in data.system}
     return {position: missing for position, missing in found.items() if missing.any()}
 
 
-def with_holes_filled(data: Dataset, missing: Mapping[int, NDArray[np.bool_]]) -> Dataset:
+def with_placeholders(data: Dataset, missing: Mapping[int, NDArray[np.bool_]]) -> Dataset:
     """The table with a value wherever one is missing: a placeholder for rows that no test of the column will use.
 
-    `missing` has the rows without a value, as `holes` gives them.
+    `missing` has the rows without a value, as `missing_rows` gives them.
 
     Examples
     --------
     >>> from causalcontext.data.tables import read_table
     >>> data = read_table({"X": [1.0, float("nan"), 3.0, 5.0], "Y": [1.0, 2.0, 3.0, 4.0]}, None)
-    >>> with_holes_filled(data, holes(data)).columns[0].tolist()
+    >>> with_placeholders(data, missing_rows(data)).columns[0].tolist()
     [1.0, 3.0, 3.0, 5.0]
     """
     empty = [repr(data.names[position]) for position, rows in missing.items() if rows.all()]
@@ -41,21 +40,7 @@ def with_holes_filled(data: Dataset, missing: Mapping[int, NDArray[np.bool_]]) -
     return replace(data, columns=columns)
 
 
-def complete_rows(data: Dataset) -> NDArray[np.bool_]:
-    """True for the rows with a context and a finite number in every system variable."""
-    complete: NDArray[np.bool_] = data.codes >= 0
-    for position in data.system:
-        complete = complete & np.isfinite(np.asarray(data.columns[position]))
-    return complete
-
-
-def some_rows(data: Dataset, rows: NDArray[Any]) -> Dataset:
-    """The table of some rows, given by number or by truth values."""
-    columns = tuple(np.asarray(column)[rows] for column in data.columns)
-    return replace(data, columns=columns, codes=data.codes[rows])
-
-
-def _filled(column: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _filled(column: NDArray[np.generic], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
     """A value from the middle of those that are there, so that a column stays what it is."""
     values = np.asarray(column, dtype=np.float64)
     present = np.sort(values[~missing])

@@ -1,118 +1,141 @@
-"""Running moments of every context: batches of rows go in one after the other, without losing digits."""
+"""Rows, means and centred cross products of the cells of a table: all that linear-Gaussian work needs.
+
+Moments of parts of a table add up to those of the whole (`a + b`), cells merge into views (`merged`), and everything
+that is computed from them is scaled first, so that units never matter.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.rows.scan import add_cross_products, centre_by_level, mirror, order_by_level, scan
+from causalcontext.kernels.limits import COLLINEAR_BELOW
 
-SMALLEST_SCATTER = 1e-150
-"""The product of two smaller sums of squares comes close to underflow: such a column counts as constant."""
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class RunningMoments:
-    """What is known about K contexts and p variables after some batches; `add_batch` changes the arrays.
+class Regression(NamedTuple):
+    """Least squares of one variable on others in one cell.
 
     Attributes
     ----------
-    n, lost : arrays of int64, shape (K,)
-        Usable rows, and rows that have a context but a missing or infinite value.
-    mean, low, high : arrays of float64, shape (K, p)
-        Of the usable rows.
-    scatter : array of float64, shape (K, p, p)
-        Centred cross products of the usable rows; the lower triangles, until `settle`.
-    missing, infinite : arrays of int64, shape (K, p)
-    digests : array of uint64, shape (p,)
-        A hash of every column.
+    slopes : array, shape (columns,)
+    inverse : array, shape (columns, columns)
+        Of the cross products of the columns: `inverse * spare` are the covariances of the slopes.
+    left : float
+        The residual sum of squares.
+    df : int
+        Rows that are left after the intercept and the slopes.
     """
 
-    n: NDArray[np.int64]
-    lost: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    scatter: NDArray[np.float64]
-    missing: NDArray[np.int64]
-    infinite: NDArray[np.int64]
-    digests: NDArray[np.uint64]
+    slopes: Floats
+    inverse: Floats
+    left: float
+    df: int
+
+    @property
+    def errors(self) -> Floats:
+        """The standard errors of the slopes."""
+        return np.asarray(np.sqrt(self.left / self.df * np.diagonal(self.inverse)))
 
 
-def no_moments(levels: int, variables: int) -> RunningMoments:
-    """The moments of no rows."""
-    shape = (levels, variables)
-    return RunningMoments(
-        n=np.zeros(levels, dtype=np.int64),
-        lost=np.zeros(levels, dtype=np.int64),
-        mean=np.zeros(shape),
-        low=np.full(shape, np.inf),
-        high=np.full(shape, -np.inf),
-        scatter=np.zeros((*shape, variables)),
-        missing=np.zeros(shape, dtype=np.int64),
-        infinite=np.zeros(shape, dtype=np.int64),
-        digests=np.zeros(variables, dtype=np.uint64),
-    )
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What is kept of the rows of every cell.
 
-
-def add_batch(moments: RunningMoments, values: NDArray[np.float64], codes: NDArray[np.int32], first_row: int) -> None:
-    """Add a batch of rows to the moments.
-
-    Parameters
+    Attributes
     ----------
-    moments : RunningMoments
-        Changed.
-    values : array of float64, shape (p, rows), contiguous
-    codes : array of int32, shape (rows,)
-        Context of every row, -1 where it is missing.
-    first_row : int
-        Place of the batch in the table, for the digests.
+    rows : array of int, shape (cells,)
+    mean : array, shape (cells, p)
+        0 where a cell has no row.
+    scatter : array, shape (cells, p, p)
+        Centred cross products inside each cell.
+
+    Examples
+    --------
+    >>> halves = [Moments.of_rows(np.array(part), np.zeros(2, int), 1) for part in ([[1.0], [3.0]], [[2.0], [6.0]])]
+    >>> whole = halves[0] + halves[1]
+    >>> whole.rows.tolist(), whole.mean.tolist(), whole.scatter.tolist()
+    ([4], [[3.0]], [[[14.0]]])
     """
-    levels, variables = moments.mean.shape
-    usable = np.empty(len(codes), dtype=np.bool_)
-    scan(values.view(np.uint64), codes, first_row, moments.digests, moments.missing, moments.infinite, usable)
-    order, starts = order_by_level(codes, usable, levels)
-    moments.lost[:] += np.bincount(codes[codes >= 0], minlength=levels) - np.diff(starts)
-    centred = np.empty((variables, len(order) + levels))
-    batch_mean = np.empty_like(moments.mean)
-    centre_by_level(values, order, starts, centred, batch_mean, moments.low, moments.high)
-    for level in np.flatnonzero(np.diff(starts)):
-        _merge(moments, int(level), centred, starts[level] + level, starts[level + 1] + level, batch_mean[level])
+
+    rows: Ints
+    mean: Floats
+    scatter: Floats
+
+    @classmethod
+    def of_rows(cls, values: Floats, codes: NDArray[np.integer], cells: int) -> Moments:
+        """The moments of an array of shape (rows, p), every row in its cell."""
+        rows, mean = np.zeros(cells, dtype=np.int64), np.zeros((cells, values.shape[1]))
+        scatter = np.zeros((cells, values.shape[1], values.shape[1]))
+        for cell in range(cells):
+            part = values[codes == cell]
+            rows[cell] = len(part)
+            if len(part):
+                mean[cell] = part.mean(axis=0)
+                part = part - mean[cell]
+                scatter[cell] = part.T @ part
+        return cls(rows, mean, scatter)
+
+    def __add__(self, other: Moments) -> Moments:
+        """The moments of both sets of rows, cell by cell (Chan, Golub and LeVeque 1983)."""
+        total = self.rows + other.rows
+        share = other.rows / np.maximum(total, 1)
+        difference = np.where((self.rows > 0)[:, None] & (other.rows > 0)[:, None], other.mean - self.mean, 0.0)
+        away = difference * np.sqrt(self.rows * share)[:, None]
+        start = np.where((self.rows > 0)[:, None], self.mean, other.mean)
+        between = away[:, :, None] * away[:, None, :]
+        return Moments(total, start + difference * share[:, None], self.scatter + other.scatter + between)
+
+    def some(self, cells: Sequence[int]) -> Moments:
+        """The moments of some cells, each for itself."""
+        chosen = list(cells)
+        return Moments(self.rows[chosen], self.mean[chosen], self.scatter[chosen])
+
+    def merged(self, cells: Sequence[int] | None = None) -> Moments:
+        """The moments of some cells, or of all, as one cell."""
+        part = self if cells is None else self.some(cells)
+        n = int(part.rows.sum())
+        # Differences from one cell: means that are equal stay exactly equal.
+        origin = part.mean[np.argmax(part.rows)] if part.rows.size else np.zeros(self.mean.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            shift = np.where(part.rows[:, None] > 0, part.mean - origin, 0.0)
+            centre = part.rows @ shift / max(n, 1)
+            between = np.sqrt(part.rows)[:, None] * (shift - centre)
+            scatter = part.scatter.sum(axis=0) + between.T @ between
+        return Moments(np.array([n]), (origin + centre)[None], scatter[None])
+
+    def spread(self, cell: int = 0) -> Floats:
+        """The roots of the sums of squares in a cell; 1 for a variable that is constant there."""
+        squares = np.maximum(np.diagonal(self.scatter[cell]), 0.0)
+        return np.where(squares > 0.0, np.sqrt(squares), 1.0)
+
+    def correlation(self, cell: int = 0) -> Floats:
+        """The correlations in a cell; 0 for a variable that is constant there."""
+        scale = self.spread(cell)
+        return np.asarray(self.scatter[cell] / scale[:, None] / scale)
+
+    def regression(self, y: int, columns: Sequence[int], cell: int = 0) -> Regression | None:
+        """Least squares of y on some columns; None where one of them, or y, is a linear function of the others."""
+        used = list(columns)
+        scale, table = self.spread(cell), self.correlation(cell)
+        within, across = table[np.ix_(used, used)], table[used, y]
+        if table[y, y] <= 0.0 or not independent(within):
+            return None
+        inverse = np.linalg.inv(within)
+        left = max(1.0 - float(across @ inverse @ across), COLLINEAR_BELOW)
+        slopes = (inverse @ across) * scale[y] / scale[used]
+        inverse = inverse / scale[used][:, None] / scale[used]
+        return Regression(slopes, inverse, left * float(scale[y]) ** 2, int(self.rows[cell]) - len(used) - 1)
 
 
-def settle(moments: RunningMoments) -> NDArray[np.bool_]:
-    """Which variables are constant in which context, once all batches are in; the moments are exact for them.
-
-    Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0.
-    """
-    mirror(moments.scatter)
-    single = (moments.low == moments.high) | (moments.n <= 1)[:, None]
-    moments.mean[...] = np.where(single & (moments.n > 0)[:, None], moments.low, moments.mean)
-    constant: NDArray[np.bool_] = single | (np.diagonal(moments.scatter, axis1=1, axis2=2) < SMALLEST_SCATTER)
-    for level in np.flatnonzero(constant.any(axis=1)):
-        moments.scatter[level, constant[level], :] = 0.0
-        moments.scatter[level, :, constant[level]] = 0.0
-    return constant
-
-
-def _merge(
-    moments: RunningMoments,
-    level: int,
-    centred: NDArray[np.float64],
-    start: int,
-    free: int,
-    batch_mean: NDArray[np.float64],
-) -> None:
-    """Add rows of one context: columns `start` to `free` of `centred`, with column `free` to write in.
-
-    With m new rows around their mean, n old ones and a difference d between the two means, the cross products
-    grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
-    """
-    old, new = int(moments.n[level]), int(free - start)
-    difference = batch_mean - moments.mean[level]
-    centred[:, free] = difference * np.sqrt(old * new / (old + new))
-    add_cross_products(centred, start, free + 1, moments.scatter[level])
-    moments.mean[level] += difference * (new / (old + new))
-    moments.n[level] = old + new
+def independent(correlation: Floats) -> bool:
+    """Whether no variable is a linear function of the others."""
+    if (np.diagonal(correlation) <= 0.0).any():
+        return False
+    return not correlation.size or bool(np.linalg.eigvalsh(correlation)[0] > COLLINEAR_BELOW)

@@ -15,12 +15,17 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.data.levels import read_levels
 from causalcontext.data.values import read_system
-from causalcontext.errors import DataError, NotYetError, OptionError, did_you_mean
+from causalcontext.errors import DataError, OptionError, did_you_mean
+from causalcontext.questions import Contexts
+
+MOST_CELLS = 1000
+MOST_CONTEXTS = 8
+"""Context variables at most: every one doubles the views that a row belongs to."""
 
 
 def read_table(
     table: Any,
-    context: str | int | None,
+    context: str | int | Sequence[str] | None,
     kinds: Mapping[Any, str] | None = None,
     names: Sequence[Any] | None = None,
 ) -> Dataset:
@@ -30,8 +35,8 @@ def read_table(
     ----------
     table : pandas, polars or pyarrow table, 2-D array, mapping of arrays, or what else narwhals reads
         Lazy tables are collected. The index of a pandas table is not a column.
-    context : str or None
-        The column that names the context; None for a search without contexts.
+    context : str, sequence of str or None
+        The columns that name the context; None for a search without contexts.
     kinds : mapping from column name to `"continuous"`, `"categorical"`, `"ordered"` or `"count"`, optional
         Overrides what the dtypes say.
     names : sequence of str, optional
@@ -45,30 +50,44 @@ def read_table(
     --------
     >>> table = {"X": [0.1, 0.7, 0.3, 0.4], "Y": [1, 2, 3, 4], "R": ["dry", "wet", "wet", "dry"]}
     >>> data = read_table(table, context="R")
-    >>> data.levels, data.codes.tolist(), data.system
+    >>> data.values, data.codes.tolist(), data.system
     (('dry', 'wet'), [0, 1, 1, 0], (0, 1))
     """
     columns = _columns(table, names)
     column_names = tuple(column.name for column in columns)
-    place = _context_place(context, column_names)
+    places = _context_places(context, column_names)
     declared = declared_kinds(kinds, column_names)
-    _check_shape(columns, place)
-    levels, codes = _context(columns, place, declared, whole_floats=isinstance(table, np.ndarray))
-    found = _kinds(columns, place, declared)
-    read = [(codes, ()) if i == place else read_system(c, found[i]) for i, c in enumerate(columns)]
+    _check_shape(columns, places)
+    whole = isinstance(table, np.ndarray)
+    read = {place: _read_context(columns[place], declared, whole) for place in places}
+    found = _kinds(columns, places, declared)
+    system = {i: read_system(column, found[i]) for i, column in enumerate(columns) if i not in places}
+    cells, codes = _cells({column_names[place]: read[place][1] for place in places}, len(columns[0].series))
     return Dataset(
         names=column_names,
         kinds=found,
-        columns=tuple(values for values, _ in read),
+        columns=tuple(read[i][1] if i in places else system[i][0] for i in range(len(columns))),
         dtypes=tuple(column.dtype_name for column in columns),
-        context=place,
-        levels=levels,
+        contexts=Contexts(places, cells),
+        levels=tuple(read[place][0] for place in places),
         codes=codes,
-        categories={i: values for i, (_, values) in enumerate(read) if values},
+        categories={i: values for i, (_, values) in system.items() if values},
     )
 
 
-def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
+def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
+    """The columns of any kind of table, named by text, no name twice."""
+    if isinstance(table, pd.DataFrame) and names is None:
+        _check_unique(_native_names(table))
+        return tuple(_pandas_column(str(name), series) for name, series in table.items())
+    frame = _eager_frame(table, names)
+    column_names = [str(name) for name in frame.columns]
+    _check_unique(column_names)
+    named = zip(column_names, frame.iter_columns(), strict=True)
+    return tuple(Column(name, series.dtype, series) for name, series in named)
+
+
+def _eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     """Any kind of table as a frame in memory, no name twice."""
     if isinstance(table, np.ndarray):
         table = _frame_of_array(table, names)
@@ -78,18 +97,6 @@ def eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
         table = _frame_of_mapping(table)
     _check_unique(_native_names(table))
     return _eager(table)
-
-
-def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
-    """The columns of any kind of table, named by text, no name twice."""
-    if isinstance(table, pd.DataFrame) and names is None:
-        _check_unique(_native_names(table))
-        return tuple(_pandas_column(str(name), series) for name, series in table.items())
-    frame = eager_frame(table, names)
-    column_names = [str(name) for name in frame.columns]
-    _check_unique(column_names)
-    named = zip(column_names, frame.iter_columns(), strict=True)
-    return tuple(Column(name, series.dtype, series) for name, series in named)
 
 
 def _pandas_column(name: str, series: pd.Series[Any]) -> Column:
@@ -149,40 +156,64 @@ def _check_unique(names: Sequence[str]) -> None:
         raise DataError(f"the table has several columns called {' and '.join(repeated)}; rename or drop some")
 
 
-def _context_place(context: object, names: tuple[str, ...]) -> int | None:
+def _context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Where the context variables are among the columns, in the order they were given."""
     if context is None:
-        return None
-    if not isinstance(context, str | int | np.integer):
-        raise NotYetError(f"not yet: context is {context!r}, expected the name of one column")
-    if str(context) not in names:
-        raise DataError(f"the table has no context column {str(context)!r}{did_you_mean(context, names)}")
-    return names.index(str(context))
+        return ()
+    asked = list(context) if isinstance(context, list | tuple) else [context]
+    if not asked or any(not isinstance(name, str | int | np.integer) for name in asked):
+        raise OptionError(f"context is {context!r}, expected the name of a column, or several in a list")
+    chosen = [str(name) for name in asked]
+    if len(set(chosen)) < len(chosen):
+        raise OptionError(f"context is {context!r}, expected different column names")
+    if len(chosen) > MOST_CONTEXTS:
+        raise OptionError(f"context names {len(chosen)} columns, expected at most {MOST_CONTEXTS}; leave some out, or "
+                          "join them into one column")  # fmt: skip
+    for name in chosen:
+        if name not in names:
+            raise DataError(f"the table has no context column {name!r}{did_you_mean(name, names)}")
+    return tuple(names.index(name) for name in chosen)
 
 
-def _check_shape(columns: Sequence[Column], context: int | None) -> None:
+def _check_shape(columns: Sequence[Column], contexts: tuple[int, ...]) -> None:
     """Return if there are rows, and two variables to look for a link between."""
-    n_system = len(columns) - (context is not None)
+    n_system = len(columns) - len(contexts)
     if n_system < 2:
-        besides = "" if context is None else f" besides the context {columns[context].name!r}"
+        named = ", ".join(repr(columns[place].name) for place in contexts)
+        besides = f" besides the context {named}" if contexts else ""
         columns_found = "1 column" if n_system == 1 else f"{n_system} columns"
         raise DataError(f"the table has {columns_found}{besides}; at least 2 are needed")
     if len(columns[0].series) == 0:
         raise DataError("the table has no rows")
 
 
-def _context(
-    columns: Sequence[Column], context: int | None, declared: Mapping[str, Kind], whole_floats: bool
+def _read_context(
+    column: Column, declared: Mapping[str, Kind], whole_floats: bool
 ) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
-    """The levels, and the level of every row; without a context all rows are of the level "all"."""
-    if context is None:
-        return ("all",), np.zeros(len(columns[0].series), dtype=np.int32)
-    name = columns[context].name
-    if declared.get(name) is Kind.CONTINUOUS:
-        raise DataError(f"context {name!r} is declared continuous; a context is categorical")
-    return read_levels(columns[context], declared=name in declared, whole_floats=whole_floats)
+    """The levels of a context variable, and the level of every row."""
+    if declared.get(column.name) is Kind.CONTINUOUS:
+        raise DataError(f"context {column.name!r} is declared continuous; a context is categorical")
+    return read_levels(column, declared=column.name in declared, whole_floats=whole_floats)
 
 
-def _kinds(columns: Sequence[Column], context: int | None, declared: Mapping[str, Kind]) -> tuple[Kind, ...]:
+def _cells(read: Mapping[str, NDArray[np.int32]], rows: int) -> tuple[tuple[tuple[int, ...], ...], NDArray[np.int32]]:
+    """The combinations of levels that occur, sorted, and the combination of every row; -1 where a level is missing."""
+    if not read:
+        return ((),), np.zeros(rows, dtype=np.int32)
+    if len(read) == 1:
+        (codes,) = read.values()
+        return tuple((level,) for level in range(int(codes.max()) + 1)), codes
+    by_row = np.column_stack(list(read.values()))
+    known = (by_row >= 0).all(axis=1)
+    cells, place = np.unique(by_row[known], axis=0, return_inverse=True)
+    if len(cells) > MOST_CELLS:
+        raise DataError(f"{', '.join(read)} have {len(cells)} combinations of values, more than {MOST_CELLS}")
+    found = np.full(rows, -1, dtype=np.int32)
+    found[known] = place.ravel()
+    return tuple(tuple(int(level) for level in cell) for cell in cells), found
+
+
+def _kinds(columns: Sequence[Column], contexts: tuple[int, ...], declared: Mapping[str, Kind]) -> tuple[Kind, ...]:
     """The kind of every column. No declaration makes a date or a list usable, so every dtype is looked at."""
-    inferred = [Kind.CATEGORICAL if i == context else infer_kind(column) for i, column in enumerate(columns)]
+    inferred = [Kind.CATEGORICAL if i in contexts else infer_kind(column) for i, column in enumerate(columns)]
     return tuple(declared.get(column.name, kind) for column, kind in zip(columns, inferred, strict=True))

@@ -10,7 +10,6 @@ import numpy as np
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.graph import Mark
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.several import context_positions
 from causalcontext.search.cycles import possible_cycles
 
 SUSPECT = {
@@ -51,7 +50,7 @@ def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
             yield Finding("assumptions", Severity.WARNING, message, "some of these directions are wrong")
     union = np.any([graph.marks == Mark.FORWARD for graph in result.graphs.values()], axis=0)
     arrows = networkx.DiGraph(list(zip(*(i.tolist() for i in np.nonzero(union)), strict=True)))
-    for context in context_positions(result):
+    for context in result.cells.positions:
         if context in arrows and networkx.ancestors(arrows, context) & networkx.descendants(arrows, context):
             message = f"arrows of different contexts lead from {result.names[context]} back to it"
             yield Finding("assumptions", Severity.WARNING, message, "strong context-acyclicity is in doubt")
@@ -61,13 +60,12 @@ def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
     """Blocks of the union skeleton in which a large union cycle could hide missing edges."""
     if result.settings.method != "pc-ac" or result.settings.masked_scope != "adaptive":
         return
-    contexts = context_positions(result)
+    contexts = result.cells.positions
     graphs = np.stack([graph.adjacency for graph in result.graphs.values()])
     at_context = np.asarray(graphs[:, contexts].any(axis=(0, 1)))
     suspects = possible_cycles(graphs, contexts) & ~(at_context[:, None] & at_context[None, :])
     if suspects.any():
         pairs = [f"{result.names[x]} - {result.names[y]}" for x, y in zip(*np.nonzero(np.triu(suspects)), strict=True)]
         message = f"{len(pairs)} edges lie where a union cycle of three or more variables could keep a false edge"
-        one = " and one context variable at a time" if result.settings.contexts else ""
-        advice = f'if feedback through the contexts is plausible, compare with masked_scope="cycle"{one}'
+        advice = 'if feedback through the contexts is plausible, compare with masked_scope="cycle"'
         yield Finding("large cycles", Severity.NOTE, message, advice, {"edges": tuple(pairs)})

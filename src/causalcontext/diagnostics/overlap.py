@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.determinism import StepFunction, indicators
-from causalcontext.data.several import by_variable
+from causalcontext.data.determinism import StepFunction, step_functions
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
 
@@ -21,42 +21,35 @@ def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """Columns of which a context is a function without error."""
     if result.settings.indicator is not None:
         return
-    for data in _by_context(result, rows):
-        for indicator in indicators(data):
-            yield _deterministic(str(data.context_name), indicator)
+    yield from (_deterministic(found) for found in step_functions(rows))
 
 
 def overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """Variables whose ranges hardly overlap between two values of a context."""
-    for data in _by_context(result, rows):
-        known = {indicator.column for indicator in indicators(data)}
-        for position in data.system:
-            if data.names[position] not in known:
-                yield from _apart(data, position)
+    known = {(found.context, found.column) for found in step_functions(rows)}
+    for context, levels in zip(rows.contexts.positions, rows.levels, strict=True):
+        for position in rows.system:
+            if (rows.names[context], rows.names[position]) not in known:
+                yield from _apart(rows, position, context, levels)
 
 
-def _by_context(result: ContextGraphs, rows: Dataset) -> Iterable[Dataset]:
-    """The table with its context; of several context variables, with each in turn."""
-    return by_variable(rows, result.settings.contexts) if result.settings.contexts else (rows,)
-
-
-def _deterministic(context: str, indicator: StepFunction) -> Finding:
-    message = (f"{context} is a function of {indicator.column} without a single exception; given "
-               f"{indicator.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
-    advice = (f"if it was made from {indicator.column}, declare it: {indicator.call()}; if {indicator.column} only "
-              f"has far apart values because {context} shifts it, leave the call as it is")  # fmt: skip
-    evidence = {"column": indicator.column, "cuts": indicator.cuts, "call": indicator.call()}
+def _deterministic(found: StepFunction) -> Finding:
+    message = (f"{found.context} is a function of {found.column} without a single exception; given "
+               f"{found.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
+    advice = (f"if it was made from {found.column}, declare it: {found.call()}; if {found.column} only "
+              f"has far apart values because {found.context} shifts it, leave the call as it is")  # fmt: skip
+    evidence = {"column": found.column, "cuts": found.cuts, "call": found.call()}
     return Finding("deterministic context", Severity.WARNING, message, advice, evidence)
 
 
-def _apart(data: Dataset, position: int) -> Iterator[Finding]:
-    """The pairs of contexts between which the usual values of a column hardly overlap."""
+def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) -> Iterator[Finding]:
+    """The pairs of values of a context between which the usual values of a column hardly overlap."""
     name, column = data.names[position], np.asarray(data.columns[position], dtype=np.float64)
-    boxes = [_box(column[data.codes == level]) for level in range(len(data.levels))]
+    boxes = [_box(column[np.asarray(data.columns[context]) == level]) for level in range(len(levels))]
     for a, b in combinations(range(len(boxes)), 2):
         share = _shared(boxes[a], boxes[b])
         if share < LITTLE_OVERLAP:
-            pair = (data.levels[a], data.levels[b])
+            pair = (levels[a], levels[b])
             message = f"the usual values of {name} hardly overlap between {pair[0]} and {pair[1]} ({share:.0%})"
             advice = "differences between these contexts that rest on it are extrapolated"
             evidence = {"column": name, "contexts": pair, "overlap": share}

@@ -10,7 +10,6 @@ from scipy import special
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
-from causalcontext.results.several import context_positions
 
 LARGE_EFFECT = 0.3
 POWER = 0.8
@@ -34,7 +33,7 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     """Contexts that are too small to show effects of a usual size, and the least effect that each can show."""
     masked = result.log.view > 0
-    sizes = (result.log.given >= 0).sum(axis=2) - np.isin(result.log.given, context_positions(result)).sum(axis=2)
+    sizes = (result.log.given >= 0).sum(axis=2) - np.isin(result.log.given, result.cells.positions).sum(axis=2)
     smallest = np.argsort(result.data.rows, kind="stable")[:MOST_LISTED]
     for place in sorted(smallest.tolist()):
         yield _power_of(result, place, int(sizes[place][masked[place]].max(initial=0)))
@@ -67,7 +66,7 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
     """Decisions with α/5 < p < 5α, links at the context first: a missed one silences the context's information."""
     alpha, log = result.settings.alpha, result.log
     first, second = np.triu_indices(len(result.names), 1)
-    contexts = context_positions(result)
+    contexts = result.cells.positions
     near = (log.p > alpha / NEAR) & (log.p < alpha * NEAR) & np.isin(log.decision, (Decision.PRESENT, Decision.ABSENT))
     at_context = np.isin(first, contexts) | np.isin(second, contexts)
     tests: dict[tuple[int, float], list[int]] = {}  # one test may decide in several contexts
@@ -83,7 +82,7 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
 def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: int) -> Finding:
     names, p = (result.names[x], result.names[y]), float(result.log.p[places[0], slot])
     kept = result.log.decision[places[0], slot] == Decision.PRESENT
-    at_context = not {x, y}.isdisjoint(context_positions(result))
+    at_context = not {x, y}.isdisjoint(result.cells.positions)
     message = (
         f"{names[0]} - {names[1]} in {_where(result, places)} was {'kept' if kept else 'removed'} with p = {p:.2g}"
     )

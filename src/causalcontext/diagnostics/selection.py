@@ -9,15 +9,12 @@ from numpy.typing import NDArray
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.graph import Mark
-from causalcontext.independence.gaussian import PreparedGaussian
-from causalcontext.independence.several import PreparedSeveral
+from causalcontext.independence.protocol import PreparedTest
 from causalcontext.questions import masked
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.several import context_positions
 from causalcontext.search.algorithm import algorithm_1
-from causalcontext.search.indicator import without
 from causalcontext.search.plan import Plan
-from causalcontext.search.split import level_search
+from causalcontext.search.split import SplitSearch
 
 
 def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
@@ -25,7 +22,7 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
     yield from _possible_causes(result)
     if result.settings.method != "pc-ac" or result.prepared is None:
         return
-    inside = _masked_edges(result)
+    inside = _masked_edges(result, result.prepared)
     for place, value in enumerate(result.contexts):
         for x, y in zip(*np.nonzero(np.triu(inside[place] & ~result.graphs[value].adjacency)), strict=True):
             pair = (result.names[x], result.names[y])
@@ -38,7 +35,7 @@ def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
     if result.settings.method == "pc-m":
         return
     union = result.union.marks
-    for context in context_positions(result):
+    for context in result.cells.positions:
         marks, name = union[context], result.names[context]
         causes = [result.names[v] for v in np.flatnonzero((marks != Mark.ABSENT) & (marks != Mark.FORWARD))]
         if causes:
@@ -49,21 +46,13 @@ def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
         yield Finding("selection bias", Severity.NOTE, message, "", evidence)
 
 
-def _masked_edges(result: ContextGraphs) -> NDArray[np.bool_]:
+def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> NDArray[np.bool_]:
     """The adjacencies of PC-M, of several context variables inside every combination; shape (contexts, N, N)."""
     settings, variables = result.settings, len(result.names)
-    contexts = context_positions(result)
     limit = variables if settings.max_given is None else settings.max_given
     links = settings.knowledge.links(result.names)
-    for other in contexts[1:]:
-        links = without(links, other)
-    plan = Plan(variables, contexts[0], masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
-    prepared = result.prepared
-    assert prepared is not None
-    if isinstance(prepared, PreparedSeveral):
-        prepared = PreparedGaussian(prepared.rows, prepared.mean, prepared.scatter, contexts[0], prepared.kind)
-    tests = level_search(prepared, contexts[0])
-    found = algorithm_1(tests, plan, settings.collider_rule, 1, lambda size, done, total: None)
+    plan = Plan(variables, result.cells, masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
+    found = algorithm_1(SplitSearch(prepared), plan, 1, lambda size, done, total: None)
     edges: NDArray[np.bool_] = found.marks != 0
-    edges[:, contexts], edges[:, :, contexts] = False, False
+    edges[:, result.cells.positions], edges[:, :, result.cells.positions] = False, False
     return edges

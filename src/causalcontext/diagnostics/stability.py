@@ -15,20 +15,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.missing import complete_rows, some_rows
+from causalcontext.data.moments import Moments
+from causalcontext.data.some_rows import complete_rows, some_rows
 from causalcontext.data.survey import Survey, take_survey
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_whole
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.preparation import prepare
-from causalcontext.independence.protocol import PreparedTest
-from causalcontext.independence.registry import find_test
-from causalcontext.methods import METHODS, Search
+from causalcontext.independence.protocol import PreparedTest, prepared_test
+from causalcontext.independence.registry import TESTS, find_test
+from causalcontext.methods.registry import run_method
+from causalcontext.methods.task import Task
 from causalcontext.progress import Count, counting_bar
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
-from causalcontext.several import CellResample
+from causalcontext.search.indicator import without
 
 Floats = NDArray[np.float64]
 MARKS = (Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED, Mark.CONFLICT)
@@ -111,7 +113,7 @@ def stability(
     True
     """
     _check(result, samples)
-    resample = CellResample(result) if result.settings.contexts else Resample(result)
+    resample = Resample(result)
     tasks = np.array_split(np.arange(samples), min(samples, 4 * max(n_jobs, 1) if n_jobs != -1 else 32))
     collected: list[NDArray[np.int8]] = []
     with counting_bar("bootstrap samples", progress) as advance:
@@ -124,68 +126,55 @@ def stability(
 
 
 class Resample:
-    """Draws a bootstrap sample by its number and searches it.
+    """Draws a bootstrap sample by its number, separately in every context, and searches it.
 
     Whether a missing edge is a matter of support is asked of the whole table, not of the sample.
     """
 
     def __init__(self, result: ContextGraphs) -> None:
-        data = result.rows
+        data, self.settings = result.rows, result.settings
         assert data is not None
-        self.settings, self.knowledge = result.settings, result.settings.knowledge
         usable = data.codes >= 0 if result.settings.missing == "testwise" else complete_rows(data)
         self.data = some_rows(data, np.flatnonzero(usable))
+        self.links = result.settings.knowledge.links(result.names)
+        if data.contexts.source is not None:
+            self.links = without(self.links, data.contexts.positions[0])
         self.test = find_test(result.settings.test, result.settings.seed)
-        self.moments = isinstance(result.prepared, PreparedGaussian)
-        self.values = np.column_stack([np.asarray(column, dtype=np.float64) for column in self.data.columns])
+        self.of_cell = [np.flatnonzero(self.data.codes == cell) for cell in range(len(data.contexts.cells))]
+        self.survey, self.support = take_survey(self.data), Support(self.data, result.settings.alpha)
+        prepared = result.prepared
+        self.kind = prepared.kind if isinstance(prepared, PreparedGaussian) and not result.settings.score else None
+        self.values = np.zeros((self.data.n_rows, len(data.names)))
+        for position in data.system:
+            self.values[:, position] = self.data.columns[position]
         self.values -= self.values.mean(axis=0)
-        if data.context is not None:
-            self.values[:, data.context] = 0.0
-        self.of_level = [np.flatnonzero(self.data.codes == level) for level in range(len(data.levels))]
-        self.survey = take_survey(self.data)
-        self.support = Support(self.data, result.settings.alpha)
-        self.kind = result.prepared.kind if isinstance(result.prepared, PreparedGaussian) else 0
 
     def marks(self, number: int, seed: int) -> NDArray[np.int8]:
         """The marks of all contexts for one sample, shape (contexts, N, N)."""
         generator = np.random.default_rng([seed, number])
-        chosen = [rows[generator.integers(len(rows), size=len(rows))] for rows in self.of_level]
+        chosen = np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in self.of_cell])
         data, survey = self.data, self.survey
-        if self.settings.score or not self.moments:
-            data = some_rows(self.data, np.concatenate(chosen))
+        prepared: PreparedTest
+        if self.kind is None:
+            data = some_rows(self.data, chosen)
             survey, prepared = self._prepare(data)
         else:
-            prepared = self._weighted(chosen)
-        links, options = self.knowledge.links(self.data.names), ScoreOptions(**self.settings.score)
-        search = Search(prepared, data, links, self.settings, 1, lambda *_: None, survey, options, self.support)
-        plain = self.data.context is None and self.settings.method.startswith("pc")
-        return METHODS["pc-p" if plain else self.settings.method](search).marks
+            cells = len(data.contexts.cells)
+            moments = Moments.of_rows(self.values[chosen], self.data.codes[chosen], cells)
+            prepared = PreparedGaussian(moments, data.contexts, self.kind)
+        options = ScoreOptions(**self.settings.score)
+        task = Task(prepared, data, survey, self.links, self.settings, options, 1, lambda *_: None, self.support)
+        return run_method(self.settings.method, task).marks
 
     def _prepare(self, data: Dataset) -> tuple[Survey, PreparedTest]:
         """The test for the rows of a sample; a column that happens to be constant in it is no error."""
         if self.settings.missing == "testwise":
             return prepare(data, self.test, self.settings.missing)[1:]
         survey = take_survey(data)
-        return survey, self.test.prepare(data, survey)
-
-    def _weighted(self, chosen: list[NDArray[np.intp]]) -> PreparedGaussian:
-        """The prepared test from the moments of the sample; the rows are not copied into a table."""
-        variables = len(self.data.names)
-        mean, scatter = np.zeros((len(chosen), variables)), np.zeros((len(chosen), variables, variables))
-        for level, rows in enumerate(chosen):
-            part = self.values[rows]
-            mean[level] = part.mean(axis=0)
-            part -= mean[level]
-            scatter[level] = part.T @ part
-        counts = np.array([len(rows) for rows in chosen], dtype=np.int64)
-        return PreparedGaussian(
-            counts, mean, scatter, -1 if self.data.context is None else self.data.context, self.kind
-        )
+        return survey, prepared_test(self.test, data, survey)
 
 
-def _run(
-    resample: Resample | CellResample, tasks: list[Any], seed: int, n_jobs: int
-) -> Iterator[list[NDArray[np.int8]]]:
+def _run(resample: Resample, tasks: list[Any], seed: int, n_jobs: int) -> Iterator[list[NDArray[np.int8]]]:
     """The marks of the samples, in order."""
     if n_jobs == 1:
         yield from (_several(resample, numbers, seed) for numbers in tasks)
@@ -196,7 +185,7 @@ def _run(
     yield from parallel(delayed(_several)(resample, numbers, seed) for numbers in tasks)
 
 
-def _several(resample: Resample | CellResample, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
+def _several(resample: Resample, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
     return [resample.marks(int(number), seed) for number in numbers]
 
 
@@ -219,11 +208,5 @@ def _check(result: ContextGraphs, samples: int) -> None:
     check_whole("samples", samples, 1)
     if result.rows is None:
         raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
-    if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in _registered():
+    if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in ("auto", *TESTS):
         raise NotYetError(f"not yet: stability with the test {result.settings.test!r}, which is not in the registry")
-
-
-def _registered() -> tuple[str, ...]:
-    from causalcontext.independence.registry import TESTS
-
-    return ("auto", *TESTS)

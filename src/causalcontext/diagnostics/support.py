@@ -7,18 +7,19 @@ support; if it persists, the mechanism is another one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.missing import complete_rows
+from causalcontext.data.some_rows import complete_rows
+from causalcontext.kernels.limits import COLLINEAR_BELOW, SMALLEST_SCATTER
+from causalcontext.questions import adaptive
 
 Floats = NDArray[np.float64]
 
@@ -113,6 +114,8 @@ def matched_support(with_edge: Floats, without: Floats, alpha: float) -> Matched
 class Support:
     """Answers for pairs of columns of a table, and remembers.
 
+    Two cells are compared on all rows that agree with them on the context variables that differ or are conditioned on.
+
     Parameters
     ----------
     data : Dataset
@@ -121,34 +124,35 @@ class Support:
 
     def __init__(self, data: Dataset, alpha: float) -> None:
         self.data, self.alpha = data, alpha
-        self._rows: dict[Hashable, NDArray[np.intp]] = {}
-        self._known: dict[Hashable, MatchedSupport] = {}
+        self._rows: dict[int, NDArray[np.intp]] = {}
+        self._known: dict[tuple[tuple[int, ...], int, int], MatchedSupport] = {}
 
     def verdict(self, cause: int, effect: int, given: Sequence[int], present: int, absent: int) -> MatchedSupport:
-        """Why cause - effect is missing in context `absent`, compared with `present`."""
-        return self._compared((cause, effect, *given), present, absent)
+        """Why cause - effect is missing in cell `absent`, compared with `present`."""
+        contexts = self.data.contexts
+        fixed = {*contexts.differing(present, absent), *(z for z in given if z in contexts.positions)}
+        here, there = (contexts.number(adaptive(contexts.cell(cell), fixed)) for cell in (present, absent))
+        columns = (cause, effect, *(z for z in given if z not in contexts.positions))
+        if (columns, here, there) not in self._known:
+            rows = self._values(columns, here), self._values(columns, there)
+            comparable = rows[0] is not None and rows[1] is not None
+            self._known[columns, here, there] = (
+                matched_support(rows[0], rows[1], self.alpha) if comparable else INCOMPARABLE  # type: ignore[arg-type]
+            )
+        return self._known[columns, here, there]
 
     def trusted(self, x: int, y: int, given: Sequence[int], present: int, absent: int) -> bool:
         """Whether x - y may be called a change of mechanism, whichever of the two is the cause."""
         return all(self.verdict(*pair, given, present, absent).trusted for pair in ((x, y), (y, x)))
 
-    def _compared(self, columns: tuple[int, ...], present: Hashable, absent: Hashable) -> MatchedSupport:
-        key = (columns, present, absent)
-        if key not in self._known:
-            here, there = (self._values(columns, level) for level in (present, absent))
-            self._known[key] = (
-                INCOMPARABLE if here is None or there is None else matched_support(here, there, self.alpha)
-            )
-        return self._known[key]
-
-    def _values(self, columns: tuple[int, ...], level: Hashable) -> Floats | None:
-        """Both ends and the conditions in a context, as numbers; None if an end has several categories.
+    def _values(self, columns: tuple[int, ...], view: int) -> Floats | None:
+        """Both ends and the conditions on the rows of a view, as numbers; None if an end has several categories.
 
         Two categories are the numbers 0 and 1; a condition with more of them has a column for every one but the first.
         """
         if any(len(self.data.categories.get(end, ())) > 2 for end in columns[:2]):
             return None
-        rows = self._complete(level)
+        rows = self._complete(view)
         values = [np.asarray(self.data.columns[column], dtype=np.float64)[rows] for column in columns]
         conditions = zip(columns[2:], values[2:], strict=True)
         numbers = [part for z, column in conditions for part in self._as_numbers(z, column)]
@@ -158,53 +162,16 @@ class Support:
         levels = len(self.data.categories.get(column, ()))
         return [values] if levels <= 2 else [(values == code).astype(np.float64) for code in range(1, levels)]
 
-    def _complete(self, level: Hashable) -> NDArray[np.intp]:
-        """The complete rows of a context."""
-        if level not in self._rows:
-            self._rows[level] = np.flatnonzero(self._is_in(level) & self._usable)
-        return self._rows[level]
+    def _complete(self, view: int) -> NDArray[np.intp]:
+        """The complete rows of a view."""
+        if view not in self._rows:
+            inside = np.isin(self.data.codes, self.data.contexts.members(view))
+            self._rows[view] = np.flatnonzero(inside & self._usable)
+        return self._rows[view]
 
     @cached_property
     def _usable(self) -> NDArray[np.bool_]:
         return complete_rows(self.data)
-
-    def _is_in(self, level: Any) -> NDArray[np.bool_]:
-        return np.asarray(self.data.codes == level)
-
-
-class CellSupport(Support):
-    """The same for several context variables.
-
-    Two cells are compared on all rows that agree with them on the context variables that differ or are conditioned on.
-
-    Parameters
-    ----------
-    data : Dataset
-        The system variables, and the cell of every row as their context.
-    alpha : float
-    contexts : tuple of int
-        Positions of the context variables among all variables; questions are asked in these positions.
-    codes : array of int, shape (cells, context variables)
-    """
-
-    def __init__(self, data: Dataset, alpha: float, contexts: tuple[int, ...], codes: NDArray[np.int64]) -> None:
-        super().__init__(data, alpha)
-        self.contexts, self.codes = contexts, codes
-        variables = range(len(data.system) + len(contexts))
-        self._column = {v: column for column, v in enumerate(v for v in variables if v not in contexts)}
-
-    def verdict(self, cause: int, effect: int, given: Sequence[int], present: int, absent: int) -> MatchedSupport:
-        """Why cause - effect is missing in cell `absent`, compared with `present`."""
-        differs = self.codes[present] != self.codes[absent]
-        fixed = [j for j, context in enumerate(self.contexts) if differs[j] or context in given]
-        here, there = (tuple((j, int(self.codes[cell, j])) for j in fixed) for cell in (present, absent))
-        system = (z for z in given if z not in self.contexts)
-        return self._compared(tuple(self._column[v] for v in (cause, effect, *system)), here, there)
-
-    def _is_in(self, level: Any) -> NDArray[np.bool_]:
-        """The rows of all cells with these (context variable, code)."""
-        cells = np.all([self.codes[:, j] == code for j, code in level], axis=0)
-        return np.asarray(np.append(cells, False)[self.data.codes])  # a row without a cell has the code -1
 
 
 @dataclass(frozen=True)
@@ -222,15 +189,21 @@ def _fit(rows: Floats) -> _Fit:
     df = n - rows.shape[1]
     if df < 2:
         return _Fit(0.0, 0.0, 0.0, 1.0)
-    design = np.column_stack([np.ones(n), rows[:, 2:]])
-    left = rows[:, :2] - design @ np.linalg.lstsq(design, rows[:, :2], rcond=None)[0]
-    xx, yy, xy = float(left[:, 0] @ left[:, 0]), float(left[:, 1] @ left[:, 1]), float(left[:, 0] @ left[:, 1])
-    if xx <= 1e-12 * n * float(rows[:, 0].var()) or yy <= 0.0:
+    # Centred and scaled first: neither an offset nor a unit may cost digits.
+    centred = rows - rows.mean(axis=0)
+    scale = np.maximum(np.abs(centred).max(axis=0), SMALLEST_SCATTER)
+    centred = centred / scale
+    left = centred[:, :2]
+    if rows.shape[1] > 2:
+        left = left - centred[:, 2:] @ np.linalg.lstsq(centred[:, 2:], left, rcond=None)[0]
+    xx, yy, xy = (float(left[:, i] @ left[:, j]) for i, j in ((0, 0), (1, 1), (0, 1)))
+    if xx <= COLLINEAR_BELOW * float(centred[:, 0] @ centred[:, 0]) or yy <= 0.0:
         return _Fit(0.0, 0.0, 0.0, 1.0)
     slope = xy / xx
     rest = max(yy - slope * xy, 1e-300)
     t = slope * np.sqrt(xx * df / rest)
-    return _Fit(slope, np.sqrt(xx / n), np.sqrt(rest / df), float(2.0 * special.stdtr(df, -abs(t))))
+    spread_x, spread = float(np.sqrt(xx / n) * scale[0]), float(np.sqrt(rest / df) * scale[1])
+    return _Fit(slope * float(scale[1] / scale[0]), spread_x, spread, float(2.0 * special.stdtr(df, -abs(t))))
 
 
 def _power(slope: float, fit: _Fit, n: int, alpha: float) -> float:

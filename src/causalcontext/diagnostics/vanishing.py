@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.diagnostics.support import Cause, CellSupport, MatchedSupport, Support
+from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
 from causalcontext.graphs.graph import Mark
-from causalcontext.independence.several import PreparedSeveral
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import conditions
-from causalcontext.results.several import context_positions, differing_contexts
 
 TOPIC = "missing edge"
 WORDS = {
@@ -36,9 +34,9 @@ RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.ME
 
 def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """One finding for every missing edge of a context, compared with the largest context that has it."""
-    support = _support(result, rows)
+    support = Support(rows, result.settings.alpha)
     marks = np.stack([result.graphs[value].marks for value in result.contexts])
-    union, contexts = result.union.marks, context_positions(result)
+    union, contexts = result.union.marks, result.cells.positions
     for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
         if x in contexts or y in contexts:
             continue
@@ -48,20 +46,14 @@ def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
             present = _nearest(result, has, absent)
             source, target, mark = _read(marks[present], int(x), int(y))
             verdict = _verdict(result, support, source, target, mark is Mark.FORWARD, present, absent)
-            if verdict not in told or not result.settings.contexts:
+            if verdict not in told or len(contexts) == 1:
                 yield _finding(result, (source, target, mark), verdict, present, absent)
             told.add(verdict)
 
 
-def _support(result: ContextGraphs, rows: Dataset) -> Support:
-    if isinstance(result.prepared, PreparedSeveral):
-        return CellSupport(rows, result.settings.alpha, result.prepared.contexts, result.prepared.codes)
-    return Support(rows, result.settings.alpha)
-
-
 def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
     """The context with most rows among those that have the edge and differ least in their context variables."""
-    return min(having, key=lambda g: (len(differing_contexts(result, g, absent)), -result.data.rows[g], g))
+    return min(having, key=lambda g: (len(result.cells.differing(g, absent)), -result.data.rows[g], g))
 
 
 def _read(marks: NDArray[np.int8], x: int, y: int) -> tuple[int, int, Mark]:

@@ -13,7 +13,7 @@ from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.export.refusals import missing_package
 from causalcontext.independence.registry import find_test
-from causalcontext.questions import Query, adaptive
+from causalcontext.questions import Trial, adaptive
 
 NAME = "causalcontext"
 
@@ -38,14 +38,15 @@ class AdaptiveTest:
         table = read_table(np.asarray(data), None if context is None else str(context), names=names)
         survey = take_survey(table, "raise")
         check_survey(survey, table)
-        self.context, self.level = context, level
+        self.contexts, self.level = table.contexts, level
         self._prepared = find_test(test).prepare(table, survey)
 
     def __call__(self, x: int, y: int, given: Sequence[int] | None = None) -> float:
         """The p-value; 0 where the question cannot be asked, so that the edge stays."""
-        asked = Query(int(x), int(y), tuple(sorted(int(z) for z in given or ())))
-        trial = adaptive(asked, -1 if self.context is None else self.context, self.level)
-        p = float(self._prepared.answer([trial]).p[0])
+        asked = sorted(int(z) for z in given or ())
+        view = self.contexts.number(adaptive(self.contexts.cell(self.level), asked))
+        conditions = tuple(z for z in asked if z not in self.contexts.fixed(view))
+        p = float(self._prepared.answer([Trial(int(x), int(y), conditions, view)]).p[0])
         return 0.0 if np.isnan(p) else p
 
 

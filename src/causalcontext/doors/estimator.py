@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from inspect import signature
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Unpack
 
 import numpy as np
 
 from causalcontext.discover import discover
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.knowledge import Knowledge
+from causalcontext.options import Keywords, Options, default_of
 
 
 class PCAC:
@@ -17,8 +18,10 @@ class PCAC:
 
     Parameters
     ----------
-    context, method, test, alpha, knowledge, max_given, collider_rule, kinds, missing, n_jobs, seed
-        Those of `discover`.
+    context
+        As for `discover`.
+    **options
+        All options of `discover`, by name.
 
     Attributes
     ----------
@@ -38,32 +41,11 @@ class PCAC:
     '-->'
     """
 
-    def __init__(
-        self,
-        context: str | None = None,
-        *,
-        method: str = "pc-ac",
-        test: Any = "auto",
-        alpha: float = 0.05,
-        knowledge: Knowledge | None = None,
-        max_given: int | None = None,
-        collider_rule: str = "majority",
-        kinds: Any = None,
-        missing: str = "raise",
-        n_jobs: int = 1,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, context: Any = None, **options: Unpack[Keywords]) -> None:
         self.context = context
-        self.method = method
-        self.test = test
-        self.alpha = alpha
-        self.knowledge = knowledge
-        self.max_given = max_given
-        self.collider_rule = collider_rule
-        self.kinds = kinds
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.seed = seed
+        _check_known(options)
+        for name, value in (DEFAULTS | options).items():
+            setattr(self, name, value)
 
     def fit(self, X: Any, y: None = None, *, names: Any = None) -> PCAC:
         """Search the table `X`, which holds the context too; `names` are the columns of an array, `y` is ignored."""
@@ -84,18 +66,26 @@ class PCAC:
 
     def set_params(self, **parameters: Any) -> PCAC:
         """Change parameters by name."""
-        known = self._parameters()
+        _check_known(parameters)
         for name, value in parameters.items():
-            if name not in known:
-                raise OptionError(f"PCAC has no parameter {name!r}{did_you_mean(name, known)}")
             setattr(self, name, value)
         return self
 
-    @classmethod
-    def _parameters(cls) -> list[str]:
-        return [name for name in signature(cls.__init__).parameters if name != "self"]
+    @staticmethod
+    def _parameters() -> list[str]:
+        return ["context", *DEFAULTS]
 
     def __repr__(self) -> str:
-        defaults = signature(type(self)).parameters
-        changed = {name: value for name, value in self.get_params().items() if value is not defaults[name].default}
+        default = {"context": None} | DEFAULTS
+        changed = {name: value for name, value in self.get_params().items() if value is not default[name]}
         return f"PCAC({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+
+DEFAULTS = {entry.name: default_of(entry) for entry in fields(Options)}
+
+
+def _check_known(parameters: Mapping[str, Any]) -> None:
+    known = PCAC._parameters()
+    for name in parameters:
+        if name not in known:
+            raise OptionError(f"PCAC has no parameter {name!r}{did_you_mean(name, known)}")

@@ -115,8 +115,7 @@ def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, st
 
 def context_variables(result: ContextGraphs) -> tuple[int, ...]:
     """The positions of the variables that name the context."""
-    named = result.settings.contexts or (result.context,)
-    return tuple(place for place, name in enumerate(result.names) if name in named)
+    return tuple(sorted(result.cells.positions))
 
 
 def context_place(result: ContextGraphs, value: Any) -> int:

@@ -10,7 +10,9 @@ from causalcontext.data.kinds import Kind
 from causalcontext.independence.composite import Member, seeded
 from causalcontext.independence.conditional_gaussian import ConditionalGaussian
 from causalcontext.independence.g_squared import GSquared
+from causalcontext.independence.labels import Label
 from causalcontext.independence.partial_correlation import PartialCorrelation
+from causalcontext.independence.protocol import Needs
 from causalcontext.independence.robust_change import RobustChange
 from causalcontext.independence.rows import RowTest
 from causalcontext.independence.tsagris import Tsagris
@@ -37,6 +39,21 @@ class ForKinds:
     def name(self) -> str:
         """What the test is called."""
         return self.test.name
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """What the log calls the test."""
+        return self.test.labels
+
+    @property
+    def needs(self) -> Needs:
+        """What the test looks at."""
+        return self.test.needs
+
+    @property
+    def at_context(self) -> bool:
+        """Whether it answers for a context too."""
+        return self.test.at_context
 
     def answers(self, data: Dataset, trial: Trial) -> bool:
         """Whether the rule names the kinds of the columns of a trial."""

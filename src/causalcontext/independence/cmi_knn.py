@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.special import digamma
 from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import mean_ranks
 from causalcontext.errors import OptionError
+from causalcontext.independence.labels import Strength
 from causalcontext.independence.permutation import check_permutations, permutation_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, as_variable, untestable
 from causalcontext.kernels.rows.neighbours import local_shuffles, nearest_rows, shuffled_information
@@ -76,6 +77,7 @@ class CmiKnn(RowTest):
     shuffle_neighbours: int = 5
     enough: int | None = 10
     most_rows: int = 10_000
+    strength: ClassVar[Strength] = Strength.INFORMATION
     name: str = field(default="cmi-knn", init=False, repr=False)
 
     def __post_init__(self) -> None:

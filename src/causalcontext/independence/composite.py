@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from causalcontext.independence.gaussian import moments_of
-from causalcontext.independence.linear_gaussian import LinearGaussian
-from causalcontext.independence.protocol import PreparedTest, answer_in_groups
+from causalcontext.independence.labels import Label
+from causalcontext.independence.protocol import Declared, Needs, PreparedTest, answer_in_groups
 from causalcontext.questions import Outcomes, Trial
 
 if TYPE_CHECKING:
@@ -30,6 +29,21 @@ class Member(Protocol):
     @property
     def name(self) -> str:
         """What the test is called."""
+        ...
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """What the log calls the tests that it is made of."""
+        ...
+
+    @property
+    def at_context(self) -> bool:
+        """Whether it answers for a context against a system variable of its kinds too."""
+        ...
+
+    @property
+    def needs(self) -> Needs:
+        """Whether it looks at moments or at rows."""
         ...
 
     def answers(self, data: Dataset, trial: Trial) -> bool:
@@ -52,33 +66,25 @@ class Composite:
     def prepare(self, data: Dataset, survey: Survey) -> PreparedTest:
         """The test for this table; of a table that the first member can answer alone, that one."""
         members: list[Member] = [seeded(member, self.seed) for member in self.members]
-        if data.all_continuous and isinstance(members[0], LinearGaussian) and members[0].at_context:
+        if data.all_continuous and members[0].needs is Needs.MOMENTS and members[0].at_context:
             return members[0].prepare(data, survey)
         return PreparedComposite(members, data, survey)
 
 
-class PreparedComposite:
-    """The members of a choice, prepared for one table when they are first needed.
+class PreparedComposite(Declared):
+    """The members of a composite, prepared for one table when they are first needed.
 
-    Attributes
-    ----------
-    labels : tuple of str
-        The names of all tests that may answer.
-    moments : PreparedGaussian or None
-        The linear-Gaussian member, which keeps per-context moments.
-    compiled : PreparedGaussian or None
-        The same, if it answers every trial of two system variables, so that whole levels can go to its kernel.
+    Where the first member needs moments only and all columns are continuous, whole levels of pairs of system variables
+    go to its kernel.
     """
 
     def __init__(self, members: Sequence[Member], data: Dataset, survey: Survey) -> None:
-        self.members, self.data, self._stock = tuple(members), data, survey
-        names = [getattr(member, "labels", (member.name,)) for member in members]
-        self.labels: tuple[str, ...] = tuple(name for own in names for name in own)
-        self._offset = [0, *accumulate(len(own) for own in names)]
+        self.members, self.data, self._survey = tuple(members), data, survey
+        self.labels = tuple(label for member in members for label in member.labels)
+        self._offset = [0, *accumulate(len(member.labels) for member in members)]
         self._prepared: dict[int, PreparedTest] = {}
-        gaussian = next((place for place, member in enumerate(members) if isinstance(member, LinearGaussian)), None)
-        self.moments = None if gaussian is None else moments_of(self._prepare(gaussian))
-        self.compiled = self.moments if gaussian == 0 and data.all_continuous else None
+        if data.all_continuous and members[0].needs is Needs.MOMENTS:
+            self.gaussian, self.compiled_roles = self._prepare(0).gaussian, (0,)
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order, with the place of its test among `labels`."""
@@ -100,7 +106,7 @@ class PreparedComposite:
 
     def _prepare(self, place: int) -> PreparedTest:
         if place not in self._prepared:
-            self._prepared[place] = self.members[place].prepare(self.data, self._stock)
+            self._prepared[place] = self.members[place].prepare(self.data, self._survey)
         return self._prepared[place]
 
 

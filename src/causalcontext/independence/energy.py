@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from scipy.special import gammaln
 
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import OptionError
+from causalcontext.independence.labels import Strength
 from causalcontext.independence.permutation import check_permutations, permutation_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
 from causalcontext.kernels.rows.energy import dispersion_within
@@ -45,6 +47,7 @@ class EnergyDistance(RowTest):
     seed: int = 0
     permutations: int = 999
     enough: int | None = 50
+    strength: ClassVar[Strength] = Strength.NONE
     name: str = field(default="energy", init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -12,6 +12,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import gaussian_ranks
 from causalcontext.independence.association import association
 from causalcontext.independence.designs import added_to, base_of, columns_of
+from causalcontext.independence.labels import Strength
 from causalcontext.independence.rows import Answer, RowTest, Variable
 
 
@@ -27,6 +28,7 @@ class GaussianRanks(RowTest):
 
     name: str = "gaussian-ranks"
     draws: ClassVar[bool] = False
+    strength: ClassVar[Strength] = Strength.CORRELATION
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """Whether both are numbers."""

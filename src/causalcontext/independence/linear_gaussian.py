@@ -1,11 +1,15 @@
-"""What the linear-Gaussian tests share: all columns continuous, the context as it comes, moments instead of rows."""
+"""What the linear-Gaussian tests share: all columns continuous, contexts as they come, moments instead of rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from causalcontext.independence.gaussian import OTHER_LABELS, PreparedGaussian, answers_gaussian, prepare_gaussian
+from causalcontext.data.kinds import Kind
+from causalcontext.independence.gaussian import FISHER_LABEL, OTHER_LABELS, STUDENT_LABEL, PreparedGaussian
+from causalcontext.independence.labels import Label
+from causalcontext.independence.protocol import Needs
+from causalcontext.kernels.levels.gaussian import FISHER
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LinearGaussian:
-    """Partial correlation for two system variables, LR* for the context against one of them.
+    """Partial correlation for two system variables, LR* for a context against one of them, Wilks for two contexts.
 
     Parameters
     ----------
@@ -23,22 +27,27 @@ class LinearGaussian:
     kind : int
         `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed.
     at_context : bool
-        Whether the context against a system variable is answered too.
+        Whether a context against another variable is answered too.
     """
 
     name: str
     kind: int
     at_context: bool = True
+    needs: ClassVar[Needs] = Needs.MOMENTS
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The names of the tests that it is made of."""
-        return (self.name, *OTHER_LABELS)
+    def labels(self) -> tuple[Label, ...]:
+        """What the log calls the tests that it is made of."""
+        return (FISHER_LABEL if self.kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
 
     def answers(self, data: Dataset, trial: Trial) -> bool:
-        """Whether all columns of a trial are continuous, but for the context."""
-        return answers_gaussian(data, trial, self.at_context)
+        """Whether all columns of a trial are continuous, but for contexts; these may be ends if `at_context`."""
+        contexts = data.contexts.positions
+        if not self.at_context and (trial.x in contexts or trial.y in contexts):
+            return False
+        columns = (trial.x, trial.y, *trial.given)
+        return all(column in contexts or data.kinds[column] is Kind.CONTINUOUS for column in columns)
 
     def prepare(self, data: Dataset, survey: Survey) -> PreparedGaussian:
         """The test for this table."""
-        return prepare_gaussian(data, survey, self.kind)
+        return PreparedGaussian(survey.of_columns(data), data.contexts, self.kind)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from causalcontext.data.checks import check_survey
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.missing import holes, with_holes_filled
-from causalcontext.data.survey import Survey, drop_empty_levels, take_survey
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest
+from causalcontext.data.missing import missing_rows, with_placeholders
+from causalcontext.data.survey import Survey, drop_empty_cells, take_survey
+from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.independence.testwise import PreparedTestwise
 
 
@@ -34,24 +34,24 @@ def prepare(data: Dataset, test: IndependenceTest, missing: str) -> Preparation:
         The table cannot be searched; see `check_survey`.
     """
     survey = take_survey(data, missing)
-    gaps = holes(data) if missing == "testwise" else {}
+    gaps = missing_rows(data) if missing == "testwise" else {}
     if gaps:
         return _prepare_testwise(data, survey, test, gaps)
     check_survey(survey, data, missing)
-    data, survey = drop_empty_levels(data, survey)
-    return Preparation(data, survey, test.prepare(data, survey))
+    data, survey = drop_empty_cells(data, survey)
+    return Preparation(data, survey, prepared_test(test, data, survey))
 
 
 def _prepare_testwise(
     data: Dataset, observed: Survey, test: IndependenceTest, gaps: Mapping[int, NDArray[np.bool_]]
 ) -> Preparation:
     """The same with missing values: only rows without a context are dropped."""
-    filled = with_holes_filled(data, gaps)
+    filled = with_placeholders(data, gaps)
     survey = take_survey(filled)
     infinite = replace(survey, infinite=observed.infinite)
     check_survey(infinite, data, "listwise")
     survey = replace(survey, missing=observed.missing, fingerprint=observed.fingerprint)
-    kept, survey = drop_empty_levels(data, survey)
-    columns = tuple(kept.codes if i == kept.context else column for i, column in enumerate(filled.columns))
-    filled = replace(filled, columns=columns, levels=kept.levels, codes=kept.codes)
+    kept, survey = drop_empty_cells(data, survey)
+    columns = [kept.columns[i] if i in kept.contexts.positions else c for i, c in enumerate(filled.columns)]
+    filled = replace(kept, columns=tuple(columns))
     return Preparation(kept, survey, PreparedTestwise(test, filled, survey, gaps))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from causalcontext.errors import OptionError
+from causalcontext.independence.labels import Strength
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
 from causalcontext.questions import Reason
 
@@ -59,6 +61,7 @@ class Rcot(RowTest):
     seed: int = 0
     features: int = 5
     features_given: int = 25
+    strength: ClassVar[Strength] = Strength.NONE
     name: str = field(default="rcot", init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, stdtr
 
 from causalcontext.data.kinds import Kind
-from causalcontext.data.missing import complete_rows
 from causalcontext.data.ranks import gaussian_ranks
+from causalcontext.data.some_rows import complete_rows
 from causalcontext.errors import NotYetError
+from causalcontext.independence.labels import Label, Strength
+from causalcontext.independence.protocol import Declared
+from causalcontext.independence.rows import standardised
+from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.questions import Outcomes, Reason, Trial
 
 if TYPE_CHECKING:
@@ -28,9 +32,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-FEWEST_DF = 5
-SMALLEST_SHARE = 1e-10
-"""Part of a variance that the conditions must leave unexplained for a test to be run."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,16 @@ class RegressionLegacy:
         categorical = [data.names[i] for i in data.system if data.kinds[i] is not Kind.CONTINUOUS]
         if categorical:
             raise NotYetError(f"regression-legacy takes continuous system variables; {categorical[0]!r} is not")
-        values = np.array([np.asarray(column, dtype=np.float64) for column in data.columns])
-        if data.context is not None:
-            values[data.context] = 0.0
+        if len(data.contexts.positions) > 1:
+            raise NotYetError("regression-legacy takes one context variable, as in the paper; pick another test")
         complete = complete_rows(data)
-        return PreparedLegacy(values[:, complete], data.codes[complete], len(data.levels), data.context)
+        values = np.zeros((len(data.names), int(complete.sum())))
+        for position in data.system:
+            values[position] = standardised(np.asarray(data.columns[position], dtype=np.float64)[complete])
+        return PreparedLegacy(values, data.codes[complete], len(data.contexts.cells), data.context)
 
 
-class PreparedLegacy:
+class PreparedLegacy(Declared):
     """Cross products of the rank-transformed columns of every view, and of the raw columns for regressions.
 
     Parameters
@@ -64,6 +67,8 @@ class PreparedLegacy:
     context : int or None
         The position of the context among the N; its row of `values` is ignored.
     """
+
+    labels = (Label("regression-legacy", Strength.RATIO),)
 
     def __init__(self, values: Floats, codes: NDArray[np.integer], levels: int, context: int | None) -> None:
         self.context, self.levels = context, levels
@@ -90,20 +95,19 @@ class PreparedLegacy:
         """The places of the trials that are answered by the same formula, on the same rows, with sets of one size."""
         found: dict[tuple[_Form, int, int], list[int]] = {}
         for place, trial in enumerate(trials):
-            view = trial.where[0][1] + 1 if trial.where else 0
             form: _Form = PreparedLegacy._correlation
             if self.context in (trial.x, trial.y):
-                form = PreparedLegacy._constant if trial.where else PreparedLegacy._regression
-            elif self.context in trial.given and not trial.where:
+                form = PreparedLegacy._constant if trial.view else PreparedLegacy._regression
+            elif self.context in trial.given and not trial.view:
                 form = PreparedLegacy._given_context
-            found.setdefault((form, view, len(trial.given) - (self.context in trial.given)), []).append(place)
+            found.setdefault((form, trial.view, len(trial.given) - (self.context in trial.given)), []).append(place)
         return found
 
     def _correlation(self, view: int, pairs: Ints, given: Ints) -> _Answers:
         """Student's t of the partial correlation of the ranks."""
         correlation, reason = _partial_correlation(self.ranked[view], pairs, given)
         df = float(self.rows[view] - 2 - given.shape[1])
-        if df < FEWEST_DF:
+        if df < SPARE_ROWS:
             return _untestable(len(pairs), Reason.FEW_ROWS)
         t = np.abs(correlation) * np.sqrt(df / np.maximum(1.0 - correlation**2, 1e-30))
         return correlation, np.full(len(pairs), df), 2.0 * stdtr(df, -t), reason
@@ -177,7 +181,8 @@ def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Float
     if given.shape[1]:
         across = scatter[given[:, :, None], chosen[:, None, :]]
         among = scatter[given[:, :, None], given[:, None, :]]
-        left = own - across.swapaxes(1, 2) @ np.linalg.pinv(among, rcond=SMALLEST_SHARE, hermitian=True) @ across
+        left = own - across.swapaxes(1, 2) @ np.linalg.pinv(among, rcond=COLLINEAR_BELOW, hermitian=True) @ across
     diagonal = np.diagonal(left, axis1=1, axis2=2)
-    empty: NDArray[np.bool_] = np.asarray((diagonal <= SMALLEST_SHARE * np.diagonal(own, axis1=1, axis2=2)).any(axis=1))
+    before = np.diagonal(own, axis1=1, axis2=2)
+    empty: NDArray[np.bool_] = np.asarray((diagonal <= COLLINEAR_BELOW * before).any(axis=1))
     return left, empty

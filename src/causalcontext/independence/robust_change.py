@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from causalcontext.data.kinds import Kind
-from causalcontext.data.row_sample import thinned
+from causalcontext.data.some_rows import thinned
 from causalcontext.independence.category_columns import as_arrays
 from causalcontext.independence.rows import Answer, PreparedRows, RowTest, Variable, untestable
 from causalcontext.kernels.rows.robust_change import GATE_LEVEL, Parts, robust_change

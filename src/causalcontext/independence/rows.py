@@ -18,15 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Kind
-from causalcontext.data.missing import complete_rows
-from causalcontext.questions import Outcomes, Reason, Trial
+from causalcontext.data.some_rows import complete_rows
+from causalcontext.independence.labels import Label, Strength
+from causalcontext.independence.protocol import Declared, Needs
+from causalcontext.questions import Outcomes, Reason, Trial, described
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
     from causalcontext.data.survey import Survey
 
 Floats = NDArray[np.float64]
-Where = tuple[tuple[int, int], ...]
 
 
 _NO_RANDOM = np.random.default_rng(0)
@@ -38,7 +39,8 @@ class Variable(NamedTuple):
     Attributes
     ----------
     values : array of float, shape (rows,)
-        Numbers; codes 0, 1, ..., `levels` - 1 of a categorical or ordered column, every one of which occurs.
+        Continuous numbers with mean 0 and variance 1; counts; codes 0, 1, ..., `levels` - 1 of a categorical or ordered
+        column, every one of which occurs.
     kind : Kind
     levels : int
         How many values a categorical or ordered column has on these rows; 0 for numbers.
@@ -84,6 +86,15 @@ class RowTest(ABC):
     seed: int = 0
     draws: ClassVar[bool] = True
     """Whether `compare` draws random numbers; a source of them takes longer to make than a quick test to run."""
+    strength: ClassVar[Strength] = Strength.RATIO
+    """What the statistic means as the strength of a dependence."""
+    needs: ClassVar[Needs] = Needs.ROWS
+    at_context: ClassVar[bool] = True
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """What the log calls the test."""
+        return (Label(self.name, self.strength),)
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """Whether the test is made for columns of these kinds; by default for all."""
@@ -102,7 +113,7 @@ class RowTest(ABC):
         return PreparedRows(self, data)
 
 
-class PreparedRows:
+class PreparedRows(Declared):
     """A row test and the table it looks at; incomplete rows are left out.
 
     Parameters
@@ -113,49 +124,53 @@ class PreparedRows:
 
     def __init__(self, test: RowTest, data: Dataset) -> None:
         self.test, self.data = test, data
-        self.labels = (test.name,)
+        self.labels = test.labels
         self._complete = complete_rows(data)
-        self._rows: dict[Where, NDArray[np.intp]] = {}
-        self._columns: dict[tuple[int, Where], Variable | None] = {}
+        self._rows: dict[int, NDArray[np.intp]] = {}
+        self._columns: dict[tuple[int, int], Variable | None] = {}
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order."""
         answers = [self._answer(trial) for trial in trials]
         columns = np.array([answer[:3] for answer in answers], dtype=np.float64).reshape(-1, 3)
-        n = np.array([len(self.rows_of(trial.where)) for trial in trials], dtype=np.int64)
+        n = np.array([len(self.rows_of(trial.view)) for trial in trials], dtype=np.int64)
         reason = np.array([answer.reason for answer in answers], dtype=np.int8)
         return Outcomes(columns[:, 0], columns[:, 1], columns[:, 2], n, reason)
 
-    def rows_of(self, where: Where) -> NDArray[np.intp]:
-        """The complete rows where these context values hold."""
-        if where not in self._rows:
+    def rows_of(self, view: int) -> NDArray[np.intp]:
+        """The complete rows of a view."""
+        if view not in self._rows:
             matches = self._complete.copy()
-            for column, level in where:
+            for column, level in self.data.contexts.views[view]:
                 matches &= np.asarray(self.data.columns[column]) == level
-            self._rows[where] = np.flatnonzero(matches)
-        return self._rows[where]
+            self._rows[view] = np.flatnonzero(matches)
+        return self._rows[view]
 
     def _answer(self, trial: Trial) -> Answer:
         name = self.data.names.__getitem__
-        x, y = (self._variable(end, trial.where) for end in sorted((trial.x, trial.y), key=name))
+        x, y = (self._variable(end, trial.view) for end in sorted((trial.x, trial.y), key=name))
         if x is None or y is None:
             return untestable(Reason.CONSTANT)
-        conditions = (self._variable(z, trial.where) for z in sorted(trial.given, key=name))
+        conditions = (self._variable(z, trial.view) for z in sorted(trial.given, key=name))
         random = self._random(trial) if self.test.draws else _NO_RANDOM
         answer = self.test.compare(x, y, [z for z in conditions if z is not None], random)
         return answer if answer.reason or np.isfinite(answer.p) else untestable(Reason.COLLINEAR)
 
-    def _variable(self, column: int, where: Where) -> Variable | None:
+    def _variable(self, column: int, view: int) -> Variable | None:
         """A column on the rows of a view; None if it is constant there."""
-        if (column, where) not in self._columns:
-            rows, values = self.rows_of(where), np.asarray(self.data.columns[column])
+        if (column, view) not in self._columns:
+            rows, values = self.rows_of(view), np.asarray(self.data.columns[column])
             values = values if len(rows) == len(values) else values[rows]  # all rows: no copy
-            self._columns[column, where] = as_variable(np.asarray(values, np.float64), self.data.kinds[column])
-        return self._columns[column, where]
+            found = as_variable(np.asarray(values, np.float64), self.data.kinds[column])
+            if found is not None and found.kind is Kind.CONTINUOUS:
+                found = found._replace(values=standardised(found.values))
+            self._columns[column, view] = found
+        return self._columns[column, view]
 
     def _random(self, trial: Trial) -> np.random.Generator:
         names = self.data.names
-        view = [[names[column], str(self.data.levels[level])] for column, level in trial.where]
+        view = [[name, str(value)] for name, value in
+                described(self.data.contexts, trial.view, names, self.data.levels).items()]  # fmt: skip
         text = json.dumps([self.test.seed, sorted((names[trial.x], names[trial.y])),
                            sorted(names[z] for z in trial.given), view])  # fmt: skip
         return np.random.default_rng(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32))
@@ -167,3 +182,10 @@ def as_variable(values: Floats, kind: Kind) -> Variable | None:
         return None if values.size == 0 or values.min() == values.max() else Variable(values, kind)
     occurring, codes = np.unique(values, return_inverse=True)
     return None if occurring.size < 2 else Variable(codes.astype(np.float64), kind, int(occurring.size))
+
+
+def standardised(values: Floats) -> Floats:
+    """Numbers with mean 0 and variance 1, so that units and offsets change nothing."""
+    centred = values - values.mean()
+    centred /= np.abs(centred).max()
+    return np.asarray((centred - centred.mean()) / centred.std())

@@ -13,16 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.missing import some_rows
+from causalcontext.data.some_rows import some_rows
 from causalcontext.data.survey import Survey, take_survey
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest, answer_in_groups
+from causalcontext.independence.protocol import (
+    Declared,
+    IndependenceTest,
+    PreparedTest,
+    answer_in_groups,
+    prepared_test,
+)
 from causalcontext.questions import Outcomes, Trial
 
 MOST_PREPARED = 64
 """Sets of incomplete columns whose prepared test is kept."""
 
 
-class PreparedTestwise:
+class PreparedTestwise(Declared):
     """A test that is prepared anew for every set of incomplete columns that trials ask about.
 
     Parameters
@@ -40,8 +46,8 @@ class PreparedTestwise:
                  missing: Mapping[int, NDArray[np.bool_]]) -> None:  # fmt: skip
         self.test, self.data, self.missing = test, data, missing
         self._prepared: OrderedDict[frozenset[int], PreparedTest] = OrderedDict()
-        self._prepared[frozenset()] = everywhere = test.prepare(data, survey)
-        self.labels: tuple[str, ...] = getattr(everywhere, "labels", (test.name,))
+        self._prepared[frozenset()] = everywhere = prepared_test(test, data, survey)
+        self.labels = everywhere.labels
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order; `n` says how many rows were complete."""
@@ -62,7 +68,7 @@ class PreparedTestwise:
         if columns not in self._prepared:
             complete = ~np.any([self.missing[column] for column in columns], axis=0)
             part = some_rows(self.data, complete)
-            self._prepared[columns] = self.test.prepare(part, take_survey(part))
+            self._prepared[columns] = prepared_test(self.test, part, take_survey(part))
             if len(self._prepared) > MOST_PREPARED:
                 self._prepared.popitem(last=False)
         self._prepared.move_to_end(columns)

@@ -59,7 +59,7 @@ def safe_json(content: Any) -> str:
 
 def _diagnosis(result: ContextGraphs) -> tuple[Section, ...]:
     """What to know before believing the result, where it can be found out."""
-    if result.settings.contexts or not result.complete:
+    if not result.complete:
         return ()
     findings = result.diagnose().to_frame().drop(columns="evidence")
     return (Section("Diagnosis", (), findings),) if len(findings) else ()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+from causalcontext.data.dataset import cell_values
 from causalcontext.drawing.names import printable
 from causalcontext.graphs.graph import Graph
 from causalcontext.knowledge import Knowledge
@@ -22,12 +24,17 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
     'so\\\\nil'
     """
     names = shown_once(result.names)
-    values = tuple(printable(value) if isinstance(value, str) else value for value in result.contexts)
-    values = values if len(set(values)) == len(values) else result.contexts
+    levels = tuple(_shown(values) for values in result.levels)
+    values = cell_values(result.cells, levels)
     graphs = {shown: Graph(names, graph.marks) for shown, graph in zip(values, result.graphs.values(), strict=True)}
-    context = dict(zip(result.names, names, strict=True)).get(result.context or "", result.context)
     settings = replace(result.settings, knowledge=Knowledge())
-    return replace(result, names=names, context=context, contexts=values, graphs=graphs, settings=settings)
+    return replace(result, names=names, levels=levels, contexts=values, graphs=graphs, settings=settings)
+
+
+def _shown(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values of a context variable as they are shown, unless two would look alike."""
+    shown = tuple(printable(value) if isinstance(value, str) else value for value in values)
+    return shown if len(set(shown)) == len(shown) else values
 
 
 def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:

@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.graph import Mark
-from causalcontext.results.contexts import ContextGraphs, KeptMoments
+from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
-from causalcontext.results.several import context_positions
 from causalcontext.results.slopes import slope
 
 LARGEST_NEGLIGIBLE = 0.15
@@ -65,7 +65,7 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
     ]
     found += list(_turned(result, a, b))
     order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
-    return pd.DataFrame(order, columns=list(Change._fields))
+    return pd.DataFrame(order, columns=list(Change._fields)).astype({"claimed": bool})
 
 
 def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.DataFrame:
@@ -97,13 +97,12 @@ def false_discovery(p: Sequence[float], of: int = 0) -> NDArray[np.float64]:
     return adjusted
 
 
-def moments_of(result: ContextGraphs) -> KeptMoments:
+def moments_of(result: ContextGraphs) -> Moments:
     """The per-context moments that slopes are computed from."""
     if result.context is None:
         raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
     if result.moments is None:
-        raise NotYetError(f"not yet: changes and labels need per-context moments, which test {result.settings.test!r} "
-                          "does not keep")  # fmt: skip
+        raise NotYetError("not yet: changes and labels need the moments of every context, which this result has not")
     return result.moments
 
 
@@ -119,7 +118,7 @@ def context_place(result: ContextGraphs, value: Any) -> int:
 def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:
     """(source, target, context that has the edge, context that has not) for system pairs."""
     marks = [result.graphs[value].marks for value in result.contexts]
-    contexts = context_positions(result)
+    contexts = result.cells.positions
     for x, y in zip(*np.nonzero(np.triu((marks[a] != 0) != (marks[b] != 0))), strict=True):
         if x in contexts or y in contexts:
             continue
@@ -128,7 +127,7 @@ def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int
         yield int(source), int(target), present, absent
 
 
-def _compare(result: ContextGraphs, moments: KeptMoments, x: int, y: int, present: int,
+def _compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
              absent: int) -> Change:  # fmt: skip
     here, there, p, doubt = compare(result, moments, x, y, present, absent)
     mark = Mark(int(result.graphs[result.contexts[present]].marks[x, y])).text
@@ -139,7 +138,7 @@ def _compare(result: ContextGraphs, moments: KeptMoments, x: int, y: int, presen
 
 def _picked_from(result: ContextGraphs) -> int:
     """Out of how many pairs a score-based search picks differences without testing any; 0 for one that tests."""
-    variables = len(result.names) - len(context_positions(result))
+    variables = len(result.names) - len(result.cells.positions)
     return 0 if result.evidence is None else variables * (variables - 1) // 2
 
 
@@ -152,12 +151,13 @@ def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
 
 
 def _label(
-    result: ContextGraphs, moments: KeptMoments, x: int, y: int, place: int, negligible: float
+    result: ContextGraphs, moments: Moments, x: int, y: int, place: int, negligible: float
 ) -> tuple[str, float, float, int]:
     """The label, the partial correlation, the end of its 90 % interval that is further from 0, and the rows."""
-    given, contexts = conditions(result, x, y, place), context_positions(result)
+    given, contexts = conditions(result, x, y, place), result.cells.positions
     near = {*given, *possible_causes(result, y, x, (place,)), *possible_causes(result, x, y, (place,))}
-    chosen = moments_at(moments, [place], [z for z in contexts if z in near])
+    fixed = contexts if len(contexts) == 1 else [z for z in contexts if z in near]
+    chosen = moments_at(result, moments, [place], fixed)
     system = [z for z in given if z not in contexts]
     n, fit = int(chosen.rows[0]), slope(chosen, 0, x, y, system)
     weight = n - len(system) - 3
@@ -169,7 +169,7 @@ def _label(
 
 def _union_edges(result: ContextGraphs) -> Iterator[tuple[int, int, str, str, str]]:
     """Edges of the union between system variables by position and by name, the cause first where there is one."""
-    contexts, union = context_positions(result), result.union.marks
+    contexts, union = result.cells.positions, result.union.marks
     for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
         if x not in contexts and y not in contexts:
             mark = Mark(int(union[x, y]))

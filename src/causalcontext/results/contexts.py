@@ -13,16 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.moments import Moments
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.graph import Graph, Mark
 from causalcontext.graphs.union import LabeledUnion, union_graph
-from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.independence.several import PreparedSeveral
 from causalcontext.knowledge import Knowledge
+from causalcontext.questions import Contexts, described
 from causalcontext.results.evidence import ScoreEvidence, score_edges
 from causalcontext.results.log import TrialLog
-from causalcontext.results.strength import strength_of
 from causalcontext.search.family import Doubt, Origin
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from causalcontext.diagnostics.findings import Diagnosis
     from causalcontext.diagnostics.stability import Stability
     from causalcontext.report.payload import Section
-
-
-KeptMoments = PreparedGaussian | PreparedSeveral
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,6 @@ class Settings:
     masked_scope: str = "adaptive"
     orientation: str = "within"
     indicator: str | None = None
-    contexts: tuple[str, ...] = ()
     score: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -90,10 +85,12 @@ class ContextGraphs:
     ----------
     names : tuple of str
         The variables, in the order of the table, the context included.
-    context : str or None
-        The context variable.
+    cells : Contexts
+        The context variables by position, and their levels in every context.
+    levels : tuple of tuples
+        The values of every context variable.
     contexts : tuple
-        Its values, with their own types.
+        The values of the context, with their own types; of several context variables, tuples of values.
     graphs : mapping from context value to Graph
     settings : Settings
     data : DataSummary
@@ -111,8 +108,8 @@ class ContextGraphs:
         What must not be overlooked; `diagnose()` has more.
     prepared : PreparedTest or None
         The test, to ask more of it; a loaded result has it where the moments are enough.
-    moments : PreparedGaussian, PreparedSeveral or None
-        Rows, means and cross products per context, where the test keeps them.
+    moments : Moments or None
+        Rows, means and cross products of all columns, in every context.
     rows : Dataset or None
         The table, as long as the result lives; it is not saved.
     evidence : ScoreEvidence or None
@@ -122,7 +119,8 @@ class ContextGraphs:
     """
 
     names: tuple[str, ...]
-    context: str | None
+    cells: Contexts
+    levels: tuple[tuple[Any, ...], ...]
     contexts: tuple[Any, ...]
     graphs: Mapping[Any, Graph]
     settings: Settings
@@ -136,11 +134,16 @@ class ContextGraphs:
     evidence: ScoreEvidence | None = None
     notes: tuple[str, ...] = ()
     prepared: PreparedTest | None = field(default=None, repr=False)
-    moments: KeptMoments | None = field(default=None, repr=False)
+    moments: Moments | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
+
+    @property
+    def context(self) -> str | None:
+        """The name of the context variable, of several all of them; None without one."""
+        return ", ".join(self.names[position] for position in self.cells.positions) or None
 
     @property
     def union(self) -> Graph:
@@ -173,12 +176,9 @@ class ContextGraphs:
         `decision` is "present", "absent", "untestable" (no trial of the pair could be run; the edge stays),
         "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
         """
-        frame = self.log.frame(self.names, self.contexts, self.context)
-        if self.settings.contexts:
-            from causalcontext.results.several import with_fixed_values
-
-            return with_fixed_values(self, frame)
-        return frame
+        fixed = [self.fixed(view) for view in range(len(self.cells.views))]
+        views = [", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed]
+        return self.log.frame(self.names, self.contexts, views)
 
     def scores(self) -> pd.DataFrame:
         """For a score-based result, the evidence on every pair in each context; without rows for other methods.
@@ -243,7 +243,7 @@ class ContextGraphs:
     def strength(self, x: str, y: str, value: Any) -> float:
         """The strength of the pair in one context, as in `edges()`; NaN without a test."""
         place, slot = self.contexts.index(value), self.log.slot(self.position(x), self.position(y))
-        return self._strength(place, slot) if self.evidence is None else float(self.evidence.strength[place, slot])
+        return self.log.strength(place, slot) if self.evidence is None else float(self.evidence.strength[place, slot])
 
     def plot(
         self,
@@ -286,6 +286,10 @@ class ContextGraphs:
 
         write_report(self, path, title=title, sections=sections)
 
+    def fixed(self, view: int) -> dict[str, Any]:
+        """The context variables that a view fixes, by name, with their values; none for all rows."""
+        return described(self.cells, view, self.names, self.levels) if view > 0 else {}
+
     def position(self, name: str) -> int:
         """The place of a variable among `names`."""
         if name not in self.names:
@@ -295,8 +299,8 @@ class ContextGraphs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContextGraphs):
             return NotImplemented
-        same = ("names", "context", "contexts", "settings", "data", "complete", "tests_run", "log", "origins", "doubts",
-                "warnings", "evidence", "notes")  # fmt: skip
+        same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
+                "doubts", "warnings", "evidence", "notes")  # fmt: skip
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)
@@ -328,12 +332,7 @@ class ContextGraphs:
         if np.isnan(p).all():
             return float("nan"), float("nan"), int(self.log.n[rows, slot].max())
         worst = rows[int(np.nanargmax(p))]
-        return self._strength(worst, slot), float(self.log.p[worst, slot]), int(self.log.n[worst, slot])
-
-    def _strength(self, context: int, slot: int) -> float:
-        log = self.log
-        test = log.labels[log.label[context, slot]]
-        return strength_of(test, float(log.statistic[context, slot]), int(log.n[context, slot]))
+        return self.log.strength(worst, slot), float(self.log.p[worst, slot]), int(self.log.n[worst, slot])
 
 
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from causalcontext.errors import OptionError
-from causalcontext.questions import REASON_TEXT, Reason, Trial
+from causalcontext.questions import REASON_TEXT, Reason
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.log import Decision
 from causalcontext.results.origins import origin_words
-from causalcontext.results.several import fixed_values
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
@@ -51,19 +50,22 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
             return f"{head}: the search was interrupted before this pair was tested."
         why = REASON_TEXT[Reason(int(result.log.reason[place, slot]))]
         return f"{head}, but untestable: no test of {x} and {y} could be run ({why}), so the edge stays."
-    rows = _rows(result, fixed_values(result, place, slot), int(result.log.n[place, slot]))
+    rows = _rows(result, _fixed(result, place, slot), int(result.log.n[place, slot]))
     where, p = f"{_given(result, place, slot)} {rows}", _p(float(result.log.p[place, slot]))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, p = {p}"
     else:
         story = f"{x} and {y} are dependent in every test, least so{where}, p = {p}"
-    return f"{head}: {story}{_other_view(result, x, y, place, slot)}{_untested(result, place, slot)}."
+    return f"{head}: {story}{_other_view(result, x, y, place)}{_untested(result, place, slot)}."
 
 
 def _given(result: ContextGraphs, place: int, slot: int) -> str:
-    fixed = fixed_values(result, place, slot)
-    names = [result.names[z] for z in result.log.given[place, slot] if z >= 0 and result.names[z] not in fixed]
+    names = [result.names[z] for z in result.log.conditions(place, slot)]
     return f" given {', '.join(names)}" if names else ""
+
+
+def _fixed(result: ContextGraphs, place: int, slot: int) -> dict[str, Any]:
+    return result.fixed(int(result.log.view[place, slot]))
 
 
 def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
@@ -72,20 +74,16 @@ def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
     return f"among the {n} rows with {', '.join(f'{name} = {value}' for name, value in fixed.items())}"
 
 
-def _other_view(result: ContextGraphs, x: str, y: str, place: int, slot: int) -> str:
+def _other_view(result: ContextGraphs, x: str, y: str, place: int) -> str:
     """The same question on the other rows, where it can be asked: all of them, or those of the context."""
-    if result.prepared is None or result.context is None or result.context in (x, y) or result.settings.contexts:
+    asked, contexts = result.log.trial(place, result.position(x), result.position(y)), result.cells.positions
+    if result.prepared is None or not contexts or set(contexts).intersection((asked.x, asked.y, *asked.given)):
         return ""
-    column = result.names.index(result.context)
-    asked = result.log.trial(place, slot, (result.position(x), result.position(y)), column)
-    if column in asked.given:
-        return ""
-    if asked.where:
-        other, words = Trial(asked.x, asked.y, asked.given), "on all rows"
+    if asked.view:
+        view, words = 0, "on all rows"
     else:
-        level = ((column, place),)
-        other, words = Trial(asked.x, asked.y, asked.given, level), f"within {result.contexts[place]}"
-    p = float(result.prepared.answer([other]).p[0])
+        view, words = result.cells.number(result.cells.cell(place)), f"within {result.contexts[place]}"
+    p = float(result.prepared.answer([asked._replace(view=view)]).p[0])
     return f"; {words} " + ("it could not be tested" if np.isnan(p) else f"p = {_p(p)}")
 
 

@@ -11,19 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.dataset import cell_values
 from causalcontext.data.files import write_whole
+from causalcontext.data.moments import Moments
 from causalcontext.errors import FileError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.gaussian import PreparedGaussian
-from causalcontext.independence.several import PreparedSeveral
+from causalcontext.independence.labels import Label, Strength
+from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
-from causalcontext.results.contexts import ContextGraphs, DataSummary, KeptMoments, Settings
+from causalcontext.questions import Contexts
+from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import TrialLog
 from causalcontext.search.family import Doubt, Origin
 
 FORMAT = "causalcontext-result"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 _INTEGER_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
                     "cut": np.int64, "label": np.int8, "given": np.int16}  # fmt: skip
@@ -74,7 +78,9 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "context": {
             "name": result.context,
             "levels": list(result.contexts),
-            "level_types": [_type_names(value) for value in result.contexts],
+            "variables": [_variable(result, place) for place in range(len(result.levels))],
+            "cells": [list(cell) for cell in result.cells.cells],
+            "source": result.cells.source,
         },
         "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
         "union": _edges(result.union),
@@ -95,20 +101,19 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
 def from_dict(content: dict[str, Any]) -> ContextGraphs:
     """The result of `to_dict`."""
     names = tuple(content["names"])
-    context = content["context"]
-    contexts = tuple(_typed(*pair) for pair in zip(context["levels"], context["level_types"], strict=True))
+    cells, levels = _cells(names, content["context"])
+    contexts = cell_values(cells, levels)
     edges = {value: content["graphs"][str(value)] for value in contexts}
-    settings = content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])}
-    settings["contexts"] = tuple(settings.get("contexts", ()))
+    settings = Settings(**content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])})
     moments = _moments_from_dict(content["moments"])
-    categories = sum(kind != "continuous" for kind in content["data"]["kinds"])
-    numbers = categories <= max(len(settings["contexts"]), context["name"] is not None)
+    numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     return ContextGraphs(
         names=names,
-        context=context["name"],
+        cells=cells,
+        levels=levels,
         contexts=contexts,
         graphs={value: _graph(names, edges[value]) for value in contexts},
-        settings=Settings(**settings),
+        settings=settings,
         data=_summary(content["data"]),
         log=_log_from_dict(content["log"], len(contexts), len(names)),
         tests_run=content["tests_run"],
@@ -118,7 +123,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         warnings=tuple(content.get("warnings", ())),
         evidence=None if content.get("evidence") is None else ScoreEvidence.from_dict(content["evidence"]),
         notes=tuple(content.get("notes", ())),
-        prepared=moments if numbers else None,
+        prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
     )
 
@@ -129,16 +134,28 @@ def _summary(data: dict[str, Any]) -> DataSummary:
                        data["fingerprint"])  # fmt: skip
 
 
-def _type_names(value: Any) -> str | list[str]:
-    """The type of a context value, for a combination of values the type of each."""
-    return [type(part).__name__ for part in value] if isinstance(value, tuple) else type(value).__name__
+def _variable(result: ContextGraphs, place: int) -> dict[str, Any]:
+    """A context variable: its name, its values and their types."""
+    levels = result.levels[place]
+    types = [type(value).__name__ for value in levels]
+    return {"name": result.names[result.cells.positions[place]], "levels": list(levels), "types": types}
 
 
-def _typed(value: Any, kind: str | list[str]) -> Any:
-    """A context value with its own type again."""
-    if isinstance(kind, list):
-        return tuple(_LEVEL_TYPES[name](part) for part, name in zip(value, kind, strict=True))
-    return _LEVEL_TYPES[kind](value)
+def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, tuple[tuple[Any, ...], ...]]:
+    """The context variables, and their values with their own types again."""
+    variables = context["variables"]
+    positions = tuple(names.index(variable["name"]) for variable in variables)
+    cells = tuple(tuple(int(level) for level in cell) for cell in context["cells"])
+    levels = tuple(
+        tuple(_LEVEL_TYPES[kind](value) for value, kind in zip(variable["levels"], variable["types"], strict=True))
+        for variable in variables
+    )
+    return Contexts(positions, cells, context["source"]), levels
+
+
+def _prepared(moments: Moments, cells: Contexts, test: str) -> PreparedGaussian:
+    """The linear-Gaussian test on the moments that were kept."""
+    return PreparedGaussian(moments, cells, FISHER if test == "fisher-z" else STUDENT)
 
 
 def _edges(graph: Graph) -> list[dict[str, str]]:
@@ -156,7 +173,7 @@ def _log_to_dict(log: TrialLog) -> dict[str, Any]:
         values = getattr(log, name)
         columns[name] = [[None if np.isnan(v) else v for v in row] for row in values.tolist()]
     columns["given"] = [[[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()]
-    return columns | {"labels": list(log.labels)}
+    return columns | {"labels": [list(label) for label in log.labels]}
 
 
 def _log_from_dict(columns: dict[str, Any], contexts: int, variables: int) -> TrialLog:
@@ -172,34 +189,21 @@ def _log_from_dict(columns: dict[str, Any], contexts: int, variables: int) -> Tr
     given = np.full((len(sets), max((len(chosen) for chosen in sets), default=0)), -1, dtype=np.int16)
     for place, chosen in enumerate(sets):
         given[place, : len(chosen)] = chosen
-    return TrialLog(**arrays, given=given.reshape(*shape, -1), labels=tuple(columns["labels"]))
+    labels = tuple(Label(name, Strength(strength)) for name, strength in columns["labels"])
+    return TrialLog(**arrays, given=given.reshape(*shape, -1), labels=labels)
 
 
-def _moments_to_dict(prepared: KeptMoments | None) -> dict[str, Any] | None:
-    """The per-context moments, so that a loaded result can run its tests again; no rows are kept."""
-    if prepared is None:
-        return None
-    arrays = {"rows": prepared.rows, "mean": prepared.mean, "scatter": prepared.scatter}
-    if isinstance(prepared, PreparedSeveral):
-        arrays["codes"] = prepared.codes
-        return {name: _encoded(array) for name, array in arrays.items()} | {
-            "contexts": list(prepared.contexts),
-            "kind": prepared.kind,
-        }
-    return {name: _encoded(array) for name, array in arrays.items()} | {
-        "context": prepared.context,
-        "kind": prepared.kind,
-    }
-
-
-def _moments_from_dict(moments: dict[str, Any] | None) -> KeptMoments | None:
+def _moments_to_dict(moments: Moments | None) -> dict[str, Any] | None:
+    """The moments of every context, so that a loaded result can run its tests again; no rows are kept."""
     if moments is None:
         return None
-    rows, mean, scatter = (_decoded(moments[name]) for name in ("rows", "mean", "scatter"))
-    if "codes" in moments:
-        return PreparedSeveral(rows, mean, scatter, tuple(moments["contexts"]), _decoded(moments["codes"]),
-                               moments["kind"])  # fmt: skip
-    return PreparedGaussian(rows, mean, scatter, moments["context"], moments["kind"])
+    return {name: _encoded(getattr(moments, name)) for name in ("rows", "mean", "scatter")}
+
+
+def _moments_from_dict(moments: dict[str, Any] | None) -> Moments | None:
+    if moments is None:
+        return None
+    return Moments(*(_decoded(moments[name]) for name in ("rows", "mean", "scatter")))
 
 
 def _encoded(array: NDArray[Any]) -> dict[str, Any]:

@@ -11,10 +11,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.skeleton import CUT, DF, LABEL, REASON, ROWS, STATISTIC, UNTESTED, VIEW, P
+from causalcontext.independence.labels import Label
+from causalcontext.kernels.levels.skeleton import CUT, DF, LABEL, MASK, REASON, ROWS, SIZE, STATISTIC, UNTESTED, P
 from causalcontext.questions import Trial
-from causalcontext.search.ledger import Ledger
-from causalcontext.search.plan import NO_CONTEXT, Plan
+from causalcontext.search.ledger import Ledger, slots
+from causalcontext.search.plan import Plan
+
+Ints = NDArray[np.int64]
 
 
 class Decision(IntEnum):
@@ -40,9 +43,9 @@ class TrialLog:
     n : array of int
         Rows used.
     view : array of int
-        -1 without a test, 0 for all rows, 1 + level for the rows of one context.
+        The number of the view that answered: 0 for all rows; -1 without a test.
     given : array of int, shape (contexts, pairs, width)
-        The conditioning set, padded with -1.
+        The conditioning set, padded with -1; context variables that the view fixes are not among them.
     reason : array of `Reason`
         Why a pair could not be tested.
     untested : array of int
@@ -50,7 +53,7 @@ class TrialLog:
     cut : array of int
         The size from which on not all sets were tried, since there are too many; 0 where all were.
     label : array of int
-        Which of `labels`, the names of tests, was used.
+        Which of `labels`, the tests, was used.
     """
 
     decision: NDArray[np.int8]
@@ -64,27 +67,27 @@ class TrialLog:
     untested: NDArray[np.int64]
     cut: NDArray[np.int64]
     label: NDArray[np.int8]
-    labels: tuple[str, ...]
+    labels: tuple[Label, ...]
 
     @classmethod
-    def from_ledger(cls, plan: Plan, ledger: Ledger, contexts: int, labels: tuple[str, ...]) -> TrialLog:
+    def from_ledger(cls, plan: Plan, ledger: Ledger, contexts: int, labels: tuple[Label, ...]) -> TrialLog:
         """The log of a search; a single pooled graph stands for every context."""
         shape = (contexts, ledger.first.size)
-        numbers, facts, given = ledger.records
-        tested = facts[:, :, VIEW] >= 0
-        numbers = np.where(tested[:, :, None], numbers, np.nan)
+        facts = ledger.facts
+        numbers = np.where(facts[:, :, MASK, None] >= 0, ledger.numbers, np.nan)
+        given = _conditions(plan, ledger)
         return cls(
             decision=_for_every(_decisions(plan, ledger), shape),
             p=_for_every(numbers[:, :, P], shape),
             statistic=_for_every(numbers[:, :, STATISTIC], shape),
             df=_for_every(numbers[:, :, DF], shape),
             n=_for_every(facts[:, :, ROWS], shape),
-            view=_for_every(facts[:, :, VIEW], shape),
+            view=_for_every(_views(plan, ledger), shape),
             given=_for_every(given, (*shape, given.shape[2])),
             reason=_for_every(facts[:, :, REASON].astype(np.int8), shape),
             untested=_for_every(facts[:, :, UNTESTED], shape),
             cut=_for_every(np.where(ledger.separated(), 0, facts[:, :, CUT]), shape),
-            label=_for_every(np.minimum(facts[:, :, LABEL], len(labels) - 1).astype(np.int8), shape),
+            label=_for_every(facts[:, :, LABEL].astype(np.int8), shape),
             labels=labels,
         )
 
@@ -98,27 +101,37 @@ class TrialLog:
         return cls(decision, none, none, none, zero, np.full(shape, -1), given, zero.astype(np.int8), zero,
                    zero, zero.astype(np.int8), ())  # fmt: skip
 
+    @property
+    def variables(self) -> int:
+        """How many variables the pairs are made of."""
+        return int((1 + (1 + 8 * self.p.shape[1]) ** 0.5) // 2)
+
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
-        pairs = self.p.shape[1]
-        variables = int((1 + (1 + 8 * pairs) ** 0.5) // 2)
-        i, j = min(x, y), max(x, y)
-        return i * (2 * variables - i - 1) // 2 + j - i - 1
+        return int(slots(np.array([x]), np.array([y]), self.variables)[0])
 
-    def trial(self, context: int, slot: int, pair: tuple[int, int], context_column: int | None) -> Trial:
+    def conditions(self, context: int, slot: int) -> tuple[int, ...]:
+        """The conditioning set of the deciding trial of a pair."""
+        return tuple(int(z) for z in self.given[context, slot] if z >= 0)
+
+    def trial(self, context: int, x: int, y: int) -> Trial:
         """The deciding trial of a pair, to run it again."""
-        view = int(self.view[context, slot])
-        given = tuple(int(z) for z in self.given[context, slot] if z >= 0)
-        where = ((context_column, view - 1),) if view > 0 and context_column is not None else ()
-        return Trial(pair[0], pair[1], given, where)
+        slot = self.slot(x, y)
+        return Trial(x, y, self.conditions(context, slot), max(int(self.view[context, slot]), 0))
 
-    def frame(self, names: Sequence[str], contexts: Sequence[Any], context: str | None) -> pd.DataFrame:
-        """The log as a tidy table; pairs that the method does not search are left out."""
+    def strength(self, context: int, slot: int) -> float:
+        """The strength of the dependence in the deciding trial, on the scale of a correlation; NaN without a test."""
+        if not self.labels:
+            return float("nan")
+        label = self.labels[int(self.label[context, slot])]
+        return label.strength_of(float(self.statistic[context, slot]), int(self.n[context, slot]))
+
+    def frame(self, names: Sequence[str], contexts: Sequence[Any], views: Sequence[str]) -> pd.DataFrame:
+        """The log as a tidy table, with views in words; pairs that the method does not search are left out."""
         first, second = np.triu_indices(len(names), 1)
         row, pair = np.nonzero(self.decision != Decision.NOT_SEARCHED)
         name = np.array(names, dtype=object)
-        places = np.array(["" if context is None else f"{context}={value}" for value in contexts], dtype=object)
-        rows = np.concatenate([["", "pooled"], places])[self.view[row, pair] + 1]
+        names_of_tests = ["", *(label.name for label in self.labels)]
         values = np.empty(len(contexts), dtype=object)
         values[:] = contexts
         return pd.DataFrame(
@@ -127,8 +140,8 @@ class TrialLog:
                 "x": name[first[pair]],
                 "y": name[second[pair]],
                 "given": _named_sets(self.given[row, pair], names),
-                "rows": rows,
-                "test": np.array(("", *self.labels), dtype=object)[
+                "rows": np.array(["", *views], dtype=object)[self.view[row, pair] + 1],
+                "test": np.array(names_of_tests, dtype=object)[
                     np.where(self.view[row, pair] < 0, 0, self.label[row, pair] + 1)
                 ],
                 "statistic": self.statistic[row, pair],
@@ -140,12 +153,11 @@ class TrialLog:
             }
         )
 
-    def not_searched(self, variable: int) -> TrialLog:
-        """This log, with all pairs of one variable marked as not searched."""
-        variables = int((1 + (1 + 8 * self.p.shape[1]) ** 0.5) // 2)
-        first, second = np.triu_indices(variables, 1)
+    def not_searched(self, *variables: int) -> TrialLog:
+        """This log, with all pairs of some variables marked as not searched."""
+        first, second = np.triu_indices(self.variables, 1)
         decision = self.decision.copy()
-        decision[:, (first == variable) | (second == variable)] = Decision.NOT_SEARCHED
+        decision[:, np.isin(first, variables) | np.isin(second, variables)] = Decision.NOT_SEARCHED
         return replace(self, decision=decision)
 
     def combined(self, other: TrialLog, take_other: NDArray[np.bool_]) -> TrialLog:
@@ -179,24 +191,35 @@ def _for_every(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
+def _views(plan: Plan, ledger: Ledger) -> Ints:
+    """The view of every deciding test; -1 without one."""
+    mask = ledger.facts[:, :, MASK]
+    graph = np.arange(len(mask))[:, None]
+    return np.where(mask >= 0, plan.views[graph, np.maximum(mask, 0)], -1)
+
+
+def _conditions(plan: Plan, ledger: Ledger) -> NDArray[np.int16]:
+    """The conditioning sets, with what the masks keep of their triggers at the end."""
+    kept = max(len(mask.kept) for mask in plan.masks)
+    if kept == 0:
+        return ledger.given
+    given = _padded(ledger.given, ledger.given.shape[2] + kept)
+    for place, mask in enumerate(plan.masks):
+        graph, pair = np.nonzero(ledger.facts[:, :, MASK] == place)
+        for offset, column in enumerate(mask.kept):
+            given[graph, pair, ledger.facts[graph, pair, SIZE] + offset] = column
+    return given
+
+
 def _decisions(plan: Plan, ledger: Ledger) -> NDArray[np.int8]:
     """The decision on every pair of every graph."""
-    tested = ledger.records.facts[:, :, VIEW] >= 0
-    decision = np.where(tested, Decision.PRESENT, Decision.UNTESTABLE)
+    decision = np.where(ledger.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
     decision = np.where(ledger.separated(), Decision.ABSENT, decision)
-    if not plan.searches_context:
-        decision[:, _at_context(plan, ledger)] = Decision.NOT_SEARCHED
+    constant = [position for position in plan.contexts.positions if position not in plan.searched]
+    decision[:, np.isin(ledger.first, constant) | np.isin(ledger.second, constant)] = Decision.NOT_SEARCHED
     decision[:, plan.links.absent[ledger.first, ledger.second]] = Decision.FORBIDDEN
     decision[:, plan.links.required[ledger.first, ledger.second]] = Decision.REQUIRED
     return decision.astype(np.int8)
-
-
-def _at_context(plan: Plan, ledger: Ledger) -> NDArray[np.bool_]:
-    """True for the pairs that hold the context."""
-    if plan.context == NO_CONTEXT:
-        return np.zeros(ledger.first.size, dtype=bool)
-    at_context: NDArray[np.bool_] = (ledger.first == plan.context) | (ledger.second == plan.context)
-    return at_context
 
 
 def _named_sets(given: NDArray[np.int16], names: Sequence[str]) -> NDArray[np.object_]:

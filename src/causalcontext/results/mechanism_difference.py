@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.moments import Moments
 from causalcontext.graphs.graph import Mark
 from causalcontext.independence.gaussian import PreparedGaussian
-from causalcontext.independence.several import PreparedSeveral
-from causalcontext.questions import Trial
-from causalcontext.results.contexts import ContextGraphs, KeptMoments
-from causalcontext.results.several import context_positions, differing_contexts
-from causalcontext.results.slopes import Moments, Slope, heterogeneity, slope
+from causalcontext.kernels.levels.gaussian import STUDENT
+from causalcontext.questions import Contexts, Trial, adaptive
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.slopes import Slope, heterogeneity, slope
 
 STILL_THERE = 0.001
 """A slope with a smaller p-value is there, whatever the graph says."""
@@ -45,16 +45,15 @@ class TwoContexts:
     Parameters
     ----------
     result : ContextGraphs
-    moments : PreparedGaussian or PreparedSeveral
+    moments : Moments
     present, absent : int
         Places of the context that has the edge, and of the one that has not.
     """
 
-    def __init__(self, result: ContextGraphs, moments: KeptMoments, present: int,
-                 absent: int) -> None:  # fmt: skip
+    def __init__(self, result: ContextGraphs, moments: Moments, present: int, absent: int) -> None:
         self.result, self.moments = result, moments
         self.places = (present, absent)
-        self.differing = differing_contexts(result, present, absent)
+        self.differing = result.cells.differing(present, absent)
 
     def slopes(self, cause: int, effect: int, given: Sequence[int]) -> tuple[Slope, Slope]:
         """The slope of the effect on the cause given a set, in either context."""
@@ -64,7 +63,7 @@ class TwoContexts:
     def unchanged(self, effect: int, given: Sequence[int]) -> float:
         """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
         moments, system = self._given(given)
-        test = PreparedGaussian(moments.rows, moments.mean, moments.scatter, self.differing[0], self.moments.kind)
+        test = PreparedGaussian(moments, Contexts(self.differing[:1], ((0,), (1,))), STUDENT)
         return float(test.answer([Trial(self.differing[0], effect, system)]).p[0])
 
     def may_be_caused(self, variable: int) -> bool:
@@ -78,13 +77,13 @@ class TwoContexts:
 
     def _given(self, given: Sequence[int]) -> tuple[Moments, tuple[int, ...]]:
         """The moments of both contexts, and the system variables of a set."""
-        contexts = context_positions(self.result)
+        contexts = self.result.cells.positions
         system = tuple(z for z in given if z not in contexts)
         fixed = [z for z in contexts if z in given or z in self.differing]
-        return moments_at(self.moments, self.places, fixed), system
+        return moments_at(self.result, self.moments, self.places, fixed), system
 
 
-def compare(result: ContextGraphs, moments: KeptMoments, x: int, y: int, present: int,
+def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
             absent: int) -> SlopeComparison:  # fmt: skip
     """Whether the slope of y on x differs between a context that has x - y and one that has not.
 
@@ -107,35 +106,31 @@ def compare(result: ContextGraphs, moments: KeptMoments, x: int, y: int, present
 
 
 def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:
-    """The set that decided about x and y in a context, without the context if it is the only one.
+    """The set that decided about x and y in a context, with the context variables that were fixed.
 
     A score-based method decides by the causes it gives to y.
     """
     if result.evidence is not None:
         return possible_causes(result, y, x, (place,))
-    chosen = tuple(int(z) for z in result.log.given[place, result.log.slot(x, y)] if z >= 0)
-    return chosen if result.settings.contexts else tuple(z for z in chosen if z not in context_positions(result))
+    trial = result.log.trial(place, x, y)
+    return (*trial.given, *result.cells.fixed(trial.view))
 
 
 def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequence[int]) -> tuple[int, ...]:
-    """What may cause `effect` in some of the contexts, besides `cause` and a context that is the only one."""
+    """What may cause `effect` in some of the contexts, besides `cause`."""
     possible = np.zeros(len(result.names), dtype=bool)
     for place in places:
         towards = _marks(result, place)[:, effect]
         possible |= (towards != Mark.ABSENT) & (towards != Mark.BACKWARD)
     possible[[cause, effect]] = False
-    if not result.settings.contexts:
-        possible[list(context_positions(result))] = False
     return tuple(np.flatnonzero(possible).tolist())
 
 
-def moments_at(moments: KeptMoments, places: Sequence[int], fixed: Sequence[int]) -> Moments:
-    """The moments of some contexts in this order; with several context variables, of the rows that agree on `fixed`."""
-    if not isinstance(moments, PreparedSeveral):
-        chosen = list(places)
-        return Moments(moments.rows[chosen], moments.mean[chosen], moments.scatter[chosen])
-    parts = [moments.like(place, fixed) for place in places]
-    return Moments(*(np.stack(values) for values in zip(*parts, strict=True)))
+def moments_at(result: ContextGraphs, moments: Moments, places: Sequence[int], fixed: Sequence[int]) -> Moments:
+    """The moments of the rows that agree with some contexts, in this order, on the context variables `fixed`."""
+    cells = result.cells
+    parts = [moments.merged(cells.members(cells.number(adaptive(cells.cell(place), fixed)))) for place in places]
+    return Moments(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "mean", "scatter")))
 
 
 def _sets(result: ContextGraphs, cause: int, effect: int, places: tuple[int, int]) -> list[tuple[int, ...]]:

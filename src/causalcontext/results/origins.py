@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
-from causalcontext.results.several import differing_contexts, fixed_values
 from causalcontext.search.family import Origin
 
 FORMS = {
@@ -55,14 +54,14 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
 
 def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> str:
     """The context variable that a rule is about; of several, the one that differs, or all of them."""
-    named = result.settings.contexts
-    if not named:
+    named = [result.names[position] for position in result.cells.positions]
+    if len(named) < 2:
         return str(result.context)
     if origin.rule in ("A1", "A2", "A3"):
         return result.names[origin.via[0]]
     if cause in named:
         return cause
-    differing = [result.names[z] for z in differing_contexts(result, place, origin.graph)]
+    differing = [result.names[z] for z in result.cells.differing(place, origin.graph)]
     return " and ".join(differing if len(differing) == 1 else named)
 
 
@@ -71,7 +70,7 @@ def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:
     slot = result.log.slot(result.position(cause), origin.via[0])
     if result.log.decision[origin.graph, slot] != Decision.ABSENT:
         return ""
-    fixed = fixed_values(result, origin.graph, slot)
-    given = [result.names[z] for z in result.log.given[origin.graph, slot] if z >= 0 and result.names[z] not in fixed]
+    fixed = result.fixed(int(result.log.view[origin.graph, slot]))
+    given = [result.names[z] for z in result.log.conditions(origin.graph, slot)]
     rows = f"where {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else "on all rows"
     return f" given {', '.join(given)} {rows}" if given else f" {rows}"

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-FEWEST_DF = 5
-COLLINEAR_BELOW = 1e-10
-
-
-class Moments(NamedTuple):
-    """Counts (contexts,), means (contexts, N) and centred cross products (contexts, N, N)."""
-
-    rows: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    scatter: NDArray[np.float64]
-
-
-class HasMoments(Protocol):
-    """Moments, or a prepared test that keeps them."""
-
-    @property
-    def rows(self) -> NDArray[np.int64]: ...
-
-    @property
-    def scatter(self) -> NDArray[np.float64]: ...
+from causalcontext.data.moments import Moments
+from causalcontext.kernels.limits import SPARE_ROWS
 
 
 class Slope(NamedTuple):
@@ -48,20 +29,13 @@ class Slope(NamedTuple):
         return float(2.0 * special.stdtr(self.df, -abs(self.value / self.error))) if self.df > 0 else np.nan
 
 
-def slope(moments: HasMoments, context: int, x: int, y: int, given: Sequence[int]) -> Slope:
-    """The slope of y on x given a set, in one context."""
-    columns = [x, *given]
-    scatter = moments.scatter[context]
-    df = int(moments.rows[context]) - len(columns) - 1
-    if df < FEWEST_DF:
+def slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int]) -> Slope:
+    """The slope of y on x given a set, in one cell."""
+    df = int(moments.rows[cell]) - len(given) - 2
+    fit = moments.regression(y, [x, *given], cell) if df >= SPARE_ROWS else None
+    if fit is None:
         return Slope(np.nan, np.nan, np.nan, df)
-    within, across = scatter[np.ix_(columns, columns)], scatter[columns, y]
-    if not _independent_columns(within) or scatter[y, y] <= 0.0:
-        return Slope(np.nan, np.nan, np.nan, df)
-    inverse = np.linalg.inv(within)
-    value = float((inverse @ across)[0])
-    rest = max(float(scatter[y, y] - across @ inverse @ across), COLLINEAR_BELOW * float(scatter[y, y]))
-    error = float(np.sqrt(rest / df * inverse[0, 0]))
+    value, error = float(fit.slopes[0]), float(fit.errors[0])
     t = value / error
     return Slope(value, error, float(t / np.sqrt(t * t + df)), df)
 
@@ -88,11 +62,3 @@ def _welch(slopes: Sequence[Slope]) -> float:
     variances = np.array([s.error for s in slopes]) ** 2
     degrees = np.array([s.df for s in slopes])
     return float(variances.sum() ** 2 / (variances**2 / degrees).sum())
-
-
-def _independent_columns(scatter: NDArray[np.float64]) -> bool:
-    """Whether no column is a linear function of the others."""
-    spread = np.sqrt(np.diagonal(scatter))
-    if (spread <= 0.0).any():
-        return False
-    return bool(np.linalg.eigvalsh(scatter / spread[:, None] / spread)[0] > COLLINEAR_BELOW)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.missing import complete_rows
+from causalcontext.data.some_rows import complete_rows
 from causalcontext.data.survey import Survey
 from causalcontext.kernels.orders.partitions import ALWAYS, FREE, NEVER
 from causalcontext.knowledge import Links
@@ -97,21 +97,22 @@ class Setup:
 
 def set_up(data: Dataset, survey: Survey, links: Links) -> Setup:
     """The setup of a table."""
-    _, centre, pooled = survey.pooled()
-    scale = np.sqrt(np.diagonal(pooled) / survey.n.sum())
+    moments, whole = survey.moments, survey.moments.merged()
+    centre, pooled = whole.mean[0], whole.scatter[0]
+    scale = np.sqrt(np.diagonal(pooled) / whole.rows[0])
     scale = np.where(scale > 0.0, scale, 1.0)
     order = _canonical_order(pooled, scale, survey)
-    mean = ((survey.mean - centre) / scale)[:, order]
-    scatter = (survey.scatter / scale[:, None] / scale)[:, order[:, None], order]
+    mean = ((moments.mean - centre) / scale)[:, order]
+    scatter = (moments.scatter / scale[:, None] / scale)[:, order[:, None], order]
     position = np.append(np.array(data.system)[order], -1 if data.context is None else data.context)
     values, codes, weight = _standardised_rows(data, centre[order], scale[order], position[:-1])
-    return Setup(position, survey.n.astype(np.float64), np.ascontiguousarray(mean), np.ascontiguousarray(scatter),
+    return Setup(position, moments.rows.astype(np.float64), np.ascontiguousarray(mean), np.ascontiguousarray(scatter),
                  values, codes, weight, **_constraints(links, position))  # fmt: skip
 
 
 def _canonical_order(pooled: Floats, scale: Floats, survey: Survey) -> Ints:
     """System variables sorted by what they hold, so that the order of columns cannot matter; names break ties."""
-    correlation = pooled / scale[:, None] / scale / survey.n.sum()
+    correlation = pooled / scale[:, None] / scale / survey.moments.rows.sum()
     keys = np.round(np.stack([np.sum(correlation**2, axis=1), np.sum(np.abs(correlation), axis=1)]), 7)
     return np.array(sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], survey.names[j])), dtype=np.int64)
 

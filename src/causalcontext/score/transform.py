@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import digamma, ndtri
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.missing import complete_rows
 from causalcontext.data.ranks import mean_ranks
+from causalcontext.data.some_rows import complete_rows
 
 Floats = NDArray[np.float64]
 

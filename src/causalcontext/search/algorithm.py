@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
+from causalcontext.progress import Advance
 from causalcontext.search.across import across_rules, broken_assumptions
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.cycles import separate_inside
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.search.ledger import Ledger
-from causalcontext.search.levels import Advance, LevelSearch, run_level, sweeps
+from causalcontext.search.levels import LevelSearch, run_level, sweeps
 from causalcontext.search.orient import Oriented, orient_all
-from causalcontext.search.plan import Bools, Plan
+from causalcontext.search.plan import Bools, Physical, Plan, Trusted
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,37 +30,47 @@ class Found:
     doubts: tuple[Doubt, ...] = ()
 
 
-def algorithm_1(search: LevelSearch, plan: Plan, collider_rule: str, n_jobs: int, advance: Advance) -> Found:
+def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance) -> Found:
     """Skeleton and orientation of one graph per context (Algorithm 1; the numbers are its lines).
 
     The loop over contexts of line 3 runs inside every step: a test on all rows answers for all contexts that ask it,
     and links at the context, which all graphs share, are tested once. Ctrl-C ends the search with what is decided.
     """
     graphs = plan.complete_graphs()  # 4: start fully connected
-    ledger = Ledger.empty(plan.variables, len(plan.levels))
+    ledger = Ledger.empty(plan.variables, len(plan.cells))
     try:
         for size in range(plan.variables):  # 5: sets of 0, 1, 2, ... variables
-            work = sweeps(plan, ledger, graphs, size)  # 6, 7: edges, and sets among their neighbours
+            work = sweeps(plan, graphs, size)  # 6, 7: edges, and sets among their neighbours
             if not work:
                 break
-            run_level(search, plan, ledger, size, work, n_jobs, advance)  # 8: test, on the rows of plan.rule
+            run_level(search, ledger, work, n_jobs, advance)  # 8: test, on the rows of plan.rule
             ledger.remove_separated(graphs)  # 9, 10: all at the end of a level, as PC-stable does
-        oriented = orient_skeletons(search, plan, ledger, graphs, collider_rule)  # 15: orient as PC does
+        oriented = orient_skeletons(search, plan, ledger, graphs)  # 15: orient as PC does
         if separate_inside(search, plan, ledger, graphs, oriented.marks, n_jobs, advance):  # beyond the paper
-            oriented = orient_skeletons(search, plan, ledger, graphs, collider_rule)
+            oriented = orient_skeletons(search, plan, ledger, graphs)
         return Found(oriented.marks, ledger, True, oriented.origins, oriented.doubts)
     except KeyboardInterrupt:
         ledger.remove_separated(graphs)
         return Found(unoriented(graphs), ledger, complete=False)
 
 
-def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, collider_rule: str) -> Oriented:
+def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools) -> Oriented:
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
-    triples = judge_triples(search, plan, ledger, graphs, collider_rule)
-    if plan.across is None or not plan.contexts.positions:
+    triples = judge_triples(search, plan, ledger, graphs)
+    if plan.across is None or not plan.searched:
         return orient_all(graphs, plan.links, triples)
-    rules = across_rules(plan.across(ledger))
-    return orient_all(graphs, plan.links, triples, plan.contexts, rules, broken_assumptions)
+    rules = across_rules(_physical(plan, plan.across, ledger))
+    return orient_all(graphs, plan.links, triples, plan.graphs, rules, broken_assumptions)
+
+
+def _physical(plan: Plan, trusted: Trusted, ledger: Ledger) -> Physical:
+    """Whether a missing edge is a change of mechanism, given what separated the pair."""
+
+    def answer(x: int, y: int, present: int, absent: int) -> bool:
+        chosen, mask = ledger.separating_set(absent, x, y) or ((), 0)
+        return trusted(x, y, (*chosen, *plan.masks[mask].triggers), plan.cells[present], plan.cells[absent])
+
+    return answer
 
 
 def unoriented(graphs: Bools) -> NDArray[np.int8]:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations, islice
 from math import comb
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.levels.skeleton import (
     CUT,
     DF,
-    GIVEN_CONTEXT,
     LABEL,
+    MASK,
     MOST_SETS,
     REASON,
     ROWS,
@@ -24,12 +25,14 @@ from causalcontext.kernels.levels.skeleton import (
     SIZE,
     STATISTIC,
     UNTESTED,
-    VIEW,
-    Candidates,
+    Ballots,
+    Decisions,
     P,
-    Records,
+    Pairs,
+    no_decisions,
 )
 from causalcontext.questions import Outcomes, Trial
+from causalcontext.search.levels import Scene, Sweep
 
 Ints = NDArray[np.int64]
 Answer = tuple[float, float, float, int, int, int]
@@ -38,118 +41,83 @@ LARGEST_BLOCK = 64
 """Sets of one pair that go into a batch at most; a search begins with one and doubles, so that few are in vain."""
 
 
+class Candidate(NamedTuple):
+    """A set that may separate a pair: the trial, the place of its mask, its members that are no triggers."""
+
+    trial: Trial
+    mask: int
+    chosen: tuple[int, ...]
+
+
+class OpenSearch(NamedTuple):
+    """The sets of one pair in one graph that are still to be tried."""
+
+    candidates: Iterator[Candidate]
+    pair: int
+    graph: int
+
+
 class BatchedSearch:
     """Searches levels with any `PreparedTest`; a trial that several graphs ask for is run once.
 
     Parameters
     ----------
     prepared : PreparedTest
-    context : int
-        The position of the context, or -1.
+    n_jobs : int
+        Threads.
     """
 
-    def __init__(self, prepared: PreparedTest, context: int, n_jobs: int = 1) -> None:
-        self.prepared, self.context, self.n_jobs = prepared, context, n_jobs
+    def __init__(self, prepared: PreparedTest, n_jobs: int = 1) -> None:
+        self.prepared, self.n_jobs = prepared, n_jobs
         self._lock = Lock()
         self._answers: dict[Trial, Answer] = {}
 
-    def search_pairs(self, alpha: float, level: int, first: Ints, second: Ints, slot: Ints, active: Ints,
-                     candidates: Candidates, records: Records) -> Ints:  # fmt: skip
-        """Look for separating sets of `level` variables for every pair, writing to `records`."""
+    def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
+        """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
         with self._lock:
-            return self._search(alpha, level, first, second, slot, active, candidates, records)
+            return self._search(sweep, pairs)
 
-    def _search(self, alpha: float, level: int, first: Ints, second: Ints, slot: Ints, active: Ints,
-                candidates: Candidates, records: Records) -> Ints:  # fmt: skip
-        before = len(self._answers)
-        open_searches = [
-            (self._trials(int(x), int(y), bit, level, candidates), bit % records.facts.shape[0], int(place))
-            for x, y, place, bits in zip(first, second, slot, active, strict=True)
-            for bit in range(records.facts.shape[0] + 1)
-            if int(bits) >> bit & 1
+    def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
+        """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
+        separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
+        asked = [
+            (k, candidate)
+            for k, (g, x, y) in enumerate(zip(ballots.graph, ballots.first, ballots.second, strict=True))
+            for mask, entry in enumerate(scene.plan.masks)
+            if size + len(entry.triggers) <= scene.plan.max_given
+            for candidate in _sets(scene, int(x), int(y), int(g), mask, size)
         ]
-        self._note_cuts(level, first, second, slot, active, candidates, records)
+        self._run([candidate.trial for _, candidate in asked])
+        for k, candidate in asked:
+            if self._answers[_canonical(candidate.trial)][0] > scene.plan.alpha:
+                separating[k] += 1
+                held = {*candidate.chosen, *scene.plan.masks[candidate.mask].triggers}
+                for place in range(ballots.offset[k], ballots.offset[k + 1]):
+                    holding[place] += int(ballots.centre[place]) in held
+        return separating, holding
+
+    def _search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
+        graphs, before = sweep.scene.share.end - sweep.scene.share.begin, len(self._answers)
+        decisions = no_decisions(pairs.first.size, graphs, sweep.size)
+        waiting = [
+            OpenSearch(_of_level(sweep, int(x), int(y), g, decisions.facts[k, g]), k, g)
+            for k, (x, y, bits) in enumerate(zip(*pairs, strict=True))
+            for g in range(graphs)
+            if int(bits) >> g & 1
+        ]
         size = 1
-        while open_searches:
-            blocks = [list(islice(trials, size)) for trials, _, _ in open_searches]
-            self._run([trial for block in blocks for trial in block])
-            open_searches = [
-                search
-                for search, block in zip(open_searches, blocks, strict=True)
-                if not self._settle(block, alpha, records, search[1], search[2], candidates) and len(block) == size
+        while waiting:
+            blocks = [list(islice(asked.candidates, size)) for asked in waiting]
+            self._run([candidate.trial for block in blocks for candidate in block])
+            waiting = [
+                asked
+                for asked, block in zip(waiting, blocks, strict=True)
+                if not self._settle(asked, block, sweep.scene.plan.alpha, decisions) and len(block) == size
             ]
             size = min(2 * size, LARGEST_BLOCK)
         fresh = list(self._answers)[before:]
-        some = sum(1 for trial in fresh if trial.where)
-        return np.array([len(fresh) - some, some], dtype=np.int64)
-
-    def count_votes(self, alpha: float, size: int, graph: Ints, first: Ints, second: Ints, centre: Ints, offset: Ints,
-                    with_context: bool, candidates: Candidates, separating: Ints, holding: Ints) -> None:  # fmt: skip
-        """Count the sets of `size` system variables that separate each pair, and those that hold each centre."""
-        asked = []
-        for k, (x, y, g) in enumerate(zip(first, second, graph, strict=True)):
-            bit = candidates.plain_view.size if self.context in (x, y) else int(g)
-            for context_too in (False, True) if with_context else (False,):
-                asked += [(k, trial) for trial in self._sets(int(x), int(y), bit, size, context_too, candidates)]
-        self._run([trial for _, trial in asked])
-        for k, trial in asked:
-            p = self._answers[_canonical(trial)][0]
-            if p > alpha:
-                separating[k] += 1
-                held = {*trial.given, *(column for column, _ in trial.where)}
-                for place in range(offset[k], offset[k + 1]):
-                    holding[place] += int(centre[place]) in held
-
-    def _trials(self, x: int, y: int, bit: int, level: int, candidates: Candidates) -> Iterator[Trial]:
-        """The trials of one pair in one graph, in canonical order: without the context first."""
-        yield from self._sets(x, y, bit, level, False, candidates)
-        if level > 0:
-            yield from self._sets(x, y, bit, level - 1, True, candidates)
-
-    def _sets(self, x: int, y: int, bit: int, size: int, with_context: bool, candidates: Candidates) -> Iterator[Trial]:
-        """Sets of `size` system variables from the neighbours of x, then from those of y, each once."""
-        if self.context in (x, y):
-            x, y = self.context, (x + y - self.context)
-            if with_context:
-                return
-        before: set[int] | None = None
-        for node in (x, y):
-            if with_context and not int(candidates.context[node]) >> bit & 1:
-                continue
-            pool = self._pool(node, x, y, bit, candidates)
-            if comb(len(pool), size) > MOST_SETS:
-                continue
-            for chosen in combinations(pool, size):
-                if before is None or not before.issuperset(chosen):
-                    yield self._trial(x, y, chosen, bit, with_context, candidates)
-            before = set(pool)
-
-    def _pool(self, node: int, x: int, y: int, bit: int, candidates: Candidates) -> list[int]:
-        """The system variables that may serve `node` in a graph."""
-        return [int(z) for z in np.flatnonzero(candidates.system[node] >> bit & 1) if z not in (x, y)]
-
-    def _note_cuts(self, level: int, first: Ints, second: Ints, slot: Ints, active: Ints, candidates: Candidates,
-                   records: Records) -> None:  # fmt: skip
-        """Write down the level from which on a pair has too many sets to try them all."""
-        widest = int((candidates.system != 0).sum(axis=1).max(initial=0))
-        if comb(widest, level) <= MOST_SETS and comb(widest, max(level - 1, 0)) <= MOST_SETS:
-            return
-        graphs = records.facts.shape[0]
-        for x, y, place, bits in zip(first.tolist(), second.tolist(), slot.tolist(), active.tolist(), strict=True):
-            for bit in (bit for bit in range(graphs + 1) if bits >> bit & 1):
-                sizes = [len(self._pool(node, x, y, bit, candidates)) for node in (x, y)]
-                facts = records.facts[bit % graphs, place]
-                if facts[CUT] == 0 and any(comb(size, level) > MOST_SETS for size in sizes):
-                    facts[CUT] = level
-
-    def _trial(self, x: int, y: int, given: tuple[int, ...], bit: int, with_context: bool,
-               candidates: Candidates) -> Trial:  # fmt: skip
-        if self.context in (x, y):
-            return Trial(x, y, given)
-        view = int((candidates.context_view if with_context else candidates.plain_view)[bit])
-        if view == GIVEN_CONTEXT:
-            return Trial(x, y, (*given, self.context))
-        return Trial(x, y, given, ((self.context, view - 1),) if view else ())
+        some = sum(1 for trial in fresh if trial.view)
+        return decisions, np.array([len(fresh) - some, some], dtype=np.int64)
 
     def _run(self, trials: list[Trial]) -> None:
         """Answer the trials that are not answered yet."""
@@ -175,35 +143,70 @@ class BatchedSearch:
         for trial, p, statistic, df, n, reason, which in zip(trials, *columns, strict=True):
             self._answers[trial] = (float(p), float(statistic), float(df), int(n), int(reason), int(which))
 
-    def _written(self, trial: Trial, view: int) -> tuple[int, tuple[int, ...]]:
-        """The view and the conditions of a trial as they are written down; `view` is that of the graph itself."""
-        return (trial.where[0][1] + 1 if trial.where else 0), trial.given
-
-    def _settle(self, block: list[Trial], alpha: float, records: Records, graph: int, slot: int,
-                candidates: Candidates) -> bool:  # fmt: skip
+    def _settle(self, asked: OpenSearch, block: list[Candidate], alpha: float, decisions: Decisions) -> bool:
         """Write a block of answers down; True as soon as one of them separates the pair."""
-        numbers, facts = records.numbers[graph, slot], records.facts[graph, slot]
-        for trial in block:
-            p, statistic, df, n, reason, label = self._answers[_canonical(trial)]
+        place = asked.pair, asked.graph
+        numbers, facts, given = decisions.numbers[place], decisions.facts[place], decisions.given[place]
+        for candidate in block:
+            p, statistic, df, n, reason, label = self._answers[_canonical(candidate.trial)]
             if reason:
                 facts[UNTESTED] += 1
-                if facts[VIEW] < 0:
+                if facts[MASK] < 0:
                     facts[ROWS], facts[REASON] = n, reason
                 continue
             if p > numbers[P]:
                 numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
-                view, given = self._written(trial, int(candidates.plain_view[graph]))
-                facts[ROWS], facts[VIEW], facts[SIZE], facts[REASON], facts[LABEL] = n, view, len(given), 0, label
-                records.given[graph, slot] = -1
-                records.given[graph, slot, : len(given)] = given
+                facts[ROWS], facts[MASK], facts[SIZE] = n, candidate.mask, len(candidate.chosen)
+                facts[REASON], facts[LABEL] = 0, label
+                given[:] = -1
+                given[: len(candidate.chosen)] = candidate.chosen
             if p > alpha:
                 facts[SEPARATED] = 1
                 return True
         return False
 
 
+def _of_level(sweep: Sweep, x: int, y: int, g: int, facts: NDArray[np.int32]) -> Iterator[Candidate]:
+    """The sets of one pair in one graph, in canonical order; notes where there are too many."""
+    for mask in range(sweep.scene.first_mask, len(sweep.scene.plan.masks)):
+        size = sweep.size - len(sweep.scene.plan.masks[mask].triggers)
+        if size >= 0:
+            yield from _sets(sweep.scene, x, y, g, mask, size, (facts, sweep.size))
+
+
+def _sets(scene: Scene, x: int, y: int, g: int, mask: int, size: int,
+          note: tuple[NDArray[np.int32], int] | None = None) -> Iterator[Candidate]:  # fmt: skip
+    """Sets of `size` variables from the neighbours of x, then from those of y, each once, with the triggers of a mask.
+
+    A neighbourhood with too many of them is left out, and the level noted.
+    """
+    triggers = [scene.plan.triggers.index(column) for column in scene.plan.masks[mask].triggers]
+    if {x, y}.intersection(scene.plan.masks[mask].triggers):
+        return
+    before: set[int] | None = None
+    for node in (x, y):
+        if not all(int(scene.neighbours.triggers[node, t]) >> g & 1 for t in triggers):
+            continue
+        pool = _pool(scene, node, x, y, g)
+        if comb(len(pool), size) > MOST_SETS and size > 1:
+            if note is not None and note[0][CUT] == 0:
+                note[0][CUT] = note[1]
+            continue
+        for chosen in combinations(pool, size):
+            if before is None or not before.issuperset(chosen):
+                yield Candidate(scene.plan.trial(scene.share.begin + g, mask, x, y, chosen), mask, chosen)
+        before = set(pool)
+
+
+def _pool(scene: Scene, node: int, x: int, y: int, g: int) -> list[int]:
+    """The variables that may serve `node` in a graph, triggers not among them."""
+    row = slice(scene.neighbours.start[node], scene.neighbours.start[node + 1])
+    serving = scene.neighbours.columns[row][(scene.neighbours.graphs[row] >> g & 1).astype(bool)]
+    return [z for z in serving.tolist() if z not in (x, y)]
+
+
 def _canonical(trial: Trial) -> Trial:
     """The same trial with its two variables in column order."""
     if trial.x <= trial.y:
         return trial
-    return Trial(trial.y, trial.x, trial.given, trial.where)
+    return Trial(trial.y, trial.x, trial.given, trial.view)

@@ -15,9 +15,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.levels.skeleton import Ballots, Share
 from causalcontext.search.ledger import Ledger
-from causalcontext.search.levels import LevelSearch, candidate_bits
+from causalcontext.search.levels import MOST_GRAPHS, LevelSearch, Scene, scene_of
 from causalcontext.search.plan import Bools, Plan
+from causalcontext.search.sharing import Role, Sharing
 
 Ints = NDArray[np.int64]
 Triple = tuple[int, int, int]
@@ -38,27 +40,32 @@ class Triples:
     ambiguous: frozenset[Triple]
 
 
-def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bools, rule: str) -> list[Triples]:
-    """The colliders of every graph by the chosen rule."""
-    open_pairs = _open_pairs(adjacency)
-    contexts = {plan.context, *plan.contexts.positions}
-    votes = _votes(search, plan, ledger, adjacency, open_pairs, None if rule != "first" else contexts)
-    colliders: list[set[Triple]] = [set() for _ in plan.levels]
-    ambiguous: list[set[Triple]] = [set() for _ in plan.levels]
+def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools) -> list[Triples]:
+    """The colliders of every graph by the rule of the plan."""
+    rule, contexts = plan.collider_rule, set(plan.contexts.positions)
+    open_pairs = _open_pairs(graphs)
+    votes = _votes(search, plan, ledger, graphs, open_pairs, None if rule != "first" else contexts)
+    colliders: list[set[Triple]] = [set() for _ in plan.cells]
+    ambiguous: list[set[Triple]] = [set() for _ in plan.cells]
     for (g, x, y), centres in open_pairs.items():
-        known = ledger.separating_set(g, x, y, plan.context) if rule == "first" else None
-        total, holding = votes.get((g, x, y), (0, ()))
-        for place, w in enumerate(centres):
+        known = _separating_set(plan, ledger, g, x, y) if rule == "first" else None
+        total, holding = votes.get((g, x, y), (0, {}))
+        for w in centres:
             if rule == "first" and w not in contexts:
                 verdict = None if known is None else w not in known
             else:
-                held = int(holding[place]) if total else 0
-                verdict = _verdict(held, total, "conservative" if w in contexts else rule)
+                verdict = _verdict(holding.get(w, 0), total, "conservative" if w in contexts else rule)
             if verdict is None:
                 ambiguous[g].add((x, w, y))
             elif verdict:
                 colliders[g].add((x, w, y))
     return [Triples(frozenset(c), frozenset(a)) for c, a in zip(colliders, ambiguous, strict=True)]
+
+
+def _separating_set(plan: Plan, ledger: Ledger, g: int, x: int, y: int) -> set[int] | None:
+    """The separating set that the skeleton found, triggers included."""
+    found = ledger.separating_set(g, x, y)
+    return None if found is None else {*found[0], *plan.masks[found[1]].triggers}
 
 
 def _verdict(held: int, of: int, rule: str) -> bool | None:
@@ -76,10 +83,10 @@ def _verdict(held: int, of: int, rule: str) -> bool | None:
     return 2 * held < of
 
 
-def _open_pairs(adjacency: Bools) -> dict[tuple[int, int, int], list[int]]:
+def _open_pairs(graphs: Bools) -> dict[tuple[int, int, int], list[int]]:
     """The common neighbours of every non-adjacent pair (graph, x, y) that has some."""
     pairs: dict[tuple[int, int, int], list[int]] = {}
-    for g, graph in enumerate(adjacency):
+    for g, graph in enumerate(graphs):
         neighbours: list[list[int]] = [[] for _ in graph]
         for a, b in np.argwhere(graph).tolist():
             neighbours[a].append(b)
@@ -91,57 +98,78 @@ def _open_pairs(adjacency: Bools) -> dict[tuple[int, int, int], list[int]]:
     return pairs
 
 
-def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, adjacency: Bools,
-           open_pairs: dict[tuple[int, int, int], list[int]],
-           around: set[int] | None) -> dict[tuple[int, int, int], tuple[int, Ints]]:  # fmt: skip
-    """For every pair (with one of `around` among its centres) the number of separating sets, and who holds what."""
-    found: dict[tuple[int, int, int], tuple[int, Ints]] = {}
-    separated = ledger.separated()
-    for g in range(len(plan.levels)):
-        asked = [
-            (pair, centres)
-            for pair, centres in open_pairs.items()
-            if pair[0] == g
-            and (around is None or around.intersection(centres))
-            and separated[g, ledger.slot(*pair[1:])]
-        ]
-        if asked:
-            found |= _votes_in_graph(search, plan, adjacency, g, asked)
+Votes = dict[tuple[int, int, int], tuple[int, dict[int, int]]]
+"""For (graph, x, y) the number of separating sets, and how many of them hold each centre."""
+
+
+def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
+           open_pairs: dict[tuple[int, int, int], list[int]], around: set[int] | None) -> Votes:  # fmt: skip
+    """The votes on every pair (with one of `around` among its centres) that some set separates.
+
+    A graph that takes over the answers about a pair from another one takes over the votes as well.
+    """
+    separated, sharing = ledger.separated(), Sharing(plan)
+    asked: dict[Role, dict[tuple[int, int, int], set[int]]] = {}
+    leaders = {role: sharing.leader(role) for role in sharing.roles()}
+    represented = {}
+    for (g, x, y), centres in open_pairs.items():
+        if (around is None or around.intersection(centres)) and separated[g, ledger.slot(x, y)]:
+            role = sharing.role(x, y)
+            first, second = (x, y) if x in role.contexts or not role.contexts else (y, x)
+            represented[g, x, y] = leading = (int(leaders[role][g]), first, second)
+            asked.setdefault(role, {}).setdefault(leading, set()).update(centres)
+    found: Votes = {}
+    for role, pairs in asked.items():
+        found |= _votes_of_role(search, plan, graphs, role, {pair: sorted(pairs[pair]) for pair in sorted(pairs)})
+    return {pair: found[leading] for pair, leading in represented.items()}
+
+
+def _votes_of_role(search: LevelSearch, plan: Plan, graphs: Bools, role: Role,
+                   asked: dict[tuple[int, int, int], list[int]]) -> Votes:  # fmt: skip
+    found: Votes = {}
+    leader = Sharing(plan).leader(role)
+    for begin in range(0, len(plan.cells), MOST_GRAPHS):
+        share = Share(leader, begin, min(begin + MOST_GRAPHS, len(plan.cells)))
+        here = {pair: centres for pair, centres in asked.items() if share.begin <= pair[0] < share.end}
+        if here:
+            found |= _votes_of_scene(search, scene_of(plan, graphs, role, share), here)
     return found
 
 
-def _votes_in_graph(search: LevelSearch, plan: Plan, adjacency: Bools, g: int,
-                    asked: list[tuple[tuple[int, int, int], list[int]]],
-                    ) -> dict[tuple[int, int, int], tuple[int, Ints]]:  # fmt: skip
-    """The votes of one graph. Pairs that are asked with larger sets come first, so every size asks a leading part."""
-    candidates = candidate_bits(plan, adjacency, slice(g, g + 1))[0]
-    largest = _sizes(candidates.system != 0, candidates.context != 0, asked)
+def _votes_of_scene(search: LevelSearch, scene: Scene, asked: dict[tuple[int, int, int], list[int]]) -> Votes:
+    """The votes of some graphs. Pairs that are asked with larger sets come first, so every size asks a leading part."""
+    plan, pairs = scene.plan, list(asked)
+    graph, first, second = np.array(pairs, dtype=np.int64).T
+    largest = _sizes(scene, graph - scene.share.begin, first, second)
     order = np.argsort(-largest, kind="stable")
-    asked, largest = [asked[k] for k in order], largest[order]
-    first, second = np.array([pair[1:] for pair, _ in asked], dtype=np.int64).T.copy()
-    offset = np.array([0, *accumulate(len(centres) for _, centres in asked)])
-    centre = np.array([w for _, centres in asked for w in centres])
-    graph, separating, holding = (
-        np.zeros(len(asked), dtype=np.int64),
-        np.zeros(len(asked), dtype=np.int64),
-        np.zeros_like(centre),
-    )
+    pairs, largest = [pairs[k] for k in order], largest[order]
+    offset = np.array([0, *accumulate(len(asked[pair]) for pair in pairs)])
+    centre = np.array([w for pair in pairs for w in asked[pair]], dtype=np.int64)
+    separating, holding = np.zeros(len(pairs), dtype=np.int64), np.zeros_like(centre)
+    graph, first, second = graph[order] - scene.share.begin, first[order], second[order]
     for size in range(min(int(largest[0]), plan.max_given) + 1):
         n = int(np.count_nonzero(largest >= size))
-        part = slice(offset[n])
-        with_context = plan.searches_context and size < plan.max_given
-        search.count_votes(plan.alpha, size, graph[:n], first[:n], second[:n], centre[part], offset[: n + 1],
-                           with_context, candidates, separating[:n], holding[part])  # fmt: skip
-    return {pair: (int(separating[k]), holding[offset[k] : offset[k + 1]]) for k, (pair, _) in enumerate(asked)}
+        ballots = Ballots(graph[:n], first[:n], second[:n], centre[: offset[n]], offset[: n + 1])
+        more_separating, more_holding = search.vote(scene, size, ballots)
+        separating[:n] += more_separating
+        holding[: offset[n]] += more_holding
+    return {
+        pair: (int(separating[k]), dict(zip(asked[pair], holding[offset[k] : offset[k + 1]].tolist(), strict=True)))
+        for k, pair in enumerate(pairs)
+    }
 
 
-def _sizes(serves: Bools, with_context: Bools, asked: list[tuple[tuple[int, int, int], list[int]]]) -> Ints:
+def _sizes(scene: Scene, graph: Ints, first: Ints, second: Ints) -> Ints:
     """For every pair the largest set size that it is asked with."""
-    count = serves.sum(axis=1)
-    first, second = np.array([pair[1:] for pair, _ in asked]).T
-    wide = np.maximum(count[first] - serves[first, second], count[second] - serves[second, first]).tolist()
-    twice = (with_context[first] | with_context[second]).tolist()
-    return np.array([_largest_size(n, 4 if both else 2) for n, both in zip(wide, twice, strict=True)], dtype=np.int64)
+    neighbours = scene.neighbours
+    sizes = []
+    for g, x, y in zip(graph.tolist(), first.tolist(), second.tolist(), strict=True):
+        rows = [slice(neighbours.start[node], neighbours.start[node + 1]) for node in (x, y)]
+        pools = [neighbours.columns[row][(neighbours.graphs[row] >> g & 1).astype(bool)] for row in rows]
+        wide = max(int(np.count_nonzero((pool != x) & (pool != y))) for pool in pools)
+        triggers = int(np.count_nonzero((neighbours.triggers[[x, y]] >> g & 1).any(axis=0)))
+        sizes.append(_largest_size(wide, 2 << triggers))
+    return np.array(sizes, dtype=np.int64)
 
 
 @cache

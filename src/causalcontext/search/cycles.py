@@ -9,16 +9,15 @@ context. Such a test never removes a true edge; the scopes differ in how many ed
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
-from causalcontext.questions import masked
+from causalcontext.progress import Advance
 from causalcontext.search.ledger import Ledger
-from causalcontext.search.levels import Advance, LevelSearch, run_level, sweeps
-from causalcontext.search.plan import NO_CONTEXT, Bools, Plan
+from causalcontext.search.levels import LevelSearch, run_level, sweeps
+from causalcontext.search.plan import Bools, Plan
 
 FEWEST_CHILDREN = 2
 """Every union cycle holds at least two children of the context: two of its edges vary, with different heads."""
@@ -26,17 +25,14 @@ FEWEST_CHILDREN = 2
 
 def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, marks: NDArray[np.int8],
                     n_jobs: int, advance: Advance) -> bool:  # fmt: skip
-    """Remove the edges in scope that some set separates inside its context; whether there were any."""
-    if plan.context == NO_CONTEXT or not plan.searches_context:
-        return False
-    asked = SCOPES[plan.masked_scope](plan, graphs, marks)
+    """Remove the edges in scope that some set separates inside a context; whether there were any."""
+    asked = SCOPES[plan.masked_scope](plan, graphs, marks) if plan.searched else no_edges(plan, graphs, marks)
     before = int(graphs.sum())
-    inside = replace(plan, rule=masked, max_given=plan.max_given - 1)
-    for size in range(plan.variables if asked.any() else 0):
-        work = sweeps(inside, ledger, graphs, size, asked)
+    for size in range(1, plan.variables if asked.any() else 1):
+        work = sweeps(plan, graphs, size, asked)
         if not work:
             break
-        run_level(search, inside, ledger, size, work, n_jobs, advance)
+        run_level(search, ledger, work, n_jobs, advance)
         ledger.remove_separated(graphs)
     return int(graphs.sum()) < before
 
@@ -48,23 +44,23 @@ def no_edges(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
 
 def system_edges(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
     """Scope "always": every edge between system variables; complete whatever the cycles."""
-    edges = graphs.copy()
-    edges[:, plan.context], edges[:, :, plan.context] = False, False
+    edges, contexts = graphs.copy(), list(plan.contexts.positions)
+    edges[:, contexts], edges[:, :, contexts] = False, False
     return edges
 
 
 def edges_of_possible_cycles(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
     """Scope "cycle": edges that may be there only because of a large union cycle.
 
-    One end is not adjacent to the context, neither is a known ancestor of it, and the edge lies in a biconnected block
-    of the union skeleton without the context that holds at least two neighbours of the context.
+    One end is not adjacent to a context, neither is a known ancestor of it, and the edge lies in a biconnected block of
+    the union skeleton without the contexts that holds at least two of their neighbours.
     """
-    at_context = graphs[0, plan.context]
-    upstream = _known_ancestors(marks, plan.context)
-    edges = system_edges(plan, graphs, marks) & possible_cycles(graphs, (plan.context,))
-    edges &= ~(at_context[:, None] & at_context[None, :])
-    edges &= ~(upstream[:, None] | upstream[None, :])
-    return edges
+    edges = system_edges(plan, graphs, marks) & possible_cycles(graphs, plan.searched)
+    allowed = np.zeros(edges.shape[1:], dtype=bool)
+    for context in plan.searched:
+        at_context, upstream = np.asarray(graphs[:, context].any(axis=0)), _known_ancestors(marks, context)
+        allowed |= ~(at_context[:, None] & at_context) & ~(upstream[:, None] | upstream)
+    return np.asarray(edges & allowed)
 
 
 def possible_cycles(graphs: Bools, contexts: tuple[int, ...]) -> Bools:

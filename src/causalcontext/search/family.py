@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
+from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triple, Triples
-from causalcontext.search.plan import ContextVariables
 
 Arrow = tuple[int, int]
 
@@ -109,10 +109,10 @@ class GraphFamily:
     """The graphs of all contexts; `contexts` are the variables whose links they share."""
 
     def __init__(
-        self, adjacency: NDArray[np.bool_], triples: Sequence[Triples], contexts: ContextVariables | None = None
+        self, adjacency: NDArray[np.bool_], triples: Sequence[Triples], contexts: Contexts | None = None
     ) -> None:
         self.graphs = [PartlyOriented(a, t.ambiguous) for a, t in zip(adjacency, triples, strict=True)]
-        self.contexts = contexts or ContextVariables()
+        self.contexts = contexts or Contexts()
         self.origins: dict[tuple[int, int, int], Origin] = {}
         self.doubts: set[Doubt] = set()
 

@@ -8,62 +8,27 @@ that are missing in some context (ii, iii).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
-from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.levels.skeleton import Candidates
 from causalcontext.knowledge import Links
-from causalcontext.questions import Trial, masked
-from causalcontext.search.algorithm import Found, algorithm_1
-from causalcontext.search.batches import BatchedSearch
+from causalcontext.search.algorithm import Found
 from causalcontext.search.family import Doubt, Origin
-from causalcontext.search.levels import Advance
-from causalcontext.search.plan import NO_CONTEXT, Plan
 
 
-class IndicatorSearch(BatchedSearch):
-    """Asks inside the context just if W is among the conditions, and keeps it there.
-
-    Parameters
-    ----------
-    prepared : PreparedTest
-    indicator : int
-        The position of C.
-    source : int
-        The position of W.
-    """
-
-    def __init__(self, prepared: PreparedTest, indicator: int, source: int) -> None:
-        super().__init__(prepared, NO_CONTEXT)
-        self.indicator, self.source = indicator, source
-
-    def _trial(self, x: int, y: int, given: tuple[int, ...], bit: int, with_context: bool,
-               candidates: Candidates) -> Trial:  # fmt: skip
-        if self.source not in given:
-            return Trial(x, y, given)
-        return Trial(x, y, given, ((self.indicator, int(candidates.plain_view[bit]) - 1),))
-
-
-def search_with_indicator(prepared: PreparedTest, plan: Plan, source: int, collider_rule: str, n_jobs: int,
-                          advance: Advance) -> tuple[Found, Plan]:  # fmt: skip
-    """The graphs of all steps of an indicator at position `plan.context`, made from the column `source`."""
-    indicator = plan.context
-    inside = replace(plan, context=NO_CONTEXT, rule=masked, links=without(plan.links, indicator), across=None)
-    search = IndicatorSearch(prepared, indicator, source)
-    found = algorithm_1(search, inside, collider_rule, n_jobs, advance)
+def with_indicator(found: Found, indicator: int, source: int) -> Found:
+    """The graphs of a search with an indicator at one position, made from the column `source`: its links are drawn."""
     if not found.complete:
-        return found, inside
+        return found
     marks, origins, doubts = found.marks.copy(), dict(found.origins), list(found.doubts)
     _draw(marks, origins, source, indicator, Origin("deterministic", 0, ()))
     for effect, certain, origin in links_of_indicator(found.marks, source):
         if marks[0, indicator, effect] != Mark.FORWARD:
             _draw(marks, origins, indicator, effect, origin if certain else None)
     doubts += [Doubt("V2", place, x, y) for place, x, y in _special(found.marks, source)]
-    return Found(marks, found.ledger, True, origins, tuple(doubts)), inside
+    return Found(marks, found.ledger, True, origins, tuple(doubts))
 
 
 def links_of_indicator(marks: NDArray[np.int8], source: int) -> Iterator[tuple[int, bool, Origin]]:

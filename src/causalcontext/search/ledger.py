@@ -8,31 +8,49 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.skeleton import FACTS, SEPARATED, SIZE, VIEW, P, Records
+from causalcontext.kernels.levels.skeleton import (
+    CUT,
+    LABEL,
+    MASK,
+    REASON,
+    ROWS,
+    SEPARATED,
+    SIZE,
+    UNTESTED,
+    Decisions,
+    P,
+)
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass
 class Ledger:
-    """Records of all pairs `i < j`, in row order; grows with the size of the conditioning sets.
+    """Records of all pairs `i < j`, in row order, as arrays of shape (graphs, pairs, ...).
 
     Attributes
     ----------
     variables, graphs : int
     first, second : arrays of int, shape (pairs,)
         The two variables of every pair.
-    records : Records
-        Arrays of shape (graphs, pairs, ...), written by the kernels.
+    numbers : array, shape (graphs, pairs, 3)
+        p-value (-1 before any test), statistic, degrees of freedom.
+    facts : array of int32, shape (graphs, pairs, columns)
+        As the kernels have them; a set of triggers by its place among the masks of the plan.
+    given : array of int16, shape (graphs, pairs, width)
+        The other members of the conditioning set, padded with -1; grows with the size of the sets.
     tests : array of int, shape (2,)
-        Tests run on all rows, and on the rows of one context.
+        Tests run on all rows, and on the rows of some contexts.
     """
 
     variables: int
     graphs: int
     first: Ints
     second: Ints
-    records: Records
+    numbers: NDArray[np.float64]
+    facts: NDArray[np.int32]
+    given: NDArray[np.int16]
     tests: Ints
 
     @classmethod
@@ -41,53 +59,82 @@ class Ledger:
         first, second = _pairs(variables)
         numbers = np.full((graphs, first.size, 3), np.nan)
         numbers[:, :, P] = -1.0
-        facts = np.zeros((graphs, first.size, FACTS), dtype=np.int32)
-        facts[:, :, VIEW] = -1
-        given = np.full((graphs, first.size, 1), -1, dtype=np.int16)
-        return cls(variables, graphs, first, second, Records(numbers, facts, given), np.zeros(2, dtype=np.int64))
-
-    def make_room(self, size: int) -> None:
-        """Let records hold conditioning sets of `size` variables."""
-        given = self.records.given
-        if given.shape[2] < size:
-            wider = np.full((*given.shape[:2], size), -1, dtype=np.int16)
-            wider[:, :, : given.shape[2]] = given
-            self.records = self.records._replace(given=wider)
+        facts = np.zeros((graphs, first.size, 8), dtype=np.int32)
+        facts[:, :, MASK] = -1
+        given = np.full((graphs, first.size, 0), -1, dtype=np.int16)
+        return cls(variables, graphs, first, second, numbers, facts, given, np.zeros(2, dtype=np.int64))
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
-        i, j = min(x, y), max(x, y)
-        return i * (2 * self.variables - i - 1) // 2 + j - i - 1
+        return int(slots(np.array([x]), np.array([y]), self.variables)[0])
 
-    def separated(self) -> NDArray[np.bool_]:
+    def separated(self) -> Bools:
         """True for the pairs that some set separates, shape (graphs, pairs)."""
-        separated: NDArray[np.bool_] = self.records.facts[:, :, SEPARATED] == 1
+        separated: Bools = self.facts[:, :, SEPARATED] == 1
         return separated
 
-    def separating_set(self, graph: int, x: int, y: int, context: int) -> tuple[int, ...] | None:
-        """The separating set of a pair, the context included if its rows were used; None if there is none."""
+    def separating_set(self, graph: int, x: int, y: int) -> tuple[tuple[int, ...], int] | None:
+        """The separating set of a pair, triggers apart, and the place of its mask; None if there is none."""
         slot = self.slot(x, y)
-        facts = self.records.facts[graph, slot]
+        facts = self.facts[graph, slot]
         if facts[SEPARATED] != 1:
             return None
-        given = tuple(int(z) for z in self.records.given[graph, slot, : facts[SIZE]])
-        return (*given, context) if facts[VIEW] > 0 else given
+        return tuple(int(z) for z in self.given[graph, slot, : facts[SIZE]]), int(facts[MASK])
 
-    def of_graphs(self, graphs: slice) -> Records:
-        """The records of some graphs, sharing memory."""
-        numbers, facts, given = self.records
-        return Records(numbers[graphs], facts[graphs], given[graphs])
+    def take(self, decisions: Decisions, places: Ints, leader: Ints, begin: int) -> None:
+        """Write decisions down, for the graphs from `begin` on, and for those that take over their answers.
 
-    def share(self, pairs: Ints) -> None:
-        """Copy the records of these pairs from the first graph to all others."""
-        for array in self.records:
-            array[1:, pairs] = array[0, pairs]
+        Parameters
+        ----------
+        decisions : Decisions
+            Of the pairs at these `places`; of a graph that does not lead, they say nothing.
+        leader : array of int, shape (graphs,)
+            The graph that answers for every graph.
+        """
+        self._make_room(decisions.given.shape[2])
+        for bit in range(decisions.facts.shape[1]):
+            if leader[begin + bit] != begin + bit:
+                continue
+            self._take_graph(decisions, bit, begin + bit, places)
+            for g in np.flatnonzero(leader == begin + bit):
+                for array in (self.numbers, self.facts, self.given):
+                    array[g, places] = array[begin + bit, places]
 
-    def remove_separated(self, graphs: NDArray[np.bool_]) -> None:
+    def remove_separated(self, graphs: Bools) -> None:
         """Take the edges out of the graphs, shape (graphs, N, N), for which there is a separating set."""
         g, pair = np.nonzero(self.separated())
         graphs[g, self.first[pair], self.second[pair]] = False
         graphs[g, self.second[pair], self.first[pair]] = False
+
+    def _take_graph(self, decisions: Decisions, bit: int, g: int, places: Ints) -> None:
+        numbers, facts = decisions.numbers[:, bit], decisions.facts[:, bit]
+        old = self.facts[g, places]
+        better = numbers[:, P] > self.numbers[g, places, P]
+        noted = ~better & (old[:, MASK] < 0) & (facts[:, UNTESTED] > 0)
+        old[better | noted, ROWS] = facts[better | noted, ROWS]
+        for column in (MASK, SIZE, LABEL):
+            old[better, column] = facts[better, column]
+        old[better | noted, REASON] = facts[better | noted, REASON]
+        old[:, UNTESTED] += facts[:, UNTESTED]
+        old[:, SEPARATED] |= facts[:, SEPARATED]
+        old[:, CUT] = np.where(old[:, CUT] == 0, facts[:, CUT], old[:, CUT])
+        self.facts[g, places] = old
+        self.numbers[g, places[better]] = numbers[better]
+        self.given[g, places[better]] = -1
+        self.given[g, places[better], : decisions.given.shape[2]] = decisions.given[better, bit]
+
+    def _make_room(self, size: int) -> None:
+        """Let records hold conditioning sets of `size` variables."""
+        if self.given.shape[2] < size:
+            wider = np.full((*self.given.shape[:2], size), -1, dtype=np.int16)
+            wider[:, :, : self.given.shape[2]] = self.given
+            self.given = wider
+
+
+def slots(first: Ints, second: Ints, variables: int) -> Ints:
+    """The places of pairs among all pairs `i < j`, in row order."""
+    i, j = np.minimum(first, second), np.maximum(first, second)
+    return np.asarray(i * (2 * variables - i - 1) // 2 + j - i - 1)
 
 
 @lru_cache(maxsize=1)

@@ -11,13 +11,23 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.skeleton import Candidates, Records, choose_pairs, pack_graphs
-from causalcontext.search.ledger import Ledger
-from causalcontext.search.plan import NO_CONTEXT, Bools, Plan
+from causalcontext.kernels.levels.skeleton import (
+    Ballots,
+    Decisions,
+    Neighbours,
+    Pairs,
+    Share,
+    Wanted,
+    list_neighbours,
+    open_pairs,
+    reach,
+)
+from causalcontext.progress import Advance
+from causalcontext.search.ledger import Ledger, slots
+from causalcontext.search.plan import Bools, Plan
+from causalcontext.search.sharing import Role, Sharing
 
 Ints = NDArray[np.int64]
-Advance = Callable[[int, int, int], None]
-"""Called as `advance(level, pairs done, pairs in all)`."""
 
 MOST_GRAPHS = 60
 """Graphs that share one sweep: their bits must fit an integer."""
@@ -25,99 +35,138 @@ TESTS_PER_CALL = 4_000_000
 """Roughly how many tests a kernel call may hold, so that progress is shown and Ctrl-C is heard."""
 
 
-class LevelSearch(Protocol):
-    """Answers a whole level at once: a compiled kernel, or `BatchedSearch` around any other test."""
+@dataclass(frozen=True)
+class Scene:
+    """Pairs of one role in some of the graphs, and whom they may condition on.
 
-    def search_pairs(self, alpha: float, level: int, first: Ints, second: Ints, slot: Ints, active: Ints,
-                     candidates: Candidates, records: Records) -> Ints:  # fmt: skip
-        """Look for separating sets of `level` variables for every pair, writing to `records`."""
-        ...
+    Attributes
+    ----------
+    plan : Plan
+    role : Role
+    share : Share
+        Whose answers the graphs take over, and which of them are looked at: those from `begin` up to `end`.
+    neighbours : Neighbours
+    first_mask : int
+        The place of the first mask that is tried: 1 leaves out the sets without triggers.
+    """
 
-    def count_votes(self, alpha: float, size: int, graph: Ints, first: Ints, second: Ints, centre: Ints, offset: Ints,
-                    with_context: bool, candidates: Candidates, separating: Ints, holding: Ints) -> None:  # fmt: skip
-        """Count the sets of `size` system variables that separate each pair, and those that hold each centre."""
-        ...
+    plan: Plan
+    role: Role
+    share: Share
+    neighbours: Neighbours
+    first_mask: int = 0
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A level for some of the graphs: pairs with enough candidates, and whom they may condition on."""
+    """A level for the pairs of a scene that have enough candidates."""
 
-    graphs: slice
-    slots: Ints
-    active: Ints
-    candidates: Candidates
+    scene: Scene
+    size: int
+    pairs: Pairs
     tests_per_pair: int
 
 
-def sweeps(plan: Plan, ledger: Ledger, adjacency: Bools, level: int, only: Bools | None = None) -> list[Sweep]:
+class LevelSearch(Protocol):
+    """Answers a whole level at once: a compiled kernel, or `BatchedSearch` around any other test."""
+
+    def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
+        """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
+        ...
+
+    def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
+        """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
+        ...
+
+
+def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None) -> list[Sweep]:
     """The work of one level; empty when no pair has enough candidates left.
 
-    With `only`, shape (graphs, N, N), no more than these edges are looked at.
+    With `only`, shape (graphs, N, N), no more than these edges are looked at, with at least one trigger among the
+    conditions, whether or not it is a neighbour.
     """
-    if level > plan.max_given:
+    if size > plan.max_given:
         return []
     found = []
-    for begin in range(0, len(plan.levels), MOST_GRAPHS):
-        graphs = slice(begin, min(begin + MOST_GRAPHS, len(plan.levels)))
-        sweep = _sweep(plan, ledger, adjacency, level, graphs, adjacency if only is None else only)
-        if sweep.slots.size:
-            found.append(sweep)
+    for scene in scenes(plan, graphs, inside=only is not None):
+        wanted = Wanted(graphs if only is None else graphs & only, plan.links.required, _groups(plan), _code(scene))
+        pairs = open_pairs(wanted, scene.share)
+        most = reach(scene.neighbours, pairs, _trigger_numbers(plan))
+        chosen = np.flatnonzero(most >= size)
+        if chosen.size:
+            asked = Pairs(*(column[chosen] for column in pairs))
+            found.append(Sweep(scene, size, asked, len(plan.masks) * comb(int(most[chosen].max()), size)))
     return found
 
 
-def run_level(search: LevelSearch, plan: Plan, ledger: Ledger, level: int, work: list[Sweep], n_jobs: int,
-              advance: Advance) -> None:  # fmt: skip
+def scenes(plan: Plan, graphs: Bools, inside: bool = False) -> Iterator[Scene]:
+    """Every role, in parts of at most `MOST_GRAPHS` graphs."""
+    sharing, total = Sharing(plan), len(plan.cells)
+    for role in sharing.roles():
+        leader = sharing.leader(role)
+        for begin in range(0, total, MOST_GRAPHS):
+            share = Share(leader, begin, min(begin + MOST_GRAPHS, total))
+            if (leader[share.begin : share.end] == np.arange(share.begin, share.end)).any():
+                yield scene_of(plan, graphs, role, share, inside)
+
+
+def scene_of(plan: Plan, graphs: Bools, role: Role, share: Share, inside: bool = False) -> Scene:
+    """Whom the pairs of a role may condition on: neighbours that may be causes."""
+    hidden = np.zeros(plan.variables, dtype=bool)
+    hidden[list(plan.contexts.positions)] = True
+    neighbours = list_neighbours(graphs, plan.links.may, _trigger_numbers(plan), hidden, share, len(plan.triggers))
+    if inside:
+        every = (1 << (share.end - share.begin)) - 1
+        neighbours = neighbours._replace(triggers=np.full_like(neighbours.triggers, every))
+    return Scene(plan, role, share, neighbours, first_mask=int(inside))
+
+
+def run_level(search: LevelSearch, ledger: Ledger, work: list[Sweep], n_jobs: int, advance: Advance) -> None:
     """Search every sweep of a level and write the outcome to the ledger."""
-    ledger.make_room(level)
-    total = sum(sweep.slots.size for sweep in work)
+    total = sum(sweep.pairs.first.size for sweep in work)
     done = 0
     for sweep in work:
-        records = ledger.of_graphs(sweep.graphs)
+        share = sweep.scene.share
 
-        def search_part(part: slice, sweep: Sweep = sweep, records: Records = records) -> tuple[Ints, int]:
-            slots = sweep.slots[part]
-            tests = search.search_pairs(plan.alpha, level, ledger.first[slots], ledger.second[slots], slots,
-                                        sweep.active[part], sweep.candidates, records)  # fmt: skip
-            return tests, slots.size
+        def search_part(part: slice, sweep: Sweep = sweep) -> tuple[Pairs, Decisions, Ints]:
+            pairs = Pairs(*(column[part] for column in sweep.pairs))
+            return pairs, *search.search(sweep, pairs)
 
-        for tests, size in _in_parallel(search_part, _parts(sweep, n_jobs), n_jobs):
+        for pairs, decisions, tests in _in_parallel(search_part, _parts(sweep, n_jobs), n_jobs):
+            ledger.take(decisions, slots(pairs.first, pairs.second, ledger.variables), share.leader, share.begin)
             ledger.tests += tests
-            done += size
-            advance(level, done, total)
-    if plan.searches_context:
-        ledger.share(_context_slots(plan, ledger))
+            done += pairs.first.size
+            advance(sweep.size, done, total)
 
 
-def candidate_bits(plan: Plan, adjacency: Bools, graphs: slice, only: Bools | None = None) -> tuple[Candidates, Ints]:
-    """Whom each variable may condition on: its neighbours in a graph, unless they cannot be its causes; open pairs."""
-    system, pairs = pack_graphs(adjacency, adjacency if only is None else only, plan.links.may, plan.links.required,
-                                graphs.start, graphs.stop)  # fmt: skip
-    context = np.zeros(plan.variables, dtype=np.int64)
-    if plan.context != NO_CONTEXT:
-        if plan.searches_context:
-            context = system[:, plan.context].copy()
-        system[:, plan.context] = 0
-    return Candidates(system, context, plan.views[graphs], plan.context_views[graphs]), pairs
+def _trigger_numbers(plan: Plan) -> Ints:
+    """The number of the trigger that a column is, -1 for others."""
+    numbers = np.full(plan.variables, -1, dtype=np.int64)
+    numbers[list(plan.triggers)] = np.arange(len(plan.triggers))
+    return numbers
 
 
-def _sweep(plan: Plan, ledger: Ledger, adjacency: Bools, level: int, graphs: slice, only: Bools) -> Sweep:
-    candidates, pairs = candidate_bits(plan, adjacency, graphs, only)
-    shared = 1 << len(plan.levels[graphs]) if plan.searches_context and graphs.start == 0 else 0
-    slots, active, most = choose_pairs(candidates, pairs, ledger.first, ledger.second, plan.context, shared, level)
-    return Sweep(graphs, slots, active, candidates, 2 * comb(most, level))
+def _groups(plan: Plan) -> Ints:
+    """The number of the searched context variable that a column is, -1 for others; -2 for one that is not searched."""
+    groups = np.full(plan.variables, -1, dtype=np.int64)
+    groups[list(plan.contexts.positions)] = -2
+    groups[list(plan.searched)] = np.arange(len(plan.searched))
+    return groups
 
 
-def _context_slots(plan: Plan, ledger: Ledger) -> Ints:
-    return np.flatnonzero((ledger.first == plan.context) | (ledger.second == plan.context))
+def _code(scene: Scene) -> tuple[int, int]:
+    numbers = [scene.plan.searched.index(position) for position in scene.role.contexts]
+    first, second = [*numbers, -1, -1][:2]
+    return first, second
 
 
 def _parts(sweep: Sweep, n_jobs: int) -> list[slice]:
     """Slices of the pairs, small enough for progress and at least one per worker."""
-    size = max(1, min(sweep.slots.size, TESTS_PER_CALL // max(sweep.tests_per_pair, 1)))
+    total = sweep.pairs.first.size
+    size = max(1, min(total, TESTS_PER_CALL // max(sweep.tests_per_pair, 1)))
     if n_jobs > 1:
-        size = max(1, min(size, -(-sweep.slots.size // (4 * n_jobs))))
-    return [slice(begin, begin + size) for begin in range(0, sweep.slots.size, size)]
+        size = max(1, min(size, -(-total // (4 * n_jobs))))
+    return [slice(begin, begin + size) for begin in range(0, total, size)]
 
 
 def _in_parallel(task: Callable[[slice], Any], parts: list[slice], n_jobs: int) -> Iterator[Any]:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.knowledge import Links
+from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, GraphFamily, Origin, PartlyOriented, Proposal
-from causalcontext.search.plan import ContextVariables
 
 Rule = Callable[[GraphFamily], Iterator[Proposal]]
 Witness = tuple[int, int, tuple[int, ...]]
@@ -40,7 +40,7 @@ def orient_all(
     adjacency: NDArray[np.bool_],
     links: Links,
     triples: Sequence[Triples],
-    contexts: ContextVariables | None = None,
+    contexts: Contexts | None = None,
     stronger_rules: Sequence[Sequence[Rule]] = (),
     checks: Callable[[GraphFamily], Iterable[Doubt]] = lambda family: (),
 ) -> Oriented:
@@ -53,7 +53,7 @@ def orient_all(
         Knowledge, which comes first.
     triples : sequence of Triples
         The colliders of every graph.
-    contexts : ContextVariables, optional
+    contexts : Contexts, optional
         The variables whose links the graphs share; without any, every graph is treated by itself.
     stronger_rules : sequence of groups of rules
         Tried before Meek's rules, the first group first; after every change it is the first group's turn again.

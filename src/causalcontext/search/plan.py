@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.skeleton import GIVEN_CONTEXT
 from causalcontext.knowledge import Links
-from causalcontext.questions import Query, Rule, masked
-from causalcontext.search.ledger import Ledger
+from causalcontext.questions import Contexts, Trial, ViewRule, masked, pooled
 
 Bools = NDArray[np.bool_]
-NO_CONTEXT = -1
+Ints = NDArray[np.int64]
 Physical = Callable[[int, int, int, int], bool]
 """`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
+Trusted = Callable[[int, int, Sequence[int], int, int], bool]
+"""The same given a set, for two cells: `trusted(x, y, given, present, absent)`."""
 
 
-class ContextVariables(NamedTuple):
-    """The context variables that a family of graphs shares: their positions, and their levels in every graph."""
+class Mask(NamedTuple):
+    """A set of triggers among the conditions of a question.
 
-    positions: tuple[int, ...] = ()
-    codes: tuple[tuple[int, ...], ...] = ()
+    Attributes
+    ----------
+    triggers : tuple of int
+        Columns.
+    named : tuple of int
+        The context variables that they name.
+    kept : tuple of int
+        The triggers that stay among the conditions: the column of an indicator, and context variables on all rows.
+    """
 
-    def steps(self) -> Iterator[tuple[int, int, int]]:
-        """(g, h, position): the pairs of graphs, both ways, between which just one context variable differs."""
-        for j, position in enumerate(self.positions):
-            others: dict[tuple[int, ...], list[int]] = {}
-            for g, codes in enumerate(self.codes):
-                others.setdefault((*codes[:j], *codes[j + 1 :]), []).append(g)
-            for graphs in others.values():
-                yield from ((g, h, position) for g, h in permutations(graphs, 2))
+    triggers: tuple[int, ...]
+    named: tuple[int, ...]
+    kept: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -45,76 +47,83 @@ class Plan:
     Attributes
     ----------
     variables : int
-        How many, the context included.
-    context : int
-        The position of the context among them, or `NO_CONTEXT`.
-    rule : Rule
-        Which rows answer a query.
-    levels : tuple of int
-        The context level of every graph that is searched; pooled search has a single graph, of level 0.
+        How many, context variables included.
+    contexts : Contexts
+        The context variables, and the cells of the table.
+    rule : ViewRule
+        Which rows answer a question.
+    cells : tuple of int
+        The cell of every graph that is searched; a pooled search has a single graph, of cell 0.
     links : Links
         What is known.
     alpha : float
         Two variables are called independent if the p-value is larger.
     max_given : int
         The largest conditioning set.
+    collider_rule : {"majority", "conservative", "first"}
     masked_scope : {"adaptive", "cycle", "always"}
-        For which of the edges that are left all sets are asked once more, inside the context.
+        For which of the edges that are left all sets are asked once more, inside the contexts.
     across : function, optional
-        `across(ledger)`: whether an edge that is missing in one graph may orient others. Without one, every graph is
-        oriented by itself.
-    cells : ContextVariables, optional
-        Several context variables, which are searched over like other variables; then `context` is `NO_CONTEXT`.
+        Whether an edge that is missing in one graph may orient others, asked given the set that separated the pair.
+        Without one, every graph is oriented by itself.
     """
 
     variables: int
-    context: int
-    rule: Rule
-    levels: tuple[int, ...]
+    contexts: Contexts
+    rule: ViewRule
+    cells: tuple[int, ...]
     links: Links
     alpha: float
     max_given: int
+    collider_rule: str = "majority"
     masked_scope: str = "adaptive"
-    across: Callable[[Ledger], Physical] | None = None
-    cells: ContextVariables | None = None
+    across: Trusted | None = None
 
     @property
-    def contexts(self) -> ContextVariables:
-        """The context variables whose links can be tested; the graphs share them."""
-        if self.cells is not None:
-            return self.cells
-        if not self.searches_context:
-            return ContextVariables()
-        return ContextVariables((self.context,), tuple((level,) for level in self.levels))
+    def searched(self) -> tuple[int, ...]:
+        """The context variables whose links are tested: not where they are constant, nor a function of a column."""
+        return () if self.rule is masked or self.contexts.source is not None else self.contexts.positions
 
     @property
-    def searches_context(self) -> bool:
-        """Whether links at the context can be tested: inside one context it is constant."""
-        return self.context != NO_CONTEXT and self.rule is not masked
+    def graphs(self) -> Contexts:
+        """The searched context variables, with their levels in every graph."""
+        cells = tuple(self.contexts.cells[cell] for cell in self.cells)
+        return Contexts(self.searched, cells) if self.searched else Contexts((), ((),) * len(self.cells))
 
     @cached_property
-    def views(self) -> NDArray[np.int64]:
-        """For every graph, the rows that answer a set without the context: 0 for all of them, 1 + level for some."""
-        return np.array([self._view(level, ()) for level in self.levels], dtype=np.int64)
+    def masks(self) -> tuple[Mask, ...]:
+        """The sets of columns that switch the rows, smallest first; the empty one is the first."""
+        if self.rule is masked:
+            return (Mask((), (), ()),)
+        if self.contexts.source is not None:
+            return Mask((), (), ()), Mask((self.contexts.source,), self.contexts.positions, (self.contexts.source,))
+        chosen = [some for size in range(len(self.searched) + 1) for some in combinations(self.searched, size)]
+        return tuple(Mask(some, some, some if self.rule is pooled else ()) for some in chosen)
+
+    @property
+    def triggers(self) -> tuple[int, ...]:
+        """The columns that switch the rows."""
+        return tuple(dict.fromkeys(column for mask in self.masks for column in mask.triggers))
 
     @cached_property
-    def context_views(self) -> NDArray[np.int64]:
-        """For every graph, the rows that answer a set with the context in it."""
-        return np.array([self._view(level, (self.context,)) for level in self.levels], dtype=np.int64)
+    def views(self) -> Ints:
+        """The view that answers in every graph for every mask, shape (graphs, masks)."""
+        return np.array([[self._view(cell, mask) for mask in self.masks] for cell in self.cells], dtype=np.int64)
+
+    def _view(self, cell: int, mask: Mask) -> int:
+        return self.contexts.number(self.rule(self.contexts.cell(cell), mask.named))
+
+    def trial(self, graph: int, mask: int, x: int, y: int, chosen: tuple[int, ...]) -> Trial:
+        """What is run for a set: `chosen` variables, and the triggers of a mask."""
+        return Trial(x, y, (*chosen, *self.masks[mask].kept), int(self.views[graph, mask]))
 
     def complete_graphs(self) -> Bools:
         """Every pair adjacent in every graph, but for those absent by assumption; shape (graphs, N, N).
 
-        Where the context cannot be tested, only its required links are there.
+        Where a context variable cannot be tested, only its required links are there.
         """
         start = ~self.links.absent
-        if self.context != NO_CONTEXT and not self.searches_context:
-            at_context = self.links.required[self.context]
-            start[self.context], start[:, self.context] = at_context, at_context
-        return np.repeat(start[None], len(self.levels), axis=0)
-
-    def _view(self, level: int, given: tuple[int, ...]) -> int:
-        trial = self.rule(Query(NO_CONTEXT, NO_CONTEXT, given), self.context, level)
-        if trial.where:
-            return trial.where[0][1] + 1
-        return GIVEN_CONTEXT if trial.given else 0
+        for position in self.contexts.positions:
+            if position not in self.searched:
+                start[position] = start[:, position] = self.links.required[position]
+        return np.repeat(start[None], len(self.cells), axis=0)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.graph import Graph
-from causalcontext.questions import Outcomes, Reason, Trial
+from causalcontext.questions import Contexts, Outcomes, Reason, Trial
 from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
 
@@ -54,6 +54,11 @@ class DiscreteModel:
                 f"a joint over {len(self.names)} variables needs one axis for each, and that of the context "
                 f"one entry for each of {len(self.adjacency)} graphs; found the shape {self.joint.shape}"
             )
+
+    @property
+    def contexts(self) -> Contexts:
+        """The views of the model's own variables."""
+        return Contexts((self.context,), tuple((level,) for level in range(len(self.adjacency))))
 
     def independent(self, x: int, y: int, given: Sequence[int] = (), where: Where = ()) -> bool:
         """True if `x` and `y` are independent given the variables `given`, where `where` holds."""
@@ -170,10 +175,13 @@ def _random_table(parents: BoolArray, node: int, shape: Sequence[int], generator
 
 
 class NamedColumns(Protocol):
-    """A table that knows the names of its columns, in the numbering of the trials."""
+    """A table that knows the names of its columns and its views, in the numbering of the trials."""
 
     @property
     def names(self) -> Sequence[str]: ...
+
+    @property
+    def contexts(self) -> Contexts: ...
 
 
 class OracleTest:
@@ -197,15 +205,17 @@ class OracleTest:
         names = self.model.names if data is None else tuple(data.names)
         if sorted(names) != sorted(self.model.names):
             raise DataError(f"the table has the columns {names}, the oracle's model {self.model.names}")
-        return PreparedOracle(self.model, tuple(self.model.names.index(name) for name in names))
+        contexts = self.model.contexts if data is None else data.contexts
+        return PreparedOracle(self.model, tuple(self.model.names.index(name) for name in names), contexts)
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedOracle:
-    """The oracle for one table; `nodes` holds the model's node of every column."""
+    """The oracle for one table; `nodes` holds the model's node of every column, `contexts` the views of the table."""
 
     model: DiscreteModel
     nodes: tuple[int, ...]
+    contexts: Contexts
     _known: dict[Trial, float] = field(default_factory=dict, init=False, repr=False)
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
@@ -218,10 +228,10 @@ class PreparedOracle:
         return Outcomes(statistic, np.full(count, np.nan), p, np.zeros(count, dtype=np.int64), reason)
 
     def _deviation(self, trial: Trial) -> float:
-        """The deviation from independence, NaN where `where` leaves one of the two variables constant."""
+        """The deviation from independence, NaN where the view leaves one of the two variables constant."""
         if trial not in self._known:
             nodes = self.nodes
-            where = tuple((nodes[column], level) for column, level in trial.where)
+            where = tuple((nodes[column], level) for column, level in self.contexts.views[trial.view])
             x, y = nodes[trial.x], nodes[trial.y]
             given = [nodes[column] for column in trial.given]
             fixed = [axis for axis, _ in where]

@@ -9,8 +9,8 @@ the causal order of context r - 1, the first one in that of the base graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,19 +47,11 @@ class LegacySCM(ContextSCM):
 
 
 def random_legacy_model(
-    nodes: int = 8,
-    density: float = 0.4,
-    contexts: int = 2,
-    changes: int = 1,
-    edits: Sequence[str] = ("remove",),
-    cycles: str = "exclude",
-    balance: float = 1.0,
-    *,
-    seed: int | np.random.Generator,
+    nodes: int = 8, density: float = 0.4, *, seed: int | np.random.Generator, balance: float = 1.0, **design: Any
 ) -> LegacySCM:
     """A random model as in the published study; the arguments are those of `random_model`."""
-    design = Design(nodes, density, contexts, changes, tuple(edits), cycles, added_coefficients=ADDED_COEFFICIENTS)
-    family = random_family(design, np.random.default_rng(seed))
+    made = Design(nodes, density, **design, added_coefficients=ADDED_COEFFICIENTS)
+    family = random_family(made, np.random.default_rng(seed))
     names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
     return LegacySCM(names, family.context, family.coefficients, family.order, balance=balance, context_noise=1.0,
                      rejections=family.rejections)  # fmt: skip

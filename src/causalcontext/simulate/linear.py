@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.simulate.assumptions import ancestors, is_strongly_acyclic
-from causalcontext.simulate.edits import COEFFICIENTS
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.random_graphs import Design, Rejection, random_family
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
@@ -157,18 +157,12 @@ class ContextSCM:
 def random_model(
     nodes: int = 8,
     density: float = 0.4,
-    contexts: int = 2,
-    changes: int = 1,
-    edits: Sequence[str] = ("remove",),
-    cycles: str = "exclude",
-    balance: float = 1.0,
-    context_noise: float = 0.2,
     *,
     seed: int | np.random.Generator,
+    balance: float = 1.0,
+    context_noise: float = 0.2,
     noise: NoiseLaw = normal,
-    cycle_length: int | None = None,
-    exogenous: bool = False,
-    coefficients: Sequence[float] = COEFFICIENTS,
+    **design: Any,
 ) -> ContextSCM:
     """A random linear model that meets weak context-sufficiency and strong context-acyclicity.
 
@@ -215,9 +209,7 @@ def random_model(
     """
     if not balance > 0 or context_noise < 0:
         raise OptionError(f"balance is {balance} and context_noise {context_noise}; expected > 0 and >= 0")
-    design = Design(nodes, density, contexts, changes, tuple(edits), cycles, cycle_length, exogenous,
-                    tuple(coefficients))  # fmt: skip
-    family = random_family(design, np.random.default_rng(seed))
+    family = random_family(Design(nodes, density, **design), np.random.default_rng(seed))
     names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
     return ContextSCM(
         names,

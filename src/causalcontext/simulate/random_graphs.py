@@ -44,18 +44,20 @@ class Rejection(StrEnum):
 class Design:
     """What kind of family to draw; the meaning of every entry is that of `random_model`."""
 
-    nodes: int
-    density: float
-    contexts: int
-    changes: int
-    edits: tuple[str, ...]
-    cycles: str
+    nodes: int = 8
+    density: float = 0.4
+    contexts: int = 2
+    changes: int = 1
+    edits: tuple[str, ...] = ("remove",)
+    cycles: str = "exclude"
     cycle_length: int | None = None
     exogenous: bool = False
     coefficients: tuple[float, ...] = COEFFICIENTS
     added_coefficients: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("edits", "coefficients"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         for edit in self.edits:
             check_choice("an entry of edits", edit, EDITS)
         check_choice("cycles", self.cycles, ("exclude", "enforce", "any"))

@@ -45,12 +45,12 @@ class Setting:
 
     def draw_model(self, seed: np.random.Generator) -> ContextSCM:
         """A random model of this setting."""
+        shared = {name: getattr(self, name) for name in ("contexts", "changes", "edits", "cycles", "balance")}
         if self.generator == "legacy":
-            return random_legacy_model(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles,
-                                       self.balance, seed=seed)  # fmt: skip
-        return random_model(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles,
-                            self.balance, self.context_noise, seed=seed, noise=NOISE_LAWS[self.noise],
-                            cycle_length=self.cycle_length, exogenous=self.exogenous)  # fmt: skip
+            return random_legacy_model(self.nodes, self.density, seed=seed, **shared)
+        return random_model(self.nodes, self.density, seed=seed, context_noise=self.context_noise,
+                            noise=NOISE_LAWS[self.noise], cycle_length=self.cycle_length, exogenous=self.exogenous,
+                            **shared)  # fmt: skip
 
 
 @dataclass(frozen=True)

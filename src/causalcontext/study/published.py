@@ -11,7 +11,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.regression_legacy import RegressionLegacy
-from causalcontext.questions import Rule, adaptive, masked, pooled
+from causalcontext.questions import ViewRule, adaptive, masked, pooled
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.intersection import intersect
@@ -37,19 +37,19 @@ def published_pc_p(task: Task) -> Estimate:
 
 def published_pc_b(task: Task) -> Estimate:
     """The edges that PC-AC and PC-P share; links at the context are those of PC-P."""
-    return _estimate(intersect(_by_context(task, adaptive), _run(task, pooled, 0), task.position))
+    return _estimate(intersect(_by_context(task, adaptive), _run(task, pooled, 0), [task.position]))
 
 
-def _by_context(task: Task, rule: Rule) -> Marks:
-    return np.stack([_run(task, rule, level) for level in range(len(_prepared(task)[0].levels))])
+def _by_context(task: Task, rule: ViewRule) -> Marks:
+    return np.stack([_run(task, rule, level) for level in range(len(_prepared(task)[0].contexts.cells))])
 
 
-def _run(task: Task, rule: Rule, level: int) -> Marks:
+def _run(task: Task, rule: ViewRule, level: int) -> Marks:
     data, search = _prepared(task)
     variables = len(data.names)
     links = task.knowledge.links(data.names)
-    plan = Plan(variables, task.position, rule, (level,), links, task.alpha, variables)
-    found = algorithm_1(search, plan, "majority", 1, lambda size, done, total: None)
+    plan = Plan(variables, data.contexts, rule, (level,), links, task.alpha, variables)
+    found = algorithm_1(search, plan, 1, lambda size, done, total: None)
     return np.asarray(found.marks[0])
 
 
@@ -58,7 +58,7 @@ def _prepared(task: Task) -> tuple[Dataset, BatchedSearch]:
     if "published" not in task.memory:
         data = read_table(task.table, task.context)
         prepared = RegressionLegacy().prepare(data, take_survey(data, "raise"))
-        task.memory["published"] = data, BatchedSearch(prepared, task.position)
+        task.memory["published"] = data, BatchedSearch(prepared)
     found: tuple[Dataset, BatchedSearch] = task.memory["published"]
     return found
 

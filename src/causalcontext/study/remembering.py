@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import Survey
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest
+from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.questions import Outcomes, Trial
 
 Answer = tuple[float, float, float, int, int, int]
@@ -31,7 +30,7 @@ class Remembering:
     def prepare(self, data: Dataset, survey: Survey) -> PreparedRemembering:
         """The test for this table, with what it has answered."""
         if survey.fingerprint not in self.prepared:
-            self.prepared[survey.fingerprint] = PreparedRemembering(self.inner.prepare(data, survey))
+            self.prepared[survey.fingerprint] = PreparedRemembering(prepared_test(self.inner, data, survey))
         return self.prepared[survey.fingerprint]
 
 
@@ -41,9 +40,7 @@ class PreparedRemembering:
     def __init__(self, inner: PreparedTest) -> None:
         self.inner = inner
         self._answers: dict[Trial, Answer] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
+        self.labels, self.gaussian, self.compiled_roles = inner.labels, inner.gaussian, inner.compiled_roles
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order."""

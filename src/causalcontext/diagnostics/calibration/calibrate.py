@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import numpy as np
 
 from causalcontext.data.checks import check_survey
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.missing import complete_rows, some_rows
-from causalcontext.data.survey import drop_empty_levels, take_survey
+from causalcontext.data.some_rows import complete_rows, some_rows
+from causalcontext.data.survey import drop_empty_cells, take_survey
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.calibration.alternatives import ALTERNATIVES
-from causalcontext.diagnostics.calibration.nulls import NULLS
-from causalcontext.diagnostics.calibration.questions import Question, all_questions, check_named, one_question
+from causalcontext.diagnostics.calibration.options import CalibrationKeywords, CalibrationOptions
+from causalcontext.diagnostics.calibration.questions import Question, all_questions, one_question
 from causalcontext.diagnostics.calibration.repeats import Repeat, Repeats, run_repeats
 from causalcontext.diagnostics.calibration.report import Calibration
 from causalcontext.diagnostics.calibration.sizes import calibration_table, trials_frame
-from causalcontext.errors import InterruptedSearch, OptionError, check_choice, check_jobs, check_level, check_whole
-from causalcontext.independence.protocol import IndependenceTest
-from causalcontext.independence.registry import find_test
+from causalcontext.errors import InterruptedSearch
+from causalcontext.options import made, takes
 from causalcontext.progress import Count, counting_bar
 
 MOST_ROWS = 20_000
 """Larger tables are calibrated on a sample of their rows."""
 
 
+@takes(CalibrationOptions)
 def calibrate(
     table: Any,
     context: str | None = None,
     *,
-    test: str | IndependenceTest = "auto",
-    x: str | None = None,
-    y: str | None = None,
-    given: Sequence[str] | None = None,
-    null: str = "permutation",
-    alternative: str = "mean",
-    effect: float = 0.5,
-    alpha: float = 0.05,
-    repeats: int = 200,
-    largest_given: int = 2,
-    kinds: Mapping[str, str] | None = None,
-    missing: str = "raise",
     names: Sequence[str] | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
     progress: bool | Count = False,
+    **options: Unpack[CalibrationKeywords],
 ) -> Calibration:
     """The size and the power of a test on tables like this one.
 
@@ -111,49 +97,26 @@ def calibrate(
     >>> report.table["verdict"].tolist()
     ['right']
     """
-    check_calibration(test, null, alternative, effect, alpha, repeats, largest_given, missing, n_jobs, seed)
-    check_named(x, y, given)
-    settings = {
-        "context": None if context is None else str(context), "test": find_test(test).name, "x": x, "y": y,
-        "given": None if given is None else list(given), "null": null, "alternative": alternative,
-        "effect": float(effect), "alpha": float(alpha), "repeats": int(repeats), "largest_given": int(largest_given),
-        "missing": missing, "seed": int(seed),
-    }  # fmt: skip
-    data, notes = _rows_to_use(read_table(table, context, kinds=kinds, names=names), missing, int(seed))
-    questions = _questions(data, x, y, given, largest_given)
-    plan = Repeats(data, questions, test, null, alternative, float(effect), int(seed))
-    found, complete = _collect(plan, int(repeats), n_jobs, progress)
+    chosen = made(CalibrationOptions, options, "calibrate")
+    settings = chosen.settings(context)
+    table = read_table(table, context, kinds=chosen.kinds, names=names)
+    data, notes = _rows_to_use(table, chosen.missing, int(chosen.seed))
+    questions = _questions(data, chosen)
+    plan = Repeats(data, questions, chosen.test, chosen.null, chosen.alternative, float(chosen.effect),
+                   int(chosen.seed))  # fmt: skip
+    found, complete = _collect(plan, int(chosen.repeats), chosen.n_jobs, progress)
     trials = trials_frame(questions, found)
-    report = Calibration(calibration_table(trials, float(alpha)), trials, settings, notes, complete)
+    report = Calibration(calibration_table(trials, float(chosen.alpha)), trials, settings, notes, complete)
     if not complete:
         raise InterruptedSearch(report)
     return report
 
 
-def check_calibration(test: str | IndependenceTest, null: str, alternative: str, effect: float, alpha: float,
-                      repeats: int, largest_given: int, missing: str, n_jobs: int, seed: int) -> None:  # fmt: skip
-    """Return if every option of `calibrate` means something; to be called before long work."""
-    find_test(test)
-    check_choice("null", null, NULLS)
-    check_choice("alternative", alternative, ALTERNATIVES)
-    check_choice("missing", missing, ("raise", "listwise"))
-    if not _real(effect) or not 0.0 <= effect < np.inf:
-        raise OptionError(f"effect is {effect!r}, expected a number from 0")
-    if alternative == "association" and effect > 1.0:
-        raise OptionError(f"effect is {effect!r}, expected a probability: between 0 and 1 for 'association'")
-    check_level("alpha", alpha)
-    check_whole("repeats", repeats, 1)
-    check_whole("largest_given", largest_given, 0)
-    check_whole("seed", seed)
-    check_jobs(n_jobs)
-
-
-def _questions(data: Dataset, x: str | None, y: str | None, given: Sequence[str] | None,
-               largest_given: int) -> tuple[Question, ...]:  # fmt: skip
+def _questions(data: Dataset, options: CalibrationOptions) -> tuple[Question, ...]:
     """The trial that is named, or a question for every class of pair."""
-    if x is None or y is None:
-        return all_questions(data, largest_given)
-    return (one_question(data, x, y, given or ()),)
+    if options.x is None or options.y is None:
+        return all_questions(data, options.largest_given)
+    return (one_question(data, options.x, options.y, options.given or ()),)
 
 
 def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple[str, ...]]:
@@ -167,7 +130,7 @@ def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple
         notes.append(f"{MOST_ROWS:,} of {len(rows):,} rows were drawn at random")
         rows = np.sort(np.random.default_rng(abs(seed)).choice(rows, MOST_ROWS, replace=False))
     kept = some_rows(data, rows)
-    return drop_empty_levels(kept, take_survey(kept))[0], tuple(notes)
+    return drop_empty_cells(kept, take_survey(kept))[0], tuple(notes)
 
 
 def _collect(plan: Repeats, repeats: int, n_jobs: int, progress: bool | Count) -> tuple[list[Repeat], bool]:
@@ -183,7 +146,3 @@ def _collect(plan: Repeats, repeats: int, n_jobs: int, progress: bool | Count) -
         if not found:
             raise
     return found, len(found) == total
-
-
-def _real(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -91,7 +91,7 @@ def _strata(data: Dataset, draw: Draw) -> list[Ints]:
     """The rows of every context where contexts are kept apart, else all rows."""
     if draw.level is None and data.context not in draw.given:
         return [np.arange(data.n_rows)]
-    return [np.flatnonzero(data.codes == level) for level in range(len(data.levels))]
+    return [np.flatnonzero(data.codes == level) for level in range(len(data.contexts.cells))]
 
 
 def _drawn_number(values: Floats, design: Floats, null: str, random: np.random.Generator) -> tuple[Floats, Floats]:

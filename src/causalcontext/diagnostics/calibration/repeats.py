@@ -15,7 +15,7 @@ from causalcontext.diagnostics.calibration.alternatives import changed_column
 from causalcontext.diagnostics.calibration.nulls import finished, null_column
 from causalcontext.diagnostics.calibration.questions import Draw, Question
 from causalcontext.errors import NotYetError
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest
+from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.independence.registry import find_test
 from causalcontext.questions import Outcomes, Reason, Trial
 
@@ -71,7 +71,7 @@ def run_repeat(plan: Repeats, number: int, repeat: int) -> Repeat:
     """One repeat of the question of that number."""
     data, question = plan.data, plan.questions[number]
     random = question.random(plan.seed, repeat)
-    draw = question.draw(len(data.levels), random)
+    draw = question.draw(len(data.contexts.cells), random)
     test = find_test(plan.test, int(random.integers(LARGEST_SEED)))
     null = null_column(data, draw, plan.null, random)
     kind = data.kinds[draw.response]
@@ -97,17 +97,17 @@ def answer(data: Dataset, draw: Draw, response: Floats, test: IndependenceTest) 
     """The answer to a trial, on a table that holds its columns and the context, with another response."""
     small, trial = trial_table(data, draw, response)
     try:
-        prepared = test.prepare(small, take_survey(small))
+        prepared = prepared_test(test, small, take_survey(small))
     except NotYetError:
         return Verdict("", 0, np.nan, Reason.NO_TEST)
     found = prepared.answer([trial])
-    name = _name(test, prepared, found)
+    name = _name(prepared, found)
     return Verdict(name, int(found.n[0]), float(found.p[0]), int(found.reason[0]))
 
 
 def trial_table(data: Dataset, draw: Draw, response: Floats) -> tuple[Dataset, Trial]:
     """The table of one trial, columns by name, and the trial in it."""
-    chosen = {draw.response, draw.other, *draw.given} | ({data.context} if data.context is not None else set())
+    chosen = {draw.response, draw.other, *draw.given, *data.contexts.positions}
     order = sorted(chosen, key=data.names.__getitem__)
     place = {column: position for position, column in enumerate(order)}
     columns = tuple(response if column == draw.response else data.columns[column] for column in order)
@@ -117,21 +117,19 @@ def trial_table(data: Dataset, draw: Draw, response: Floats) -> tuple[Dataset, T
         kinds=tuple(data.kinds[column] for column in order),
         columns=columns,
         dtypes=tuple(data.dtypes[column] for column in order),
-        context=None if data.context is None else place[data.context],
+        contexts=replace(data.contexts, positions=tuple(place[column] for column in data.contexts.positions)),
         categories={place[column]: data.categories[column] for column in order if column in data.categories},
     )
     x, y = sorted((place[draw.response], place[draw.other]))
-    where = () if draw.level is None or small.context is None else ((small.context, draw.level),)
-    return small, Trial(x, y, tuple(sorted(place[column] for column in draw.given)), where)
+    view = 0 if draw.level is None else small.contexts.number(small.contexts.cell(draw.level))
+    return small, Trial(x, y, tuple(sorted(place[column] for column in draw.given)), view)
 
 
-def _name(test: IndependenceTest, prepared: PreparedTest, found: Outcomes) -> str:
+def _name(prepared: PreparedTest, found: Outcomes) -> str:
     """The test that answered."""
     if found.reason[0] == Reason.NO_TEST:
         return ""
-    labels: Sequence[str] = getattr(prepared, "labels", (test.name,))
-    place = 0 if found.label is None else int(found.label[0])
-    return labels[min(place, len(labels) - 1)]  # a test around another one may name itself alone
+    return prepared.labels[0 if found.label is None else int(found.label[0])].name
 
 
 def _several(plan: Repeats, chunk: Sequence[tuple[int, int]]) -> list[Repeat]:

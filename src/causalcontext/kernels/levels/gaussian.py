@@ -1,8 +1,9 @@
 """The linear-Gaussian tests as one compiled function of (x, y, given), on moments alone.
 
-Three ways to answer (`mode`): partial correlation in one view; partial correlations of every context combined, which
-is the pooled question given R; and LR*, whether the regression of y on a set differs between contexts, which is the
-question R against y. The formulas are in docs/tests.md.
+A *sheet* says which rows answer. For two system variables it is one view (partial correlation), or several views whose
+partial correlations are combined: the question given a context variable on all rows. For a context variable against a
+system variable every view of the sheet is divided into parts, and LR* asks whether the regression of y differs between
+them. The formulas are in docs/tests.md.
 """
 
 from __future__ import annotations
@@ -14,103 +15,162 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.projection import COLLINEAR_BELOW, extend_projection, start_projection
+from causalcontext.kernels.levels.projection import extend_projection, start_projection
+from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.kernels.special import chi2_upper, correlation_two_sided, normal_two_sided
 
-ONE_VIEW, EVERY_CONTEXT, CONTEXT_CHANGE = 0, 1, 2
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 STUDENT, FISHER = 0, 1
+ONE_VIEW, SEVERAL_VIEWS, CHANGE = 0, 1, 2
+"""How a sheet answers: the places of the tests among the labels of the prepared test."""
 TESTABLE, FEW_ROWS, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 1, 2, 3, 4
-FEWEST_DF = 5
-"""A view with fewer residual degrees of freedom (or a context with fewer spare rows) is not tested."""
 
 
-class Statistics(NamedTuple):
-    """Everything the tests need to know about the data, for conditioning sets of one size.
+class Views(NamedTuple):
+    """What is known about the rows of every view.
 
-    Views are numbered 0 for all rows and 1 + r for the rows of context r; `covariance` has shape (views, N, N), with
-    zeros at the context's own row and column. `change_*` serve LR*: view 0 there holds only the contexts with enough
-    rows, marked in `usable`; `expected[v, rank]` is the view's term of the exact mean of LR under independence.
+    Attributes
+    ----------
+    covariance : array, shape (views, N, N)
+        In units of the standard deviations over all rows; zeros at context variables.
+    rows : array of int, shape (views,)
+    expected : array, shape (views, ranks)
+        The view's term of the exact mean of LR under independence.
+    kind : int
+        `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed.
     """
 
-    covariance: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    usable: NDArray[np.bool_]
-    change_covariance: NDArray[np.float64]
-    change_rows: int
-    expected: NDArray[np.float64]
+    covariance: Floats
+    rows: Ints
+    expected: Floats
     kind: int
 
 
+class Sheets(NamedTuple):
+    """Which rows answer; sheet k has the strata from `start[k]` up to `start[k + 1]`.
+
+    Attributes
+    ----------
+    start : array of int, shape (sheets + 1,)
+    whole : array of int, shape (strata,)
+        The view of every stratum.
+    parts_start : array of int, shape (strata + 1,)
+        Where the parts of a stratum begin; it has none unless a context variable is one of the pair.
+    parts : array of int, shape (parts,)
+        Views.
+    change : int
+        Whether a context variable is one of the pair.
+    inside : array of int, shape (sheets,)
+        0 where a sheet holds all rows, 1 where it holds those of some contexts.
+    """
+
+    start: Ints
+    whole: Ints
+    parts_start: Ints
+    parts: Ints
+    change: int
+    inside: Ints
+
+
 class Workspace(NamedTuple):
-    """Scratch arrays of one thread: a factored conditioning set for every view."""
+    """Scratch arrays of one thread: a factored conditioning set for every view of a sheet, and a pool of candidates."""
 
-    factor: NDArray[np.float64]
-    loads: NDArray[np.float64]
-    moments: NDArray[np.float64]
-    rank: NDArray[np.int64]
-    chosen: NDArray[np.int64]
-    given: NDArray[np.int64]
-    weakest: NDArray[np.float64]
+    factor: Floats
+    loads: Floats
+    moments: Floats
+    rank: Ints
+    chosen: Ints
+    given: Ints
+    weakest: Floats
+    pool: Ints
+    mine: Ints
+    theirs: Ints
 
 
-def workspace(views: int, size: int, graphs: int = 1) -> Workspace:
+def workspace(sheets: Sheets, size: int, graphs: int, variables: int) -> Workspace:
     """Scratch arrays for sets of at most `size` variables."""
-    width = size + 1
+    width, views = size + 1, 1
+    for k in range(len(sheets.start) - 1):
+        strata = slice(sheets.start[k], sheets.start[k + 1])
+        views = max(views, int(1 + sheets.parts_start[strata.stop] - sheets.parts_start[strata.start])
+                    + int(strata.stop - strata.start))  # fmt: skip
     return Workspace(
         np.zeros((views, width, width)), np.zeros((views, 2, width)), np.zeros((views, width + 1, 3)),
         np.zeros((views, width + 1), dtype=np.int64), np.zeros(width, dtype=np.int64),
         np.zeros(width, dtype=np.int64), np.zeros(graphs),
+        *(np.zeros(variables, dtype=np.int64) for _ in range(3)),
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def start(data: Statistics, mode: int, view: int, x: int, y: int, work: Workspace) -> None:
-    """Begin a run of sets for the pair (x, y); for LR* x is ignored."""
-    if mode == ONE_VIEW:
-        start_projection(data.covariance[view], x, y, work.moments[0], work.rank[0])
-        return
-    first = x if mode == EVERY_CONTEXT else y
-    start_projection(data.change_covariance, first, y, work.moments[0], work.rank[0])
-    for r in range(1, data.covariance.shape[0]):
-        start_projection(data.covariance[r], first, y, work.moments[r], work.rank[r])
+def start(data: Views, sheets: Sheets, sheet: int, x: int, y: int, work: Workspace) -> None:
+    """Begin a run of sets for the pair (x, y); for LR* both are the system variable."""
+    u = 0
+    for s in range(sheets.start[sheet], sheets.start[sheet + 1]):
+        start_projection(data.covariance[sheets.whole[s]], x, y, work.moments[u], work.rank[u])
+        u += 1
+        for k in range(sheets.parts_start[s], sheets.parts_start[s + 1]):
+            start_projection(data.covariance[sheets.parts[k]], x, y, work.moments[u], work.rank[u])
+            u += 1
+
+
+class Question(NamedTuple):
+    """A pair, and the sheet of rows that answers about it."""
+
+    sheet: int
+    x: int
+    y: int
 
 
 @njit(cache=True, nogil=True)
-def extend(data: Statistics, mode: int, view: int, x: int, y: int, begin: int, size: int, work: Workspace) -> None:
+def extend(data: Views, sheets: Sheets, asked: Question, begin: int, size: int, work: Workspace) -> None:
     """Regress on `work.given[:size]`, of which the part before `begin` is unchanged since the last call."""
-    if mode == ONE_VIEW:
-        extend_projection(data.covariance[view], x, y, work.given, begin, size,
-                          work.factor[0], work.loads[0], work.moments[0], work.rank[0])  # fmt: skip
-        return
-    first = x if mode == EVERY_CONTEXT else y
-    if mode == CONTEXT_CHANGE:
-        extend_projection(data.change_covariance, first, y, work.given, begin, size,
-                          work.factor[0], work.loads[0], work.moments[0], work.rank[0])  # fmt: skip
-    for r in range(1, data.covariance.shape[0]):
-        extend_projection(data.covariance[r], first, y, work.given, begin, size,
-                          work.factor[r], work.loads[r], work.moments[r], work.rank[r])  # fmt: skip
+    u = 0
+    for s in range(sheets.start[asked.sheet], sheets.start[asked.sheet + 1]):
+        _extend_view(data.covariance[sheets.whole[s]], asked, begin, size, u, work)
+        u += 1
+        for k in range(sheets.parts_start[s], sheets.parts_start[s + 1]):
+            _extend_view(data.covariance[sheets.parts[k]], asked, begin, size, u, work)
+            u += 1
 
 
 @njit(cache=True, nogil=True)
-def evaluate(
-    data: Statistics, mode: int, view: int, x: int, y: int, size: int, work: Workspace
-) -> tuple[float, float, int, int]:
+def _extend_view(covariance: Floats, asked: Question, begin: int, size: int, u: int, work: Workspace) -> None:
+    extend_projection(covariance, asked.x, asked.y, work.given[:size], begin,
+                      work.factor[u], work.loads[u], work.moments[u], work.rank[u])  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def evaluate(data: Views, sheets: Sheets, asked: Question, size: int,
+             work: Workspace) -> tuple[float, float, int, int]:  # fmt: skip
     """The test of the set that was last extended to: (statistic, df, rows, reason)."""
-    if mode == ONE_VIEW:
-        rows = data.rows[view]
-        if rows - work.rank[0, size] - 2 < FEWEST_DF:
-            return math.nan, math.nan, rows, FEW_ROWS
-        correlation, reason = _correlation(data.covariance[view], x, y, work.moments[0, size])
-        return correlation, float(rows - work.rank[0, size] - 2), rows, reason
-    if mode == EVERY_CONTEXT:
-        return _every_context(data, x, y, size, work)
-    return _context_change(data, y, size, work)
+    first = sheets.start[asked.sheet]
+    if sheets.change == 1:
+        return _change(data, sheets, asked, size, work)
+    if sheets.start[asked.sheet + 1] - first > 1:
+        return _several_views(data, sheets, asked, size, work)
+    view = sheets.whole[first]
+    rows = data.rows[view]
+    if rows - work.rank[0, size] - 2 < SPARE_ROWS:
+        return math.nan, math.nan, rows, FEW_ROWS
+    correlation, reason = _correlation(data.covariance[view], asked.x, asked.y, work.moments[0, size])
+    return correlation, float(rows - work.rank[0, size] - 2), rows, reason
 
 
 @njit(cache=True, nogil=True)
-def tail(data: Statistics, mode: int, statistic: float, df: float) -> float:
+def label_of(sheets: Sheets, sheet: int) -> int:
+    """How a sheet answers."""
+    if sheets.change == 1:
+        return CHANGE
+    return ONE_VIEW if sheets.start[sheet + 1] - sheets.start[sheet] == 1 else SEVERAL_VIEWS
+
+
+@njit(cache=True, nogil=True)
+def tail(data: Views, label: int, statistic: float, df: float) -> float:
     """The p-value of a statistic from `evaluate`."""
-    if mode != ONE_VIEW:
+    if label != ONE_VIEW:
         return chi2_upper(statistic, df)
     if data.kind == FISHER:
         return normal_two_sided(math.atanh(_inside(statistic)) * math.sqrt(df - 1.0))
@@ -118,7 +178,7 @@ def tail(data: Statistics, mode: int, statistic: float, df: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _correlation(covariance: NDArray[np.float64], x: int, y: int, left: NDArray[np.float64]) -> tuple[float, int]:
+def _correlation(covariance: Floats, x: int, y: int, left: Floats) -> tuple[float, int]:
     """The partial correlation from residual moments, or the reason why there is none."""
     if covariance[x, x] <= 0.0 or covariance[y, y] <= 0.0:
         return math.nan, CONSTANT
@@ -128,53 +188,57 @@ def _correlation(covariance: NDArray[np.float64], x: int, y: int, left: NDArray[
 
 
 @njit(cache=True, nogil=True)
-def _every_context(data: Statistics, x: int, y: int, size: int, work: Workspace) -> tuple[float, float, int, int]:
-    """Σ_r (n_r - rank_r - 3) atanh(ρ_r)² over the contexts that can be tested; one degree of freedom each."""
-    total, contexts, rows, last_reason = 0.0, 0, 0, FEW_ROWS
-    for r in range(1, data.covariance.shape[0]):
-        if data.rows[r] <= work.rank[r, size] + 3:
+def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
+                   work: Workspace) -> tuple[float, float, int, int]:  # fmt: skip
+    """Σ_r (n_r - rank_r - 3) atanh(ρ_r)² over the views that can be tested; one degree of freedom each."""
+    total, tested, rows, all_rows, last_reason = 0.0, 0, 0, 0, FEW_ROWS
+    first = sheets.start[asked.sheet]
+    for s in range(first, sheets.start[asked.sheet + 1]):
+        view, u = sheets.whole[s], s - first
+        all_rows += data.rows[view]
+        if data.rows[view] <= work.rank[u, size] + 3:
             continue
-        correlation, reason = _correlation(data.covariance[r], x, y, work.moments[r, size])
+        correlation, reason = _correlation(data.covariance[view], asked.x, asked.y, work.moments[u, size])
         if reason != TESTABLE:
             last_reason = reason
             continue
         z = math.atanh(_inside(correlation))
-        total += (data.rows[r] - work.rank[r, size] - 3) * z * z
-        contexts += 1
-        rows += data.rows[r]
-    if contexts == 0:
-        return math.nan, math.nan, data.rows[0], last_reason
-    return total, float(contexts), rows, TESTABLE
+        total += (data.rows[view] - work.rank[u, size] - 3) * z * z
+        tested += 1
+        rows += data.rows[view]
+    if tested == 0:
+        return math.nan, math.nan, all_rows, last_reason
+    return total, float(tested), rows, TESTABLE
 
 
 @njit(cache=True, nogil=True)
-def _context_change(data: Statistics, y: int, size: int, work: Workspace) -> tuple[float, float, int, int]:
-    """LR* of "one regression of y for all contexts", Bartlett-corrected by the exact mean of LR."""
-    rows = data.change_rows
-    if data.usable.sum() < 2:
+def _change(data: Views, sheets: Sheets, asked: Question, size: int,
+            work: Workspace) -> tuple[float, float, int, int]:  # fmt: skip
+    """LR* of "one regression of y for all parts", Bartlett-corrected by the exact mean of LR; strata add up."""
+    ratio, mean, df, rows, u = 0.0, 0.0, 0, 0, 0
+    for s in range(sheets.start[asked.sheet], sheets.start[asked.sheet + 1]):
+        rows += data.rows[sheets.whole[s]]
+    if rows == 0:
         return math.nan, math.nan, rows, FEW_CONTEXTS
-    spread, reason = _residual_variance(data.change_covariance, y, work.moments[0, size])
-    if reason != TESTABLE:
-        return math.nan, math.nan, rows, reason
-    ratio = rows * math.log(spread)
-    df = -(work.rank[0, size] + 2)
-    mean = data.expected[0, work.rank[0, size]]
-    for r in range(1, data.covariance.shape[0]):
-        if not data.usable[r - 1]:
-            continue
-        spread, reason = _residual_variance(data.covariance[r], y, work.moments[r, size])
-        if reason != TESTABLE:
-            return math.nan, math.nan, rows, reason
-        ratio -= data.rows[r] * math.log(spread)
-        df += work.rank[r, size] + 2
-        mean -= data.expected[r, work.rank[r, size]]
+    for s in range(sheets.start[asked.sheet], sheets.start[asked.sheet + 1]):
+        for k in range(sheets.parts_start[s] - 1, sheets.parts_start[s + 1]):
+            is_whole = k < sheets.parts_start[s]
+            view = sheets.whole[s] if is_whole else sheets.parts[k]
+            spread, reason = _residual_variance(data.covariance[view], asked.y, work.moments[u, size])
+            if reason != TESTABLE:
+                return math.nan, math.nan, rows, reason
+            sign = 1 if is_whole else -1
+            ratio += sign * data.rows[view] * math.log(spread)
+            mean += sign * data.expected[view, work.rank[u, size]]
+            df -= sign * (work.rank[u, size] + 2)
+            u += 1
     if df <= 0 or mean <= 0.0:
         return math.nan, math.nan, rows, COLLINEAR
     return max(ratio, 0.0) * df / mean, float(df), rows, TESTABLE
 
 
 @njit(cache=True, nogil=True)
-def _residual_variance(covariance: NDArray[np.float64], y: int, left: NDArray[np.float64]) -> tuple[float, int]:
+def _residual_variance(covariance: Floats, y: int, left: Floats) -> tuple[float, int]:
     if covariance[y, y] <= 0.0:
         return math.nan, CONSTANT
     if left[1] <= COLLINEAR_BELOW * covariance[y, y]:
@@ -188,18 +252,27 @@ def _inside(correlation: float) -> float:
     return min(max(correlation, -1.0 + 1e-15), 1.0 - 1e-15)
 
 
+class Asked(NamedTuple):
+    """Unrelated questions with sets of one size: sheets (n,), ends (n,), and conditions (n, size)."""
+
+    sheet: Ints
+    x: Ints
+    y: Ints
+    given: Ints
+
+
 @njit(cache=True, nogil=True)
-def answer_batch(data: Statistics, mode: NDArray[np.int64], view: NDArray[np.int64], x: NDArray[np.int64],
-                 y: NDArray[np.int64], given: NDArray[np.int64], size: int, work: Workspace,
-                 numbers: NDArray[np.float64], facts: NDArray[np.int64]) -> None:  # fmt: skip
-    """Run unrelated trials with sets of one size; fill `numbers` (statistic, df, p) and `facts` (rows, reason)."""
-    for i in range(x.size):
-        work.given[:size] = given[i, :size]
-        start(data, mode[i], view[i], x[i], y[i], work)
-        extend(data, mode[i], view[i], x[i], y[i], 0, size, work)
-        statistic, df, rows, reason = evaluate(data, mode[i], view[i], x[i], y[i], size, work)
-        facts[i, 0] = rows
-        facts[i, 1] = reason
+def answer_batch(data: Views, sheets: Sheets, asked: Asked, numbers: Floats, facts: Ints, work: Workspace) -> None:
+    """Fill `numbers` (statistic, df, p) and `facts` (rows, reason, label)."""
+    size = asked.given.shape[1]
+    for i in range(asked.x.size):
+        question = Question(asked.sheet[i], asked.x[i], asked.y[i])
+        work.given[:size] = asked.given[i]
+        start(data, sheets, question.sheet, question.x, question.y, work)
+        extend(data, sheets, question, 0, size, work)
+        statistic, df, rows, reason = evaluate(data, sheets, question, size, work)
+        label = label_of(sheets, question.sheet)
+        facts[i, 0], facts[i, 1], facts[i, 2] = rows, reason, label
         numbers[i, 0] = statistic
         numbers[i, 1] = df if reason == TESTABLE else math.nan
-        numbers[i, 2] = tail(data, mode[i], statistic, df) if reason == TESTABLE else math.nan
+        numbers[i, 2] = tail(data, label, statistic, df) if reason == TESTABLE else math.nan

@@ -12,11 +12,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from causalcontext.kernels.limits import COLLINEAR_BELOW
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-COLLINEAR_BELOW = 1e-10
-"""A residual variance below this share of the variable's own variance counts as zero."""
 
 
 @njit(cache=True, nogil=True)
@@ -41,14 +40,14 @@ def start_projection(covariance: Floats, x: int, y: int, moments: Floats, rank: 
 
 
 @njit(cache=True, nogil=True)
-def extend_projection(covariance: Floats, x: int, y: int, given: Ints, start: int, size: int,
+def extend_projection(covariance: Floats, x: int, y: int, given: Ints, start: int,
                       factor: Floats, loads: Floats, moments: Floats, rank: Ints) -> None:  # fmt: skip
-    """Regress x and y on `given[:size]`, where everything up to `start` is already done.
+    """Regress x and y on `given`, a set of some size, where everything up to `start` is already done.
 
     Afterwards `moments[size]` holds the residual variance of x, that of y and their residual covariance, and
     `rank[size]` the rank of the set.
     """
-    for j in range(start, size):
+    for j in range(start, given.size):
         z = given[j]
         pivot = covariance[z, z]
         for k in range(j):

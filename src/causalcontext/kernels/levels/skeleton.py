@@ -1,8 +1,11 @@
 """One level of the skeleton, and the votes on its colliders, as single compiled calls.
 
-Contexts share what they can: a set is tested once in a view, for all graphs in which it is a candidate. Graphs are
-bits of an integer, and a variable carries the bits of the graphs in which it may be conditioned on. One more bit, above
-those of the graphs, stands for their union: it answers for the pairs that hold the context, which all graphs share.
+Contexts share what they can: a set is tested once on a sheet of rows, for all graphs in which it is a candidate. Graphs
+are bits of an integer, and a neighbour carries the bits of the graphs in which it may be conditioned on. Columns that
+switch the rows (*triggers*: context variables, or the column that an indicator is made of) are enumerated apart from
+the others: a *mask* is a set of triggers, and the sets of a mask are answered on the sheet of (graph, mask).
+
+A call returns the deciding set of every pair and graph (`Decisions`); who keeps records, and where, is not known here.
 """
 
 from __future__ import annotations
@@ -14,160 +17,224 @@ from numba import njit
 from numpy.typing import NDArray
 
 from causalcontext.kernels.levels.gaussian import (
-    CONTEXT_CHANGE,
-    EVERY_CONTEXT,
     ONE_VIEW,
     TESTABLE,
-    Statistics,
+    Question,
+    Sheets,
+    Views,
     Workspace,
     evaluate,
     extend,
+    label_of,
     start,
     tail,
 )
 from causalcontext.kernels.levels.projection import next_combination
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
-# columns of Ledger.numbers and Ledger.facts
 P, STATISTIC, DF = 0, 1, 2
-ROWS, VIEW, SIZE, REASON, UNTESTED, SEPARATED, CUT, LABEL = 0, 1, 2, 3, 4, 5, 6, 7
+ROWS, MASK, SIZE, REASON, UNTESTED, SEPARATED, CUT, LABEL = 0, 1, 2, 3, 4, 5, 6, 7
 FACTS = 8
-"""`LABEL` is the place of the test among the labels of the prepared test; here the mode of the question."""
-GIVEN_CONTEXT = -1
-"""The view of a set that holds the context in a search over all rows: every context, combined."""
+"""Columns of `Decisions.numbers` and `Decisions.facts`; the mask is -1 where nothing could be tested."""
 MOST_SETS = 100_000
 """Sets of one size that are tried among the neighbours of one variable. Larger neighbourhoods are cut short there."""
 
 
-class Records(NamedTuple):
-    """The deciding test of every graph and pair; all arrays have the shape (graphs, pairs, columns)."""
+class Neighbours(NamedTuple):
+    """Who may be conditioned on for the sake of a variable, and in which graphs.
+
+    Attributes
+    ----------
+    start : array of int, shape (N + 1,)
+        Variable i has the neighbours `columns[start[i] : start[i + 1]]`, in column order, triggers not among them.
+    columns, graphs : arrays of int, shape (neighbours,)
+        Their columns, and the bits of the graphs in which they may serve.
+    triggers : array of int, shape (N, triggers)
+        The bits of the graphs in which a trigger may serve a variable.
+    """
+
+    start: Ints
+    columns: Ints
+    graphs: Ints
+    triggers: Ints
+
+
+class Masks(NamedTuple):
+    """Sets of triggers, smallest first.
+
+    Attributes
+    ----------
+    bits, size : arrays of int, shape (masks,)
+        Which triggers, and how many.
+    kept : array of int, shape (masks, most)
+        System columns that a mask leaves among the conditions, padded with -1.
+    sheet : array of int, shape (graphs, masks)
+        Which rows answer.
+    own : array of int, shape (N,)
+        The bit of the trigger that a column is, 0 for others.
+    """
+
+    bits: Ints
+    size: Ints
+    kept: Ints
+    sheet: Ints
+    own: Ints
+
+
+class Level(NamedTuple):
+    """All that the pairs of a level have in common."""
+
+    data: Views
+    sheets: Sheets
+    neighbours: Neighbours
+    masks: Masks
+    alpha: float
+    size: int
+
+
+class Pairs(NamedTuple):
+    """Pairs of variables, and the bits of the graphs in which they are asked about."""
+
+    first: Ints
+    second: Ints
+    active: Ints
+
+
+class Decisions(NamedTuple):
+    """The deciding set of every pair and graph: the separating one, else the one with the largest p-value.
+
+    Attributes
+    ----------
+    numbers : array, shape (pairs, graphs, 3)
+    facts : array of int32, shape (pairs, graphs, `FACTS`)
+    given : array of int16, shape (pairs, graphs, width)
+        The members that are not triggers, padded with -1.
+    """
 
     numbers: NDArray[np.float64]
     facts: NDArray[np.int32]
     given: NDArray[np.int16]
 
 
-class Candidates(NamedTuple):
-    """Who may be conditioned on: `system[i, z]` has the bits of the graphs in which z may serve variable i.
+class Subject(NamedTuple):
+    """What a run of sets is about: a pair, whose neighbours are tried, how many at a time, with which mask."""
 
-    `system` leaves the context out, `context` is the context's own column of bits, `plain_view` and `context_view` say
-    for every graph which rows answer a set without and with the context in it.
-    """
+    x: int
+    y: int
+    node: int
+    mask: int
+    size: int
+    kept: int
 
-    system: Ints
-    context: Ints
-    plain_view: Ints
-    context_view: Ints
+
+def no_decisions(pairs: int, graphs: int, width: int) -> Decisions:
+    """Room for the decisions on so many pairs."""
+    numbers = np.full((pairs, graphs, 3), np.nan)
+    numbers[:, :, P] = -1.0
+    facts = np.zeros((pairs, graphs, FACTS), dtype=np.int32)
+    facts[:, :, MASK] = -1
+    return Decisions(numbers, facts, np.full((pairs, graphs, width), -1, dtype=np.int16))
 
 
 @njit(cache=True, nogil=True)
-def search_pairs(data: Statistics, alpha: float, level: int, context: int, first: Ints, second: Ints, slot: Ints,
-                 active: Ints, candidates: Candidates, records: Records, work: Workspace) -> Ints:  # fmt: skip
-    """Look for a separating set of `level` variables for every pair; the number of tests on all rows and on some.
+def search_pairs(level: Level, pairs: Pairs, decisions: Decisions, work: Workspace) -> Ints:
+    """Look for a separating set of `level.size` variables for every pair; the number of tests on all rows and on some.
 
-    Sets without the context come first, from the neighbours of the first variable, then of the second. For every
-    graph the first separating set in this order wins; the graphs that are still `active` stop there.
+    Sets without triggers come first, from the neighbours of the first variable, then of the second. For every graph the
+    first separating set in this order wins; the graphs that are still active stop there.
     """
     tests = np.zeros(2, dtype=np.int64)
-    for k in range(first.size):
-        x, y = first[k], second[k]
-        if x == context or y == context:
-            system = y if x == context else x
-            _scan_sides(data, alpha, CONTEXT_CHANGE, 0, context, context, system, level, False, active[k],
-                        candidates, records, slot[k], work, tests)  # fmt: skip
-            continue
-        left = active[k]
-        done = 0
-        for g in range(candidates.plain_view.size):
-            view = candidates.plain_view[g]
-            same = _graphs_with_view(candidates.plain_view, view) & left & ~done
-            if same & (1 << g):
-                done |= same
-                remaining = _scan_sides(data, alpha, ONE_VIEW, view, context, x, y, level, False, same, candidates,
-                                        records, slot[k], work, tests)  # fmt: skip
-                left &= ~(same & ~remaining)
-        if context < 0 or level == 0:
-            continue
-        for g in range(candidates.plain_view.size):
-            if left & (1 << g):
-                view = candidates.context_view[g]
-                mode = EVERY_CONTEXT if view == GIVEN_CONTEXT else ONE_VIEW
-                _scan_sides(data, alpha, mode, view, context, x, y, level, True, 1 << g, candidates, records,
-                            slot[k], work, tests)  # fmt: skip
+    for k in range(pairs.first.size):
+        x, y = pairs.first[k], pairs.second[k]
+        left = pairs.active[k]
+        for m in range(level.masks.bits.size):
+            if left == 0:
+                break
+            if not _mask_fits(level, m, x, y):
+                continue
+            done = 0
+            for g in range(level.masks.sheet.shape[0]):
+                if left & ~done & (1 << g):
+                    same = _same_sheet(level.masks.sheet, g, m) & left & ~done
+                    done |= same
+                    left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
     return tests
 
 
 @njit(cache=True, nogil=True)
-def _graphs_with_view(views: Ints, view: int) -> int:
+def _mask_fits(level: Level, m: int, x: int, y: int) -> bool:
+    """Whether a mask is small enough for the level, and holds none of the two variables."""
+    own = level.masks.own
+    return bool(level.masks.size[m] <= level.size and level.masks.bits[m] & (own[x] | own[y]) == 0)
+
+
+@njit(cache=True, nogil=True)
+def _same_sheet(sheet: Ints, g: int, m: int) -> int:
     bits = 0
-    for g in range(views.size):
-        if views[g] == view:
-            bits |= 1 << g
+    for h in range(g, sheet.shape[0]):
+        if sheet[h, m] == sheet[g, m]:
+            bits |= 1 << h
     return bits
 
 
 @njit(cache=True, nogil=True)
-def _scan_sides(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, level: int,
-                with_context: bool, active: int, candidates: Candidates, records: Records, slot: int,
-                work: Workspace, tests: Ints) -> int:  # fmt: skip
-    """Scan the sets from both neighbourhoods; the graphs that found no separating set."""
-    scanned = 0
-    size = level - 1 if with_context else level
-    for side in range(2):
-        node, other = (x, y) if side == 0 else (y, x)
-        open_here = active & candidates.context[node] if with_context else active
-        open_here = _small_enough(candidates.system, node, x, y, size, level, open_here, records.facts, slot)
-        if open_here == 0:
-            continue
-        found = _scan(data, alpha, mode, view, context, x, y, node, other, level, with_context, open_here, scanned,
-                      candidates.system, records, slot, work, tests)  # fmt: skip
-        scanned = open_here
-        active &= ~found
+def _serving(level: Level, node: int, m: int, active: int) -> int:
+    """The graphs in which all triggers of a mask may serve a variable."""
+    for t in range(level.neighbours.triggers.shape[1]):
+        if level.masks.bits[m] & (1 << t):
+            active &= level.neighbours.triggers[node, t]
     return active
 
 
 @njit(cache=True, nogil=True)
-def _scan(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, node: int, other: int,
-          level: int, with_context: bool, active: int, skipped: int, system: Ints, records: Records, slot: int,
-          work: Workspace, tests: Ints) -> int:  # fmt: skip
-    """Test the subsets of one neighbourhood in lexicographic order; the graphs that found a separating set.
-
-    `skipped` are the graphs for which the sets inside the other variable's neighbourhood were tested before.
-    """
-    size = level - 1 if with_context else level
-    pool = _pool(system, node, x, y, active) if size > 0 else work.given[:0]
-    if pool.size < size:
-        return 0
-    _first_set(work, pool, size)
-    work.weakest[:] = 2.0
-    start(data, mode, view, x, y, work)
-    found, stale = 0, 0
-    while True:
-        eligible = _eligible(system, node, other, work.given, size, active & ~found, skipped)
-        if eligible:
-            extend(data, mode, view, x, y, stale, size, work)
-            stale = size
-            tests[0 if view <= 0 else 1] += 1
-            found |= _decide(data, alpha, mode, view, context, x, y, size, with_context, eligible, records, slot, work)
-            if found == active:
-                return found
-        changed = _next_set(work, pool, size)
-        if changed < 0:
-            return found
-        stale = min(stale, changed)
+def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: Decisions, work: Workspace,
+                tests: Ints) -> int:  # fmt: skip
+    """Scan the sets of a mask from both neighbourhoods; the graphs that found a separating set."""
+    scanned, found = 0, 0
+    size, kept = level.size - level.masks.size[m], _keep(level.masks.kept[m], work)
+    for side in range(2):
+        node, other = (x, y) if side == 0 else (y, x)
+        about = Subject(x, y, node, m, size, kept)
+        open_here = _serving(level, node, m, active & ~found)
+        count = _fill_pool(level.neighbours, about, other, open_here, work)
+        open_here = _small_enough(about, count, open_here, level.size, decisions.facts[k], work)
+        if open_here != 0:
+            found |= _scan(level, k, about, count, open_here, scanned, decisions, work, tests)
+            scanned = open_here
+    return found
 
 
 @njit(cache=True, nogil=True)
-def _pool(system: Ints, node: int, x: int, y: int, active: int) -> Ints:
-    """The variables that may serve `node` in some active graph, in column order."""
-    pool = np.empty(system.shape[0], dtype=np.int64)
+def _keep(kept: Ints, work: Workspace) -> int:
+    """Put the columns that a mask keeps at the head of the set; how many there are."""
     count = 0
-    for z in range(system.shape[0]):
-        if z != x and z != y and system[node, z] & active:
-            pool[count] = z
+    for column in kept:
+        if column >= 0:
+            work.given[count] = column
             count += 1
-    return pool[:count]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, work: Workspace) -> int:
+    """Let `work.pool` hold the variables that may serve a node in some active graph; how many there are.
+
+    `work.mine` has the graphs in which they may serve the node, `work.theirs` those in which they may serve the other.
+    """
+    count, j, end = 0, neighbours.start[other], neighbours.start[other + 1]
+    for i in range(neighbours.start[about.node], neighbours.start[about.node + 1]):
+        z = neighbours.columns[i]
+        if z == about.x or z == about.y or neighbours.graphs[i] & active == 0:
+            continue
+        while j < end and neighbours.columns[j] < z:
+            j += 1
+        work.pool[count] = z
+        work.mine[count] = neighbours.graphs[i]
+        work.theirs[count] = neighbours.graphs[j] if j < end and neighbours.columns[j] == z else 0
+        count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -180,237 +247,334 @@ def combinations(candidates: int, size: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _small_enough(system: Ints, node: int, x: int, y: int, size: int, level: int, active: int,
-                  facts: NDArray[np.int32], slot: int) -> int:  # fmt: skip
+def _small_enough(about: Subject, count: int, active: int, level: int, facts: NDArray[np.int32],
+                  work: Workspace) -> int:  # fmt: skip
     """The graphs in which the sets of this size are few enough; the others note the level at which they were cut."""
-    if size <= 1 or combinations(_pool(system, node, x, y, active).size, size) <= MOST_SETS:
+    if about.size <= 1 or combinations(count, about.size) <= MOST_SETS:
         return active
     kept = 0
-    for bit in range(facts.shape[0] + 1):
-        if not active & (1 << bit):
+    for g in range(facts.shape[0]):
+        if not active & (1 << g):
             continue
-        if combinations(_pool(system, node, x, y, 1 << bit).size, size) <= MOST_SETS:
-            kept |= 1 << bit
-        elif facts[bit % facts.shape[0], slot, CUT] == 0:
-            facts[bit % facts.shape[0], slot, CUT] = level
+        candidates = 0
+        for place in range(count):
+            candidates += (work.mine[place] >> g) & 1
+        if combinations(candidates, about.size) <= MOST_SETS:
+            kept |= 1 << g
+        elif facts[g, CUT] == 0:
+            facts[g, CUT] = level
     return kept
 
 
 @njit(cache=True, nogil=True)
-def _first_set(work: Workspace, pool: Ints, size: int) -> None:
-    """Let `work.given` hold the first `size` variables of the pool."""
-    for j in range(size):
+def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped: int, decisions: Decisions,
+          work: Workspace, tests: Ints) -> int:  # fmt: skip
+    """Test the subsets of one neighbourhood in lexicographic order; the graphs that found a separating set.
+
+    `skipped` are the graphs for which the sets inside the other variable's neighbourhood were tested before.
+    """
+    if count < about.size:
+        return 0
+    asked = _question(level, about, active)
+    _first_set(work, about)
+    work.weakest[:] = 2.0
+    start(level.data, level.sheets, asked.sheet, asked.x, asked.y, work)
+    found, stale, length = 0, 0, about.size + about.kept
+    while True:
+        eligible = _eligible(about.size, active & ~found, skipped, work)
+        if eligible:
+            extend(level.data, level.sheets, asked, stale, length, work)
+            stale = length
+            tests[level.sheets.inside[asked.sheet]] += 1
+            found |= _decide(level, k, about, asked, eligible, decisions, work)
+            if found == active:
+                return found
+        changed = _next_set(work, about, count)
+        if changed < 0:
+            return found
+        stale = min(stale, changed)
+
+
+@njit(cache=True, nogil=True)
+def _question(level: Level, about: Subject, active: int) -> Question:
+    """The pair and the sheet that answers; against a context variable only the other one is looked at."""
+    g = 0
+    while not active & (1 << g):
+        g += 1
+    x = about.y if level.sheets.change == 1 else about.x
+    return Question(level.masks.sheet[g, about.mask], x, about.y)
+
+
+@njit(cache=True, nogil=True)
+def _first_set(work: Workspace, about: Subject) -> None:
+    """Let `work.given` hold what is kept and the first variables of the pool."""
+    for j in range(about.size):
         work.chosen[j] = j
-        work.given[j] = pool[j]
+        work.given[about.kept + j] = work.pool[j]
 
 
 @njit(cache=True, nogil=True)
-def _next_set(work: Workspace, pool: Ints, size: int) -> int:
+def _next_set(work: Workspace, about: Subject, count: int) -> int:
     """Let `work.given` hold the next subset of the pool; the first place that changed, or -1 after the last."""
-    changed = next_combination(work.chosen, size, pool.size)
-    if changed >= 0:
-        for j in range(changed, size):
-            work.given[j] = pool[work.chosen[j]]
-    return changed
+    changed = next_combination(work.chosen, about.size, count)
+    if changed < 0:
+        return -1
+    for j in range(changed, about.size):
+        work.given[about.kept + j] = work.pool[work.chosen[j]]
+    return about.kept + changed
 
 
 @njit(cache=True, nogil=True)
-def _eligible(system: Ints, node: int, other: int, given: Ints, size: int, active: int, skipped: int) -> int:
+def _eligible(size: int, active: int, skipped: int, work: Workspace) -> int:
     """The active graphs in which the whole set is a candidate, and was not one for the other variable."""
     before = active & skipped
     for j in range(size):
-        active &= system[node, given[j]]
-        before &= system[other, given[j]]
+        active &= work.mine[work.chosen[j]]
+        before &= work.theirs[work.chosen[j]]
     return active & ~before
 
 
 @njit(cache=True, nogil=True)
-def _decide(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, size: int,
-            with_context: bool, eligible: int, records: Records, slot: int, work: Workspace) -> int:  # fmt: skip
+def _decide(level: Level, k: int, about: Subject, asked: Question, eligible: int, decisions: Decisions,
+            work: Workspace) -> int:  # fmt: skip
     """Test one set and write it down where it is the weakest evidence so far; the graphs that it separates."""
-    statistic, df, rows, reason = evaluate(data, mode, view, x, y, size, work)
-    p = -1.0
-    found = 0
-    graphs = records.facts.shape[0]
-    for bit in range(graphs + 1):
-        if not eligible & (1 << bit):
+    length = about.size + about.kept
+    statistic, df, rows, reason = evaluate(level.data, level.sheets, asked, length, work)
+    label = label_of(level.sheets, asked.sheet)
+    p, found = -1.0, 0
+    for g in range(decisions.facts.shape[1]):
+        if not eligible & (1 << g):
             continue
-        g = bit % graphs  # the union's bit writes to the first graph; the caller copies it to all
+        facts, numbers = decisions.facts[k, g], decisions.numbers[k, g]
         if reason != TESTABLE:
-            _note_untested(records.facts[g, slot], rows, reason)
+            facts[UNTESTED] += 1
+            if facts[MASK] < 0:
+                facts[ROWS], facts[REASON] = rows, reason
             continue
-        if mode == ONE_VIEW and work.rank[0, size] == size:
+        if label == ONE_VIEW and work.rank[0, length] == length:
             if abs(statistic) >= work.weakest[g]:
                 continue
             work.weakest[g] = abs(statistic)
         if p < 0.0:
-            p = tail(data, mode, statistic, df)
-        if p > records.numbers[g, slot, P]:
-            _write(records, g, slot, p, statistic, df, rows, mode, view, context, size, with_context, work.given)
-        if p > alpha:
-            records.facts[g, slot, SEPARATED] = 1
-            found |= 1 << bit
+            p = tail(level.data, label, statistic, df)
+        if p > numbers[P]:
+            numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
+            facts[ROWS], facts[MASK], facts[SIZE] = rows, about.mask, about.size
+            facts[REASON], facts[LABEL] = TESTABLE, label
+            for j in range(decisions.given.shape[2]):
+                decisions.given[k, g, j] = work.given[about.kept + j] if j < about.size else -1
+        if p > level.alpha:
+            facts[SEPARATED] = 1
+            found |= 1 << g
     return found
 
 
-@njit(cache=True, nogil=True)
-def _note_untested(facts: NDArray[np.int32], rows: int, reason: int) -> None:
-    facts[UNTESTED] += 1
-    if facts[VIEW] < 0:
-        facts[ROWS] = rows
-        facts[REASON] = reason
+class Ballots(NamedTuple):
+    """Pairs whose separating sets vote, each in one graph: on the centres from `offset[k]` up to `offset[k + 1]`."""
+
+    graph: Ints
+    first: Ints
+    second: Ints
+    centre: Ints
+    offset: Ints
 
 
 @njit(cache=True, nogil=True)
-def _write(records: Records, g: int, slot: int, p: float, statistic: float, df: float, rows: int, mode: int, view: int,
-           context: int, size: int, with_context: bool, given: Ints) -> None:  # fmt: skip
-    records.numbers[g, slot, P] = p
-    records.numbers[g, slot, STATISTIC] = statistic
-    records.numbers[g, slot, DF] = df
-    facts = records.facts[g, slot]
-    facts[ROWS] = rows
-    facts[VIEW] = max(view, 0)
-    facts[REASON] = TESTABLE
-    facts[LABEL] = mode
-    records.given[g, slot, :] = -1
-    for j in range(size):
-        records.given[g, slot, j] = given[j]
-    if with_context and view == GIVEN_CONTEXT:
-        records.given[g, slot, size] = context
-        size += 1
-    facts[SIZE] = size
+def count_votes(level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints, work: Workspace) -> None:
+    """Count, for every pair, the sets of `level.size` neighbours (triggers not counted) that separate it.
 
-
-@njit(cache=True, nogil=True)
-def count_votes(data: Statistics, alpha: float, size: int, context: int, graph: Ints, first: Ints, second: Ints,
-                centre: Ints, offset: Ints, with_context: bool, candidates: Candidates, separating: Ints, holding: Ints,
-                work: Workspace) -> None:  # fmt: skip
-    """Count, for every pair, the candidate sets of `size` system variables that separate it.
-
-    `with_context` also counts these sets with the context added. `separating[k]` gains the number of separating
-    sets of pair k, `holding[offset[k] : offset[k + 1]]` how many of them hold each of its possible centres.
+    Sets with triggers hold at most `most` variables. `separating[k]` gains the number of separating sets of pair k,
+    `holding[offset[k] : offset[k + 1]]` how many of them hold each of its possible centres.
     """
-    for k in range(first.size):
-        x, y, g = first[k], second[k], graph[k]
-        middle = centre[offset[k] : offset[k + 1]]
-        votes = holding[offset[k] : offset[k + 1]]
-        if x == context or y == context:
-            system = y if x == context else x
-            union = 1 << candidates.plain_view.size
-            separating[k] += _vote_sides(data, alpha, CONTEXT_CHANGE, 0, context, context, system, size, False, union,
-                                         candidates, middle, votes, work)  # fmt: skip
-            continue
-        view = candidates.plain_view[g]
-        separating[k] += _vote_sides(data, alpha, ONE_VIEW, view, context, x, y, size, False, 1 << g, candidates,
-                                     middle, votes, work)  # fmt: skip
-        if with_context:
-            view = candidates.context_view[g]
-            mode = EVERY_CONTEXT if view == GIVEN_CONTEXT else ONE_VIEW
-            separating[k] += _vote_sides(data, alpha, mode, view, context, x, y, size, True, 1 << g,
-                                         candidates, middle, votes, work)  # fmt: skip
+    masks, own = level.masks, level.masks.own
+    for k in range(ballots.first.size):
+        x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
+        middle = slice(ballots.offset[k], ballots.offset[k + 1])
+        for m in range(masks.bits.size):
+            if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + level.size <= most:
+                separating[k] += _vote_sides(level, x, y, m, graph, ballots.centre[middle], holding[middle], work)
 
 
 @njit(cache=True, nogil=True)
-def _vote_sides(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, size: int,
-                with_context: bool, graph: int, candidates: Candidates, middle: Ints, votes: Ints,
+def _vote_sides(level: Level, x: int, y: int, m: int, graph: int, middle: Ints, votes: Ints,
                 work: Workspace) -> int:  # fmt: skip
-    """Count the separating sets from both neighbourhoods, each set once."""
-    total = 0
+    """Count the separating sets of a mask from both neighbourhoods, each set once."""
+    total, kept, scanned = 0, _keep(level.masks.kept[m], work), 0
     for side in range(2):
         node, other = (x, y) if side == 0 else (y, x)
-        allowed = graph & candidates.context[node] if with_context else graph
-        skipped = (graph & candidates.context[other] if with_context else graph) if side == 1 else 0
-        if allowed:
-            total += _vote(data, alpha, mode, view, context, x, y, node, other, size, with_context, graph, skipped,
-                           candidates.system, middle, votes, work)  # fmt: skip
+        about = Subject(x, y, node, m, level.size, kept)
+        if _serving(level, node, m, graph):
+            count = _fill_pool(level.neighbours, about, other, graph, work)
+            total += _vote(level, about, count, graph, scanned, middle, votes, work)
+            scanned = graph
     return total
 
 
 @njit(cache=True, nogil=True)
-def _vote(data: Statistics, alpha: float, mode: int, view: int, context: int, x: int, y: int, node: int, other: int,
-          size: int, with_context: bool, graph: int, skipped: int, system: Ints, middle: Ints, votes: Ints,
+def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, middle: Ints, votes: Ints,
           work: Workspace) -> int:  # fmt: skip
-    pool = _pool(system, node, x, y, graph)
-    if pool.size < size:
+    if count < about.size:
         return 0
-    _first_set(work, pool, size)
-    start(data, mode, view, x, y, work)
-    total, stale = 0, 0
+    asked = _question(level, about, graph)
+    label = label_of(level.sheets, asked.sheet)
+    _first_set(work, about)
+    start(level.data, level.sheets, asked.sheet, asked.x, asked.y, work)
+    total, stale, length = 0, 0, about.size + about.kept
     while True:
-        if _eligible(system, node, other, work.given, size, graph, skipped):
-            extend(data, mode, view, x, y, stale, size, work)
-            stale = size
-            statistic, df, _, reason = evaluate(data, mode, view, x, y, size, work)
-            if reason == TESTABLE and tail(data, mode, statistic, df) > alpha:
+        if _eligible(about.size, graph, skipped, work):
+            extend(level.data, level.sheets, asked, stale, length, work)
+            stale = length
+            statistic, df, _, reason = evaluate(level.data, level.sheets, asked, length, work)
+            if reason == TESTABLE and tail(level.data, label, statistic, df) > level.alpha:
                 total += 1
-                for m in range(middle.size):
-                    votes[m] += _holds(work.given, size, with_context, context, middle[m])
-        changed = _next_set(work, pool, size)
+                for place in range(middle.size):
+                    votes[place] += _holds(level.masks, about, middle[place], work)
+        changed = _next_set(work, about, count)
         if changed < 0:
             return total
         stale = min(stale, changed)
 
 
 @njit(cache=True, nogil=True)
-def _holds(given: Ints, size: int, with_context: bool, context: int, node: int) -> int:
-    if node == context:
-        return 1 if with_context else 0
-    for j in range(size):
-        if given[j] == node:
+def _holds(masks: Masks, about: Subject, node: int, work: Workspace) -> int:
+    if masks.own[node] != 0:
+        return 1 if masks.own[node] & masks.bits[about.mask] else 0
+    for j in range(about.size):
+        if work.given[about.kept + j] == node:
             return 1
     return 0
 
 
-@njit(cache=True, nogil=True)
-def pack_graphs(adjacency: NDArray[np.bool_], only: NDArray[np.bool_], may: NDArray[np.bool_],
-                required: NDArray[np.bool_], begin: int, end: int) -> tuple[Ints, Ints]:  # fmt: skip
-    """Bits of the graphs `begin` to `end` in which z may serve i, above them the union's, and in which a pair is open.
+class Share(NamedTuple):
+    """Whose answers a graph takes over (`leader[g]`), and the graphs from `begin` up to `end` that are looked at."""
 
-    A pair is open in a graph where it is adjacent, in `only`, and not required.
+    leader: Ints
+    begin: int
+    end: int
+
+
+@njit(cache=True, nogil=True)
+def list_neighbours(adjacency: Bools, may: Bools, trigger: Ints, hidden: Bools, share: Share,
+                    triggers: int) -> Neighbours:  # fmt: skip
+    """Who may serve whom: neighbours that may be causes, in a graph or in any of those that it answers for.
+
+    Parameters
+    ----------
+    adjacency : array of bool, shape (graphs, N, N)
+    may : array of bool, shape (N, N)
+        From cause to effect.
+    trigger : array of int, shape (N,)
+        The number of the trigger that a column is, -1 for others.
+    hidden : array of bool, shape (N,)
+        Columns that are never conditioned on.
     """
     size = may.shape[0]
-    serves = np.zeros((size, size), dtype=np.int64)
-    pairs = np.zeros((size, size), dtype=np.int64)
-    for g in range(adjacency.shape[0]):
-        inside = begin <= g < end
-        for i in range(size):
-            for j in range(size):
-                if not adjacency[g, i, j]:
-                    continue
-                if may[j, i]:
-                    serves[i, j] |= 1 << (end - begin)
-                    if inside:
-                        serves[i, j] |= 1 << (g - begin)
-                if inside and only[g, i, j] and not required[i, j]:
-                    pairs[i, j] |= 1 << (g - begin)
-    return serves, pairs
+    begin = np.zeros(size + 1, dtype=np.int64)
+    serving = np.zeros((size, triggers), dtype=np.int64)
+    bits = np.zeros(size, dtype=np.int64)
+    for i in range(size):
+        begin[i + 1] = begin[i] + _row(adjacency, may, share, i, bits, trigger, hidden, serving)
+    index, graphs = np.empty(begin[size], dtype=np.int64), np.empty(begin[size], dtype=np.int64)
+    for i in range(size):
+        _row(adjacency, may, share, i, bits, trigger, hidden, serving)
+        place = begin[i]
+        for z in range(size):
+            if bits[z]:
+                index[place], graphs[place] = z, bits[z]
+                place += 1
+    return Neighbours(begin, index, graphs, serving)
 
 
 @njit(cache=True, nogil=True)
-def choose_pairs(candidates: Candidates, pairs: Ints, first: Ints, second: Ints, context: int,
-                 shared: int, level: int) -> tuple[Ints, Ints, int]:  # fmt: skip
-    """The pairs with enough candidates for sets of `level` variables, their graphs, and the most candidates.
+def _row(adjacency: Bools, may: Bools, share: Share, i: int, bits: Ints, trigger: Ints, hidden: Bools,
+         serving: Ints) -> int:  # fmt: skip
+    """Fill the bits of those that may serve variable i, triggers apart; how many there are."""
+    bits[:] = 0
+    for g in range(adjacency.shape[0]):
+        leader = share.leader[g]
+        if share.begin <= leader < share.end:
+            for z in range(bits.size):
+                if adjacency[g, i, z] and may[z, i]:
+                    bits[z] |= 1 << (leader - share.begin)
+    count = 0
+    for z in range(bits.size):
+        if trigger[z] >= 0:
+            serving[i, trigger[z]] = bits[z]
+        if trigger[z] >= 0 or hidden[z]:
+            bits[z] = 0
+        count += bits[z] != 0
+    return count
 
-    Pairs with the context are answered for by the bit `shared`, or left out if there is none.
+
+class Wanted(NamedTuple):
+    """Which pairs are looked for.
+
+    Attributes
+    ----------
+    adjacency : array of bool, shape (graphs, N, N)
+    required : array of bool, shape (N, N)
+        Pairs that are not asked about.
+    group : array of int, shape (N,)
+        The number of the searched context variable that a column is, -1 for others.
+    role : tuple of two int
+        The context variables of a pair by these numbers: (-1, -1) for two system variables, (a, -1) for a context
+        variable, which comes first, and a system variable, (a, b) for two context variables.
     """
-    system, with_context = candidates.system, candidates.context != 0
-    count = with_context.astype(np.int64)
-    for i in range(count.size):
-        for j in range(count.size):
-            count[i] += system[i, j] != 0
-    slots = np.empty(first.size, dtype=np.int64)
-    active = np.empty(first.size, dtype=np.int64)
-    found, most = 0, 0
-    for k in range(first.size):
-        x, y = first[k], second[k]
-        bits = pairs[x, y]
-        reach = max(count[x] - (system[x, y] != 0), count[y] - (system[y, x] != 0))
-        if (x == context or y == context) and bits != 0:
-            other = y if x == context else x
-            bits = shared
-            reach = max(count[other] - with_context[other], count[context] - (system[context, other] != 0))
-        if bits != 0 and reach >= level:
-            slots[found], active[found] = k, bits
-            found += 1
-            most = max(most, reach)
-    return slots[:found], active[:found], most
+
+    adjacency: Bools
+    required: Bools
+    group: Ints
+    role: tuple[int, int]
+
+
+def open_pairs(wanted: Wanted, share: Share) -> Pairs:
+    """The pairs of a role that are adjacent and not required, with the bits of the leading graphs where they are."""
+    nothing = np.empty(0, dtype=np.int64)
+    found = _list_pairs(wanted, share, Pairs(nothing, nothing, nothing))
+    pairs = Pairs(*(np.empty(found, dtype=np.int64) for _ in range(3)))
+    _list_pairs(wanted, share, pairs)
+    return pairs
+
+
+@njit(cache=True, nogil=True)
+def _list_pairs(wanted: Wanted, share: Share, pairs: Pairs) -> int:
+    """Write down as many pairs as there is room for; how many there are."""
+    found, size, one, two = 0, wanted.group.size, wanted.role[0], wanted.role[1]
+    for i in range(size):
+        if wanted.group[i] != one:
+            continue
+        for j in range(i + 1 if one == two else 0, size):
+            if wanted.group[j] != two or i == j or wanted.required[i, j]:
+                continue
+            bits = 0
+            for g in range(share.begin, share.end):
+                if share.leader[g] == g and wanted.adjacency[g, i, j]:
+                    bits |= 1 << (g - share.begin)
+            if bits and found < pairs.first.size:
+                pairs.first[found], pairs.second[found], pairs.active[found] = i, j, bits
+            found += bits != 0
+    return found
+
+
+@njit(cache=True, nogil=True)
+def reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints) -> Ints:
+    """The most candidates that one of the two variables of every pair has, triggers included."""
+    size = neighbours.start.size - 1
+    count = neighbours.start[1:] - neighbours.start[:-1]
+    for i in range(size):
+        for t in range(neighbours.triggers.shape[1]):
+            count[i] += neighbours.triggers[i, t] != 0
+    most = np.empty(pairs.first.size, dtype=np.int64)
+    for k in range(pairs.first.size):
+        x, y = pairs.first[k], pairs.second[k]
+        most[k] = max(count[x] - _serves(neighbours, x, y, trigger), count[y] - _serves(neighbours, y, x, trigger))
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
+    if trigger[z] >= 0:
+        return 1 if neighbours.triggers[node, trigger[z]] else 0
+    row = neighbours.columns[neighbours.start[node] : neighbours.start[node + 1]]
+    place = np.searchsorted(row, z)
+    return 1 if place < row.size and row[place] == z else 0

@@ -60,7 +60,8 @@ def shuffled_information(
             if k == 0:
                 continue
             radius = _radius(near, k + 1, radius, far)
-            totals[b] += _term(x, x[i], is_code[0], near, near_y, near_given, psi, far, radius, k, strict)
+            with_x = _both_within(x, x[i], near_given, is_code[0], far, max(radius - 1, 0) if strict else radius)
+            totals[b] += _term(near, near_y, near_given, psi, with_x, radius, k, strict)
     totals /= rows
     return totals
 
@@ -150,17 +151,14 @@ def _shuffle(values: Ints, random: np.random.Generator) -> None:
 
 @njit(cache=True, nogil=True)
 def _term(
-    x: Shorts, centre: int, is_code: bool, near: Shorts, near_y: Shorts, near_given: Shorts, psi: Floats, far: int,
-    radius: int, k: int, strict: bool,
-) -> float:  # fmt: skip
-    """What one row contributes to the estimate, times the number of rows."""
+    near: Shorts, near_y: Shorts, near_given: Shorts, psi: Floats, with_x: int, radius: int, k: int, strict: bool
+) -> float:
+    """What one row with so many neighbours in x and Z contributes to the estimate, times the number of rows."""
     if strict:
         inside = max(radius - 1, 0)
-        with_x = _both_within(x, centre, near_given, is_code, far, inside)
         return float(psi[k] - psi[with_x] - psi[_within(near_y, inside)] + psi[_within(near_given, inside)])
-    with_x = _both_within(x, centre, near_given, is_code, far, radius) - 1
     tied = _within(near, radius) - 1
-    return float(psi[tied] - psi[with_x] - psi[_within(near_y, radius) - 1] + psi[_within(near_given, radius) - 1])
+    return float(psi[tied] - psi[with_x - 1] - psi[_within(near_y, radius) - 1] + psi[_within(near_given, radius) - 1])
 
 
 @njit(cache=True, nogil=True)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from causalcontext.data.checks import check_size
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.data.survey import Survey, collinear_pairs, drop_empty_levels, take_survey
+from causalcontext.data.survey import Survey, collinear_pairs, drop_empty_cells, take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError, OptionError
+from causalcontext.questions import Contexts
 
 NAMES = ["X", "Y", "Z", "W"]
 
@@ -42,13 +43,14 @@ def naive_moments(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
     return mean.astype(np.float64), scatter.astype(np.float64)
 
 
-def assert_same_stock(ours: Survey, theirs: Survey) -> None:
-    for field in fields(Survey):
-        left, right = getattr(ours, field.name), getattr(theirs, field.name)
-        if isinstance(left, np.ndarray):
-            np.testing.assert_allclose(left, right, rtol=1e-12, atol=1e-10, err_msg=field.name)
-        else:
-            assert left == right, field.name
+def assert_same_survey(ours: Survey, theirs: Survey) -> None:
+    for part in (lambda survey: survey, lambda survey: survey.moments):
+        for field in fields(part(ours)):
+            left, right = getattr(part(ours), field.name), getattr(part(theirs), field.name)
+            if isinstance(left, np.ndarray):
+                np.testing.assert_allclose(left, right, rtol=1e-12, atol=1e-10, err_msg=field.name)
+            elif field.name != "moments":
+                assert left == right, field.name
 
 
 @pytest.mark.parametrize("batch", [1, 7, 64, 65536])
@@ -56,21 +58,22 @@ def assert_same_stock(ours: Survey, theirs: Survey) -> None:
 def test_moments_are_those_of_the_definition(batch: int, offset: float) -> None:
     frame = correlated_frame(offset=offset)
     survey = take_survey(read_table(frame, "R"), batch=batch)
-    assert survey.levels == ("dry", "ice", "wet")
-    for place, level in enumerate(survey.levels):
+    assert survey.values == ("dry", "ice", "wet")
+    for place, level in enumerate(survey.values):
         rows = frame.loc[frame["R"] == level, NAMES].to_numpy()
         mean, scatter = naive_moments(rows)
-        assert survey.n[place] == len(rows)
-        np.testing.assert_allclose(survey.mean[place], mean, rtol=1e-14, atol=1e-13)
-        np.testing.assert_allclose(survey.scatter[place], scatter, rtol=1e-8 if offset else 1e-12, atol=1e-7)
-        np.testing.assert_array_equal(survey.scatter[place], survey.scatter[place].T)
+        assert survey.moments.rows[place] == len(rows)
+        np.testing.assert_allclose(survey.moments.mean[place], mean, rtol=1e-14, atol=1e-13)
+        np.testing.assert_allclose(survey.moments.scatter[place], scatter, rtol=1e-8 if offset else 1e-12, atol=1e-7)
+        np.testing.assert_array_equal(survey.moments.scatter[place], survey.moments.scatter[place].T)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_pooled_moments_are_those_of_all_rows(offset: float) -> None:
     frame = correlated_frame(offset=offset)
     frame.loc[frame["R"] == "wet", "X"] += 5
-    n, mean, scatter = take_survey(read_table(frame, "R")).pooled()
+    whole = take_survey(read_table(frame, "R")).moments.merged()
+    n, mean, scatter = whole.rows[0], whole.mean[0], whole.scatter[0]
     expected_mean, expected_scatter = naive_moments(frame[NAMES].to_numpy())
     assert n == len(frame)
     np.testing.assert_allclose(mean, expected_mean, rtol=1e-14, atol=1e-13)
@@ -81,9 +84,9 @@ def test_without_a_context_there_is_one_set_of_moments() -> None:
     frame = correlated_frame()[NAMES]
     survey = take_survey(read_table(frame, None))
     mean, scatter = naive_moments(frame.to_numpy())
-    assert survey.levels == ("all",)
-    np.testing.assert_allclose(survey.mean[0], mean, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(survey.scatter[0], scatter, rtol=1e-12, atol=1e-12)
+    assert survey.values == ("all",)
+    np.testing.assert_allclose(survey.moments.mean[0], mean, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(survey.moments.scatter[0], scatter, rtol=1e-12, atol=1e-12)
 
 
 def row_major(frame: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +105,7 @@ BACKENDS: dict[str, Callable[[pd.DataFrame], Any]] = {
 @pytest.mark.parametrize("convert", BACKENDS.values(), ids=BACKENDS)
 def test_every_kind_of_table_gives_the_same_stock(convert: Callable[[pd.DataFrame], Any]) -> None:
     frame = correlated_frame()
-    assert_same_stock(take_survey(read_table(convert(frame), "R")), take_survey(read_table(frame, "R")))
+    assert_same_survey(take_survey(read_table(convert(frame), "R")), take_survey(read_table(frame, "R")))
 
 
 def test_an_array_gives_the_same_stock() -> None:
@@ -110,7 +113,7 @@ def test_an_array_gives_the_same_stock() -> None:
     frame["R"] = frame["R"].map({"dry": 0, "wet": 1, "ice": 2})
     array = frame.to_numpy(dtype=float)
     ours = take_survey(read_table(array, "R", names=list(frame.columns)))
-    assert_same_stock(ours, take_survey(read_table(frame, "R")))
+    assert_same_survey(ours, take_survey(read_table(frame, "R")))
 
 
 @pytest.mark.parametrize("batch", [1, 3, 100, 499])
@@ -120,7 +123,7 @@ def test_batches_do_not_matter(batch: int) -> None:
     frame.loc[5, "Y"] = np.inf
     frame.loc[[11, 12], "R"] = None
     data = read_table(frame, "R")
-    assert_same_stock(take_survey(data, "listwise", batch=batch), take_survey(data, "listwise"))
+    assert_same_survey(take_survey(data, "listwise", batch=batch), take_survey(data, "listwise"))
 
 
 def test_permuted_columns_give_permuted_moments_and_the_same_fingerprint() -> None:
@@ -128,7 +131,9 @@ def test_permuted_columns_give_permuted_moments_and_the_same_fingerprint() -> No
     survey = take_survey(read_table(frame, "R"))
     order = [2, 0, 3, 1]
     permuted = take_survey(read_table(frame[["R", *(NAMES[place] for place in order)]], "R"))
-    np.testing.assert_allclose(permuted.scatter, survey.scatter[:, order][:, :, order], rtol=1e-13, atol=1e-11)
+    np.testing.assert_allclose(
+        permuted.moments.scatter, survey.moments.scatter[:, order][:, :, order], rtol=1e-13, atol=1e-11
+    )
     assert permuted.fingerprint == survey.fingerprint
 
 
@@ -138,22 +143,22 @@ def test_constant_columns_are_exactly_zero() -> None:
     frame["Z"] = 1 / 3
     survey = take_survey(read_table(frame, "R"), batch=17)
     np.testing.assert_array_equal(survey.constant, [[0, 0, 1, 0], [0, 0, 1, 0], [0, 1, 1, 0]])
-    wet = survey.scatter[2]
+    wet = survey.moments.scatter[2]
     assert not wet[[1, 2], :].any()
     assert not wet[:, [1, 2]].any()
     assert wet[0, 3] != 0
-    assert survey.mean[2, 1] == 0.1
-    assert (survey.mean[:, 2] == 1 / 3).all()
-    assert survey.pooled()[2][2, 2] == 0
-    assert survey.pooled()[1][2] == 1 / 3
+    assert survey.moments.mean[2, 1] == 0.1
+    assert (survey.moments.mean[:, 2] == 1 / 3).all()
+    assert survey.moments.merged().scatter[0, 2, 2] == 0
+    assert survey.moments.merged().mean[0, 2] == 1 / 3
 
 
 def test_a_single_row_is_constant() -> None:
     frame = correlated_frame(rows=20).assign(R=["dry"] * 19 + ["wet"])
     survey = take_survey(read_table(frame, "R"))
     assert survey.constant[1].all()
-    assert not survey.scatter[1].any()
-    np.testing.assert_array_equal(survey.mean[1], frame[NAMES].to_numpy()[19])
+    assert not survey.moments.scatter[1].any()
+    np.testing.assert_array_equal(survey.moments.mean[1], frame[NAMES].to_numpy()[19])
 
 
 def test_values_too_small_to_be_squared_are_constant() -> None:
@@ -161,7 +166,7 @@ def test_values_too_small_to_be_squared_are_constant() -> None:
     frame["X"] *= 1e-200
     survey = take_survey(read_table(frame, "R"))
     assert survey.constant[:, 0].all()
-    assert not survey.scatter[:, 0].any()
+    assert not survey.moments.scatter[:, 0].any()
 
 
 def test_incomplete_rows_are_counted_and_left_out() -> None:
@@ -180,25 +185,25 @@ def test_incomplete_rows_are_counted_and_left_out() -> None:
     assert survey.lost.tolist() == [2, 3]
     kept = clean.drop(index=[0, 1, 2, 3, 5, 6, 7])
     expected = take_survey(read_table(kept, "R"))
-    np.testing.assert_array_equal(survey.n, expected.n)
-    np.testing.assert_allclose(survey.scatter, expected.scatter, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(survey.moments.rows, expected.moments.rows)
+    np.testing.assert_allclose(survey.moments.scatter, expected.moments.scatter, rtol=1e-12, atol=1e-12)
 
 
 def test_many_levels_and_few_rows() -> None:
     frame = correlated_frame(rows=300).assign(R=np.arange(300) // 3)
     survey = take_survey(read_table(frame, "R"), batch=50)
-    assert len(survey.levels) == 100
+    assert len(survey.values) == 100
     mean, scatter = naive_moments(frame[NAMES].to_numpy()[99 * 3 :])
-    np.testing.assert_allclose(survey.mean[99], mean, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(survey.scatter[99], scatter, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(survey.moments.mean[99], mean, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(survey.moments.scatter[99], scatter, rtol=1e-11, atol=1e-13)
 
 
 def test_column_dtypes_do_not_matter() -> None:
     frame = pd.DataFrame({"X": np.arange(100) % 7, "Y": np.arange(100) % 5, "R": np.arange(100) % 2})
     expected = take_survey(read_table(frame, "R"))
     for dtype in ("int8", "uint16", "float16", "float32", "float64", "Int64", "float64[pyarrow]", "object"):
-        assert_same_stock(take_survey(read_table(frame.astype({"X": dtype}), "R")), expected)
-    assert_same_stock(take_survey(read_table(frame.astype({"R": np.int8}), "R")), expected)
+        assert_same_survey(take_survey(read_table(frame.astype({"X": dtype}), "R")), expected)
+    assert_same_survey(take_survey(read_table(frame.astype({"R": np.int8}), "R")), expected)
 
 
 def fingerprint(frame: pd.DataFrame, context: str | None = "R") -> str:
@@ -254,22 +259,22 @@ def test_emptied_levels_disappear() -> None:
     frame.loc[ice, "X"] = np.nan
     data = read_table(frame, "R")
     survey = take_survey(data, "listwise")
-    new_data, new_stock = drop_empty_levels(data, survey)
-    assert new_data.levels == new_stock.levels == ("dry", "wet")
-    assert new_stock.emptied == (("ice", int(ice.sum())),)
+    new_data, new_survey = drop_empty_cells(data, survey)
+    assert new_data.values == new_survey.values == ("dry", "wet")
+    assert new_survey.emptied == (("ice", int(ice.sum())),)
     assert (new_data.codes[ice] == -1).all()
-    assert new_data.columns[4] is new_data.codes
+    np.testing.assert_array_equal(new_data.columns[4], new_data.codes)
     np.testing.assert_array_equal(new_data.codes[~ice], np.where(frame["R"][~ice] == "dry", 0, 1))
     expected = take_survey(read_table(frame[~ice], "R"))
-    np.testing.assert_array_equal(new_stock.n, expected.n)
-    np.testing.assert_allclose(new_stock.scatter, expected.scatter, rtol=1e-13, atol=1e-11)
-    assert new_stock.fingerprint == survey.fingerprint
+    np.testing.assert_array_equal(new_survey.moments.rows, expected.moments.rows)
+    np.testing.assert_allclose(new_survey.moments.scatter, expected.moments.scatter, rtol=1e-13, atol=1e-11)
+    assert new_survey.fingerprint == survey.fingerprint
 
 
 def test_nothing_is_dropped_from_full_levels() -> None:
     data = read_table(correlated_frame(), "R")
     survey = take_survey(data)
-    assert drop_empty_levels(data, survey) == (data, survey)
+    assert drop_empty_cells(data, survey) == (data, survey)
 
 
 def test_collinear_pairs_are_listed() -> None:
@@ -280,7 +285,7 @@ def test_collinear_pairs_are_listed() -> None:
     frame.loc[frame["R"] == "dry", "W"] = frame["Z"]
     survey = take_survey(read_table(frame, "R"))
     assert collinear_pairs(survey) == [("X", "V"), ("Y", "U")]
-    assert collinear_pairs(survey, level=0) == [("X", "V"), ("Y", "U"), ("Z", "W")]
+    assert collinear_pairs(survey, cell=0) == [("X", "V"), ("Y", "U"), ("Z", "W")]
 
 
 def test_options_are_checked_before_the_pass() -> None:
@@ -292,6 +297,7 @@ def test_options_are_checked_before_the_pass() -> None:
 def test_moments_that_do_not_fit_are_refused() -> None:
     names, levels = tuple(str(place) for place in range(1000)), tuple(range(5000))
     kinds, columns, dtypes = (Kind.CONTINUOUS,) * 1000, (np.zeros(1),) * 1000, ("float64",) * 1000
-    data = Dataset(names, kinds, columns, dtypes, context=0, levels=levels, codes=np.zeros(1, np.int32))
+    contexts = Contexts((0,), tuple((level,) for level in levels))
+    data = Dataset(names, kinds, columns, dtypes, contexts, (levels,), np.zeros(1, np.int32))
     with pytest.raises(DataError, match="999 variables in 5000 contexts need 40 GB"):
         check_size(data)

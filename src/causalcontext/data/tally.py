@@ -1,0 +1,116 @@
+"""What a pass over the rows adds up, cell by cell: batches go in one after the other, without losing digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.limits import SMALLEST_SCATTER
+from causalcontext.kernels.rows.scan import add_cross_products, centre_by_level, mirror, order_by_level, scan
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What is known about K cells and p variables after some batches; `add_batch` changes the arrays.
+
+    Attributes
+    ----------
+    n, lost : arrays of int64, shape (K,)
+        Usable rows, and rows that have a context but a missing or infinite value.
+    mean, low, high : arrays of float64, shape (K, p)
+        Of the usable rows.
+    scatter : array of float64, shape (K, p, p)
+        Centred cross products of the usable rows; the lower triangles, until `settle`.
+    missing, infinite : arrays of int64, shape (K, p)
+    digests : array of uint64, shape (p,)
+        A hash of every column.
+    """
+
+    n: NDArray[np.int64]
+    lost: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    scatter: NDArray[np.float64]
+    missing: NDArray[np.int64]
+    infinite: NDArray[np.int64]
+    digests: NDArray[np.uint64]
+
+
+def no_tally(levels: int, variables: int) -> Tally:
+    """The tally of no rows."""
+    shape = (levels, variables)
+    return Tally(
+        n=np.zeros(levels, dtype=np.int64),
+        lost=np.zeros(levels, dtype=np.int64),
+        mean=np.zeros(shape),
+        low=np.full(shape, np.inf),
+        high=np.full(shape, -np.inf),
+        scatter=np.zeros((*shape, variables)),
+        missing=np.zeros(shape, dtype=np.int64),
+        infinite=np.zeros(shape, dtype=np.int64),
+        digests=np.zeros(variables, dtype=np.uint64),
+    )
+
+
+def add_batch(tally: Tally, values: NDArray[np.float64], codes: NDArray[np.int32], first_row: int) -> None:
+    """Add a batch of rows to the tally.
+
+    Parameters
+    ----------
+    tally : Tally
+        Changed.
+    values : array of float64, shape (p, rows), contiguous
+    codes : array of int32, shape (rows,)
+        Context of every row, -1 where it is missing.
+    first_row : int
+        Place of the batch in the table, for the digests.
+    """
+    levels, variables = tally.mean.shape
+    usable = np.empty(len(codes), dtype=np.bool_)
+    scan(values.view(np.uint64), codes, first_row, tally.digests, tally.missing, tally.infinite, usable)
+    order, starts = order_by_level(codes, usable, levels)
+    tally.lost[:] += np.bincount(codes[codes >= 0], minlength=levels) - np.diff(starts)
+    centred = np.empty((variables, len(order) + levels))
+    batch_mean = np.empty_like(tally.mean)
+    centre_by_level(values, order, starts, centred, batch_mean, tally.low, tally.high)
+    for level in np.flatnonzero(np.diff(starts)):
+        _merge(tally, int(level), centred, starts[level] + level, starts[level + 1] + level, batch_mean[level])
+
+
+def settle(tally: Tally) -> NDArray[np.bool_]:
+    """Which variables are constant in which context, once all batches are in; the moments are exact for them.
+
+    Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0.
+    """
+    mirror(tally.scatter)
+    single = (tally.low == tally.high) | (tally.n <= 1)[:, None]
+    tally.mean[...] = np.where(single & (tally.n > 0)[:, None], tally.low, tally.mean)
+    constant: NDArray[np.bool_] = single | (np.diagonal(tally.scatter, axis1=1, axis2=2) < SMALLEST_SCATTER)
+    for level in np.flatnonzero(constant.any(axis=1)):
+        tally.scatter[level, constant[level], :] = 0.0
+        tally.scatter[level, :, constant[level]] = 0.0
+    return constant
+
+
+def _merge(
+    tally: Tally,
+    level: int,
+    centred: NDArray[np.float64],
+    start: int,
+    free: int,
+    batch_mean: NDArray[np.float64],
+) -> None:
+    """Add rows of one context: columns `start` to `free` of `centred`, with column `free` to write in.
+
+    With m new rows around their mean, n old ones and a difference d between the two means, the cross products
+    grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
+    """
+    old, new = int(tally.n[level]), int(free - start)
+    difference = batch_mean - tally.mean[level]
+    centred[:, free] = difference * np.sqrt(old * new / (old + new))
+    add_cross_products(centred, start, free + 1, tally.scatter[level])
+    tally.mean[level] += difference * (new / (old + new))
+    tally.n[level] = old + new

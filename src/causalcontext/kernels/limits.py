@@ -1,0 +1,14 @@
+"""Every numeric threshold that decides what counts as nothing, and how many rows are too few; each stands here once."""
+
+COLLINEAR_BELOW = 1e-10
+"""A residual variance below this share of the variable's own variance counts as zero."""
+CONSTANT_BELOW = 1e-14
+"""A variance in one context below this share of the variance over all rows counts as zero."""
+SPARE_ROWS = 5
+"""A regression, a test or a context takes part with at least this many rows more than coefficients."""
+SMALLEST_SCATTER = 1e-150
+"""The product of two smaller sums of squares comes close to underflow: such a column counts as constant."""
+LARGEST_SCATTER = 1e150
+"""The product of two larger sums of squares comes close to overflow."""
+PERFECT = 1.0 - 1e-12
+"""A correlation above this is one of linear functions."""

@@ -1,0 +1,61 @@
+"""PC-AC, PC-M, PC-P and PC-B: one search, `algorithm_1`, with another rule for the rows that answer."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.graphs.graph import Mark
+from causalcontext.methods.task import Outcome, Task
+from causalcontext.questions import adaptive, masked, pooled
+from causalcontext.results.log import Decision, TrialLog
+from causalcontext.search.algorithm import unoriented
+from causalcontext.search.indicator import with_indicator
+from causalcontext.search.intersection import intersect
+
+
+def pc_ac(task: Task) -> Outcome:
+    """PC-AC: with a context in its conditioning set a question is asked inside that context, else on all rows."""
+    across = task.support.trusted if task.settings.orientation == "across" else None
+    found, log = task.run(adaptive, task.cells, task.settings.masked_scope, across)
+    contexts = task.data.contexts
+    if contexts.source is not None:
+        found = with_indicator(found, contexts.positions[0], contexts.source)
+        log = log.not_searched(*contexts.positions)
+    return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins, found.doubts)
+
+
+def pc_m(task: Task) -> Outcome:
+    """PC-M: every question is asked inside one context; context variables themselves stay isolated."""
+    found, log = task.run(masked, task.cells)
+    return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins)
+
+
+def pc_p(task: Task) -> Outcome:
+    """PC-P: every question is asked on all rows; the same graph for every context."""
+    found, log = task.run(pooled, [0])
+    marks = np.repeat(found.marks, len(task.cells), axis=0)
+    origins = {(cell, a, b): origin for (_, a, b), origin in found.origins.items() for cell in task.cells}
+    return Outcome(marks, log, found.ledger.tests, found.complete, origins)
+
+
+def pc_b(task: Task) -> Outcome:
+    """PC-B: the edges that PC-M and PC-P share, and the links at context variables of PC-P."""
+    everywhere = pc_p(task)
+    if not everywhere.complete:
+        return everywhere
+    inside = pc_m(task)
+    pooled_marks = everywhere.marks[0] if inside.complete else unoriented(everywhere.marks[0] != Mark.ABSENT)
+    marks = intersect(inside.marks, pooled_marks, task.data.contexts.positions)
+    log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
+    return Outcome(marks, log, inside.tests + everywhere.tests, inside.complete)
+
+
+def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> NDArray[np.bool_]:
+    """Where PC-P has the say in PC-B: links at context variables, edges that only it removes, weaker evidence."""
+    removed_inside = inside.decision == Decision.ABSENT
+    weaker = ~(inside.p >= everywhere.p)
+    removed_by_pool = everywhere.decision == Decision.ABSENT
+    at_context = inside.decision == Decision.NOT_SEARCHED
+    has_say: NDArray[np.bool_] = at_context | (~removed_inside & (removed_by_pool | (weaker & ~np.isnan(everywhere.p))))
+    return has_say

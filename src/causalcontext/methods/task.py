@@ -1,0 +1,75 @@
+"""What a method is given, and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.survey import Survey
+from causalcontext.diagnostics.support import Support
+from causalcontext.independence.protocol import PreparedTest
+from causalcontext.knowledge import Links
+from causalcontext.progress import Advance
+from causalcontext.questions import ViewRule
+from causalcontext.results.contexts import Settings
+from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.log import TrialLog
+from causalcontext.score.options import ScoreOptions
+from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.search.family import Doubt, Origin
+from causalcontext.search.plan import Plan, Trusted
+from causalcontext.search.split import SplitSearch
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Everything a method needs: a prepared test, what the variables are, what is known, how to search."""
+
+    prepared: PreparedTest
+    data: Dataset
+    survey: Survey
+    links: Links
+    settings: Settings
+    score: ScoreOptions
+    n_jobs: int
+    advance: Advance
+    support: Support
+
+    def run(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
+            across: Trusted | None = None) -> tuple[Found, TrialLog]:  # fmt: skip
+        """Search the graphs of some cells, with a rule for the rows that answer."""
+        plan = self.plan(rule, cells, masked_scope, across)
+        found = algorithm_1(SplitSearch(self.prepared, self.n_jobs), plan, self.n_jobs, self.advance)
+        return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.contexts.cells), self.prepared.labels)
+
+    def plan(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
+             across: Trusted | None = None) -> Plan:  # fmt: skip
+        """What to search for, by the settings."""
+        settings, variables = self.settings, len(self.data.names)
+        limit = variables if settings.max_given is None else settings.max_given
+        return Plan(variables, self.data.contexts, rule, tuple(cells), self.links, settings.alpha, limit,
+                    settings.collider_rule, masked_scope, across)  # fmt: skip
+
+    @property
+    def cells(self) -> range:
+        """All cells of the table."""
+        return range(len(self.data.contexts.cells))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The marks of every context, shape (contexts, N, N), and how they came about."""
+
+    marks: NDArray[np.int8]
+    log: TrialLog
+    tests: NDArray[np.int64]
+    complete: bool
+    origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
+    evidence: ScoreEvidence | None = None
+    notes: tuple[str, ...] = ()
+    method: str | None = None

@@ -1,0 +1,140 @@
+"""The options of `discover`, once: the library, the command line and the estimator `PCAC` all take these.
+
+A new option is one field here (and one line in `Keywords`, which type checkers and editors read); its metadata say what
+the command line shows. Everything is checked when the options are made, before any long work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from inspect import Parameter, signature
+from typing import Any, TypedDict, TypeVar
+
+from causalcontext.data.checks import check_missing_option
+from causalcontext.errors import OptionError, check_choice, check_jobs, check_level, check_whole, did_you_mean
+from causalcontext.independence.protocol import IndependenceTest
+from causalcontext.independence.registry import find_test
+from causalcontext.knowledge import Knowledge
+from causalcontext.methods.registry import METHODS
+from causalcontext.score.options import ScoreOptions
+from causalcontext.search.colliders import COLLIDER_RULES
+from causalcontext.search.cycles import SCOPES
+
+ORIENTATIONS = ("across", "within")
+SCORE_METHODS = ("score-ac", "auto")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def option(default: Any, shown: str = "", text: str = "", name: str = "") -> Any:
+    """A field with what the command line needs: how its value is called, and a text; without a text it has none."""
+    return field(default=default, metadata={"shown": shown, "text": text, "name": name})
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to search; `discover` says what each of them means."""
+
+    method: str = option("pc-ac", "NAME", "pc-ac, pc-m, pc-p, pc-b, score-ac or auto.")
+    test: str | IndependenceTest = option(
+        "auto", "NAME", "auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ..."
+    )
+    alpha: float = option(0.05, "NUMBER", "Larger p-values mean independence.")
+    knowledge: Knowledge | None = option(None)
+    max_given: int | None = option(None, "N", "The largest conditioning set.")
+    collider_rule: str = option("majority", "NAME", "majority, conservative or first.")
+    masked_scope: str = option("adaptive", "NAME", "pc-ac: adaptive, cycle or always.")
+    orientation: str = option("across", "NAME", "pc-ac: across contexts, or within each.")
+    kinds: Mapping[str, str] | None = option(None)
+    missing: str = option(
+        "raise", "MODE", "Missing values: raise, listwise (drop rows) or testwise (drop them test by test)."
+    )
+    n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
+    seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
+    search: str = option("order", "NAME", "score-ac: order, or exact for small tables.")
+    transform: str = option("auto", "NAME", "score-ac: auto, none or ranks.")
+    starts: int | None = option(None, "N", "score-ac: random starts.")
+    penalty: float = option(2.0, "NUMBER", "score-ac: the price of a parameter; 1 is the plain BIC.")
+    time_limit: float | None = option(None, "SECONDS", "score-ac: the best model found by then.")
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_choice("collider_rule", self.collider_rule, COLLIDER_RULES)
+        check_missing_option(self.missing)
+        find_test(self.test)
+        check_level("alpha", self.alpha)
+        if self.max_given is not None:
+            check_whole("max_given", self.max_given, 0, ", or None for no limit")
+        check_whole("seed", self.seed)
+        check_jobs(self.n_jobs)
+        check_choice("masked_scope", self.masked_scope, SCOPES)
+        check_choice("orientation", self.orientation, ORIENTATIONS)
+        if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
+            raise OptionError(f"knowledge is a {type(self.knowledge).__name__}, expected a Knowledge object")
+        if self.missing == "testwise" and self.method in SCORE_METHODS:
+            raise OptionError(f"missing is 'testwise', which is for methods that test; {self.method!r} needs complete "
+                              "rows: pass missing='listwise', or method='pc-ac'")  # fmt: skip
+        _ = self.score
+
+    @property
+    def score(self) -> ScoreOptions:
+        """Those of the score-based engine."""
+        return ScoreOptions(self.search, self.transform, self.starts, self.penalty, self.time_limit)
+
+    @property
+    def threads(self) -> int:
+        """The number of threads that is meant."""
+        return (os.cpu_count() or 1) if self.n_jobs == -1 else int(self.n_jobs)
+
+
+class Keywords(TypedDict, total=False):
+    """The fields of `Options`, for type checkers."""
+
+    method: str
+    test: str | IndependenceTest
+    alpha: float
+    knowledge: Knowledge | None
+    max_given: int | None
+    collider_rule: str
+    masked_scope: str
+    orientation: str
+    kinds: Mapping[str, str] | None
+    missing: str
+    n_jobs: int
+    seed: int
+    search: str
+    transform: str
+    starts: int | None
+    penalty: float
+    time_limit: float | None
+
+
+def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:
+    """An object of options from keywords; one that is unknown is an error that names its neighbour."""
+    known = [entry.name for entry in fields(kind)]
+    for name in given:
+        if name not in known:
+            raise OptionError(f"{caller} has no option {name!r}{did_you_mean(name, known)}")
+    return kind(**given)
+
+
+def default_of(entry: Field[Any]) -> Any:
+    """The default of a field."""
+    return Parameter.empty if entry.default is MISSING else entry.default
+
+
+def takes(kind: type[Any]) -> Callable[[Function], Function]:
+    """Let `help()` and editors show the options that a function takes as keywords."""
+
+    def with_signature(function: Function) -> Function:
+        own = signature(function)
+        first = [parameter for parameter in own.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
+        more = [
+            Parameter(entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry), annotation=entry.type)
+            for entry in fields(kind)
+        ]
+        function.__signature__ = own.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
+        return function
+
+    return with_signature

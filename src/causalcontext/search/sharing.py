@@ -1,0 +1,52 @@
+"""Which graphs have the same answer about a pair: one map from (graph, pair) to the graph that answers for it.
+
+A link at a context variable cannot depend on that variable's own value. So graphs whose cells differ in it alone share
+the link: it is asked about once, with candidates from all of them, and the answer is copied. A pair of two system
+variables is answered by every graph for itself; what graphs ask on the same rows is tested once all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.search.plan import Plan
+
+Ints = NDArray[np.int64]
+
+
+class Role(NamedTuple):
+    """The context variables of a pair: none, one or two, by position."""
+
+    contexts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Whose answers the graphs of a plan take over."""
+
+    plan: Plan
+
+    def roles(self) -> Iterator[Role]:
+        """Every kind of pair that is searched."""
+        yield Role(())
+        for size in (1, 2):
+            yield from (Role(chosen) for chosen in combinations(self.plan.searched, size))
+
+    def leader(self, role: Role) -> Ints:
+        """The graph that answers for every graph about pairs of a role."""
+        contexts = self.plan.graphs
+        if not role.contexts:
+            return np.arange(len(contexts.cells))
+        others = [j for j, position in enumerate(contexts.positions) if position not in role.contexts]
+        first: dict[tuple[int, ...], int] = {}
+        return np.array([first.setdefault(tuple(cell[j] for j in others), g) for g, cell in enumerate(contexts.cells)])
+
+    def role(self, x: int, y: int) -> Role:
+        """The role of a pair."""
+        return Role(tuple(position for position in self.plan.searched if position in (x, y)))
