@@ -11,7 +11,7 @@ from scipy.special import digamma
 
 from causalcontext.data.moments import Moments
 from causalcontext.independence.labels import Label, Strength
-from causalcontext.independence.protocol import answer_in_groups
+from causalcontext.independence.protocol import Declared, answer_in_groups
 from causalcontext.independence.wilks import WILKS, wilks
 from causalcontext.kernels.levels.gaussian import FISHER, Asked, Sheets, Views, answer_batch, workspace
 from causalcontext.kernels.limits import SPARE_ROWS
@@ -35,7 +35,7 @@ class Sheet(NamedTuple):
     inside: bool
 
 
-class PreparedGaussian:
+class PreparedGaussian(Declared):
     """Partial correlation for two system variables, LR* for a context against one of them, Wilks for two contexts.
 
     Parameters
@@ -50,7 +50,7 @@ class PreparedGaussian:
     compiled_roles = (0, 1)
 
     def __init__(self, moments: Moments, contexts: Contexts, kind: int) -> None:
-        self.moments, self.contexts, self.kind = moments, contexts, kind
+        self.moments, self.contexts, self.kind, self.gaussian = moments, contexts, kind, self
         self.labels = (FISHER_LABEL if kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
         pooled = moments.merged()
         self._scale = pooled.spread() / np.sqrt(max(int(pooled.rows[0]), 1))
@@ -59,13 +59,9 @@ class PreparedGaussian:
         self._covariance = np.zeros((0, self._scale.size, self._scale.size))
         self._rows = np.zeros(0, dtype=np.int64)
         self._views: Views | None = None
+        self._fewest = int(moments.rows.min())
         if len(contexts.positions) <= 1:
             self._make_room([contexts.members(number) for number in range(len(contexts.views))])
-
-    @property
-    def gaussian(self) -> PreparedGaussian:
-        """The test itself: its kernel answers whole levels."""
-        return self
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order."""
@@ -88,7 +84,7 @@ class PreparedGaussian:
         conditions : int
             How many other variables are conditioned on.
         """
-        key = (view, named, ends, conditions if ends else 0)
+        key = (view, named, ends, self.matters(conditions) if ends else 0)
         if key not in self._sheets:
             views = self.contexts.parts(view, named) if named else (view,)
             strata = [(self.contexts.members(v), self._parts(v, ends, conditions)) for v in views]
@@ -96,6 +92,10 @@ class PreparedGaussian:
                 strata = [(tuple(sorted(sum(parts, ()))), parts) for _, parts in strata if len(parts) > 1]
             self._sheets[key] = Sheet(tuple(strata), view > 0)
         return self._sheets[key]
+
+    def matters(self, conditions: int) -> int:
+        """The number of conditions, or 0 where every cell has enough rows for any number of them."""
+        return 0 if self._fewest > self._scale.size + SPARE_ROWS else conditions
 
     def sheets(self, asked: Sequence[Sheet], change: bool) -> Sheets:
         """The sheets as arrays for the kernels."""

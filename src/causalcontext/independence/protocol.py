@@ -93,7 +93,7 @@ class Plain(Declared):
 def prepared_test(test: IndependenceTest, data: Dataset, survey: Survey) -> PreparedTest:
     """The test for a table, with every declaration that a search relies on."""
     prepared = test.prepare(data, survey)
-    return prepared if isinstance(prepared, PreparedTest) else Plain(test.name, prepared)
+    return prepared if isinstance(prepared, (Declared, PreparedTest)) else Plain(test.name, prepared)
 
 
 def answer_in_groups(

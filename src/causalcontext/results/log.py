@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from causalcontext.independence.labels import Label
 from causalcontext.kernels.levels.skeleton import CUT, DF, LABEL, MASK, REASON, ROWS, SIZE, STATISTIC, UNTESTED, P
 from causalcontext.questions import Trial
-from causalcontext.search.ledger import Ledger, slots
+from causalcontext.search.ledger import Ledger, slot
 from causalcontext.search.plan import Plan
 
 Ints = NDArray[np.int64]
@@ -108,7 +108,7 @@ class TrialLog:
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
-        return int(slots(np.array([x]), np.array([y]), self.variables)[0])
+        return slot(x, y, self.variables)
 
     def conditions(self, context: int, slot: int) -> tuple[int, ...]:
         """The conditioning set of the deciding trial of a pair."""

@@ -15,11 +15,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.skeleton import Ballots, Share
+from causalcontext.kernels.levels.skeleton import Ballots, Share, widest_pools
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import MOST_GRAPHS, LevelSearch, Scene, scene_of
 from causalcontext.search.plan import Bools, Plan
-from causalcontext.search.sharing import Role, Sharing
+from causalcontext.search.sharing import Role, sharing_of
 
 Ints = NDArray[np.int64]
 Triple = tuple[int, int, int]
@@ -108,15 +108,14 @@ def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
 
     A graph that takes over the answers about a pair from another one takes over the votes as well.
     """
-    separated, sharing = ledger.separated(), Sharing(plan)
+    separated, sharing = ledger.separated(), sharing_of(plan)
     asked: dict[Role, dict[tuple[int, int, int], set[int]]] = {}
-    leaders = {role: sharing.leader(role) for role in sharing.roles()}
     represented = {}
     for (g, x, y), centres in open_pairs.items():
         if (around is None or around.intersection(centres)) and separated[g, ledger.slot(x, y)]:
             role = sharing.role(x, y)
             first, second = (x, y) if x in role.contexts or not role.contexts else (y, x)
-            represented[g, x, y] = leading = (int(leaders[role][g]), first, second)
+            represented[g, x, y] = leading = (int(sharing.leaders[role][g]), first, second)
             asked.setdefault(role, {}).setdefault(leading, set()).update(centres)
     found: Votes = {}
     for role, pairs in asked.items():
@@ -127,7 +126,7 @@ def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
 def _votes_of_role(search: LevelSearch, plan: Plan, graphs: Bools, role: Role,
                    asked: dict[tuple[int, int, int], list[int]]) -> Votes:  # fmt: skip
     found: Votes = {}
-    leader = Sharing(plan).leader(role)
+    leader = sharing_of(plan).leaders[role]
     for begin in range(0, len(plan.cells), MOST_GRAPHS):
         share = Share(leader, begin, min(begin + MOST_GRAPHS, len(plan.cells)))
         here = {pair: centres for pair, centres in asked.items() if share.begin <= pair[0] < share.end}
@@ -153,22 +152,17 @@ def _votes_of_scene(search: LevelSearch, scene: Scene, asked: dict[tuple[int, in
         more_separating, more_holding = search.vote(scene, size, ballots)
         separating[:n] += more_separating
         holding[: offset[n]] += more_holding
+    held, start = holding.tolist(), offset.tolist()
     return {
-        pair: (int(separating[k]), dict(zip(asked[pair], holding[offset[k] : offset[k + 1]].tolist(), strict=True)))
-        for k, pair in enumerate(pairs)
+        pair: (total, dict(zip(asked[pair], held[begin:end], strict=True)))
+        for pair, total, begin, end in zip(pairs, separating.tolist(), start, start[1:], strict=False)
     }
 
 
 def _sizes(scene: Scene, graph: Ints, first: Ints, second: Ints) -> Ints:
     """For every pair the largest set size that it is asked with."""
-    neighbours = scene.neighbours
-    sizes = []
-    for g, x, y in zip(graph.tolist(), first.tolist(), second.tolist(), strict=True):
-        rows = [slice(neighbours.start[node], neighbours.start[node + 1]) for node in (x, y)]
-        pools = [neighbours.columns[row][(neighbours.graphs[row] >> g & 1).astype(bool)] for row in rows]
-        wide = max(int(np.count_nonzero((pool != x) & (pool != y))) for pool in pools)
-        triggers = int(np.count_nonzero((neighbours.triggers[[x, y]] >> g & 1).any(axis=0)))
-        sizes.append(_largest_size(wide, 2 << triggers))
+    wide, triggers = widest_pools(scene.neighbours, graph, first, second)
+    sizes = [_largest_size(*both) for both in zip(wide.tolist(), (2 << triggers).tolist(), strict=True)]
     return np.array(sizes, dtype=np.int64)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from functools import lru_cache
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.independence.gaussian import PreparedGaussian, Sheet
-from causalcontext.kernels.levels.gaussian import Workspace, workspace
+from causalcontext.kernels.levels.gaussian import Sheets, Workspace, workspace
 from causalcontext.kernels.levels.skeleton import (
     Ballots,
     Decisions,
@@ -20,6 +22,7 @@ from causalcontext.kernels.levels.skeleton import (
     search_pairs,
 )
 from causalcontext.search.levels import Scene, Sweep
+from causalcontext.search.plan import Plan
 
 Ints = NDArray[np.int64]
 NEVER = 1 << 20
@@ -32,7 +35,7 @@ class CompiledSearch:
     def __init__(self, prepared: PreparedGaussian) -> None:
         self.prepared = prepared
         self._lock = Lock()
-        self._last: tuple[Scene, int, bool, Level] | None = None
+        self._sheets: dict[tuple[Hashable, ...], tuple[Ints, Sheets]] = {}
 
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
@@ -48,45 +51,52 @@ class CompiledSearch:
         return separating, holding
 
     def _level(self, scene: Scene, size: int, triggers_count: bool) -> Level:
-        """What the pairs of a level have in common; `triggers_count` towards its size or not. Threads share it."""
+        """What the pairs of a level have in common; `triggers_count` towards its size or not."""
+        bits, sizes, kept, own = _arrays(scene.plan)
+        if scene.first_mask:
+            sizes = np.concatenate([np.full(scene.first_mask, NEVER), sizes[scene.first_mask :]])
+        counted = (self.prepared.matters(size + 1), triggers_count) if scene.role.contexts else ()
+        key = (scene.plan, scene.role, scene.share.begin, *counted)
         with self._lock:
-            last = self._last
-            if last is None or last[0] is not scene or last[1:3] != (size, triggers_count):
-                masks, asked = self._masks(scene, size, triggers_count)
-                sheets = self.prepared.sheets(asked, change=bool(scene.role.contexts))
-                views = self.prepared.views(size + masks.kept.shape[1])
-                level = Level(views, sheets, scene.neighbours, masks, scene.plan.alpha, size)
-                self._last = last = (scene, size, triggers_count, level)
-            return last[3]
+            if key not in self._sheets:
+                self._sheets[key] = self._make_sheets(scene, size, triggers_count)
+            sheet, sheets = self._sheets[key]
+            views = self.prepared.views(size + kept.shape[1])
+        masks = Masks(bits, sizes, kept, sheet, own)
+        return Level(views, sheets, scene.neighbours, masks, scene.plan.alpha, size)
 
-    def _masks(self, scene: Scene, size: int, triggers_count: bool) -> tuple[Masks, list[Sheet]]:
-        plan, begin = scene.plan, scene.share.begin
+    def _make_sheets(self, scene: Scene, size: int, triggers_count: bool) -> tuple[Ints, Sheets]:
+        """Which rows answer in every graph for every mask, shape (graphs, masks), and what they are."""
+        plan, begin, contexts = scene.plan, scene.share.begin, scene.role.contexts
         known: dict[Sheet, int] = {}
-        kept = [[z for z in mask.kept if z not in plan.contexts.positions] for mask in plan.masks]
-        sheet = np.zeros((scene.share.end - begin, len(plan.masks)), dtype=np.int64)
+        found = np.zeros((scene.share.end - begin, len(plan.masks)), dtype=np.int64)
         for m, mask in enumerate(plan.masks):
             chosen = size - len(mask.triggers) if triggers_count else size
-            if chosen < 0 or set(mask.triggers).intersection(scene.role.contexts):
+            if set(mask.triggers).intersection(contexts):
                 continue
             named = tuple(z for z in mask.kept if z in plan.contexts.positions)
-            conditions = chosen + len(mask.kept) - len(named)
-            for g in range(len(sheet)):
-                asked = self.prepared.sheet(int(plan.views[begin + g, m]), named, scene.role.contexts, conditions)
-                sheet[g, m] = known.setdefault(asked, len(known))
-        sizes = np.array([len(mask.triggers) for mask in plan.masks], dtype=np.int64)
-        sizes[: scene.first_mask] = NEVER
-        return Masks(self._bits(scene), sizes, _padded(kept), sheet, self._own(scene)), list(known)
+            conditions = max(chosen, 0) + len(mask.kept) - len(named)
+            for g in range(len(found)):
+                asked = self.prepared.sheet(int(plan.views[begin + g, m]), named, contexts, conditions)
+                found[g, m] = known.setdefault(asked, len(known))
+        return found, self.prepared.sheets(list(known), change=bool(contexts))
 
-    def _bits(self, scene: Scene) -> Ints:
-        triggers = scene.plan.triggers
-        bits = [sum(1 << triggers.index(column) for column in mask.triggers) for mask in scene.plan.masks]
-        return np.array(bits, dtype=np.int64)
 
-    def _own(self, scene: Scene) -> Ints:
-        own = np.zeros(scene.plan.variables, dtype=np.int64)
-        for t, column in enumerate(scene.plan.triggers):
-            own[column] = 1 << t
-        return own
+@lru_cache(maxsize=4)
+def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
+    """The masks of a plan: bits of their triggers, sizes, system columns that they keep; the bit of every column."""
+    place = {column: t for t, column in enumerate(plan.triggers)}
+    bits = np.array([sum(1 << place[column] for column in mask.triggers) for mask in plan.masks], dtype=np.int64)
+    sizes = np.array([len(mask.triggers) for mask in plan.masks], dtype=np.int64)
+    own = np.zeros(plan.variables, dtype=np.int64)
+    for column, t in place.items():
+        own[column] = 1 << t
+    return (
+        bits,
+        sizes,
+        _padded([[z for z in mask.kept if z not in plan.contexts.positions] for mask in plan.masks]),
+        own,
+    )
 
 
 def _workspace(level: Level) -> Workspace:

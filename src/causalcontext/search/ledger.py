@@ -8,18 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.skeleton import (
-    CUT,
-    LABEL,
-    MASK,
-    REASON,
-    ROWS,
-    SEPARATED,
-    SIZE,
-    UNTESTED,
-    Decisions,
-    P,
-)
+from causalcontext.kernels.levels.skeleton import FACTS, MASK, SEPARATED, SIZE, Decisions, P, keep_better
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -59,14 +48,14 @@ class Ledger:
         first, second = _pairs(variables)
         numbers = np.full((graphs, first.size, 3), np.nan)
         numbers[:, :, P] = -1.0
-        facts = np.zeros((graphs, first.size, 8), dtype=np.int32)
+        facts = np.zeros((graphs, first.size, FACTS), dtype=np.int32)
         facts[:, :, MASK] = -1
         given = np.full((graphs, first.size, 0), -1, dtype=np.int16)
         return cls(variables, graphs, first, second, numbers, facts, given, np.zeros(2, dtype=np.int64))
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
-        return int(slots(np.array([x]), np.array([y]), self.variables)[0])
+        return slot(x, y, self.variables)
 
     def separated(self) -> Bools:
         """True for the pairs that some set separates, shape (graphs, pairs)."""
@@ -95,8 +84,9 @@ class Ledger:
         for bit in range(decisions.facts.shape[1]):
             if leader[begin + bit] != begin + bit:
                 continue
-            self._take_graph(decisions, bit, begin + bit, places)
-            for g in np.flatnonzero(leader == begin + bit):
+            records = Decisions(self.numbers[begin + bit], self.facts[begin + bit], self.given[begin + bit])
+            keep_better(records, places, decisions, bit)
+            for g in np.flatnonzero(leader == begin + bit)[1:]:
                 for array in (self.numbers, self.facts, self.given):
                     array[g, places] = array[begin + bit, places]
 
@@ -106,23 +96,6 @@ class Ledger:
         graphs[g, self.first[pair], self.second[pair]] = False
         graphs[g, self.second[pair], self.first[pair]] = False
 
-    def _take_graph(self, decisions: Decisions, bit: int, g: int, places: Ints) -> None:
-        numbers, facts = decisions.numbers[:, bit], decisions.facts[:, bit]
-        old = self.facts[g, places]
-        better = numbers[:, P] > self.numbers[g, places, P]
-        noted = ~better & (old[:, MASK] < 0) & (facts[:, UNTESTED] > 0)
-        old[better | noted, ROWS] = facts[better | noted, ROWS]
-        for column in (MASK, SIZE, LABEL):
-            old[better, column] = facts[better, column]
-        old[better | noted, REASON] = facts[better | noted, REASON]
-        old[:, UNTESTED] += facts[:, UNTESTED]
-        old[:, SEPARATED] |= facts[:, SEPARATED]
-        old[:, CUT] = np.where(old[:, CUT] == 0, facts[:, CUT], old[:, CUT])
-        self.facts[g, places] = old
-        self.numbers[g, places[better]] = numbers[better]
-        self.given[g, places[better]] = -1
-        self.given[g, places[better], : decisions.given.shape[2]] = decisions.given[better, bit]
-
     def _make_room(self, size: int) -> None:
         """Let records hold conditioning sets of `size` variables."""
         if self.given.shape[2] < size:
@@ -131,8 +104,14 @@ class Ledger:
             self.given = wider
 
 
+def slot(x: int, y: int, variables: int) -> int:
+    """The place of a pair among all pairs `i < j`, in row order."""
+    i, j = min(x, y), max(x, y)
+    return i * (2 * variables - i - 1) // 2 + j - i - 1
+
+
 def slots(first: Ints, second: Ints, variables: int) -> Ints:
-    """The places of pairs among all pairs `i < j`, in row order."""
+    """The places of pairs, for arrays of them."""
     i, j = np.minimum(first, second), np.maximum(first, second)
     return np.asarray(i * (2 * variables - i - 1) // 2 + j - i - 1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 from typing import Any, Protocol
 
@@ -25,7 +26,7 @@ from causalcontext.kernels.levels.skeleton import (
 from causalcontext.progress import Advance
 from causalcontext.search.ledger import Ledger, slots
 from causalcontext.search.plan import Bools, Plan
-from causalcontext.search.sharing import Role, Sharing
+from causalcontext.search.sharing import Role, sharing_of
 
 Ints = NDArray[np.int64]
 
@@ -101,9 +102,8 @@ def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None) -> l
 
 def scenes(plan: Plan, graphs: Bools, inside: bool = False) -> Iterator[Scene]:
     """Every role, in parts of at most `MOST_GRAPHS` graphs."""
-    sharing, total = Sharing(plan), len(plan.cells)
-    for role in sharing.roles():
-        leader = sharing.leader(role)
+    total = len(plan.cells)
+    for role, leader in sharing_of(plan).leaders.items():
         for begin in range(0, total, MOST_GRAPHS):
             share = Share(leader, begin, min(begin + MOST_GRAPHS, total))
             if (leader[share.begin : share.end] == np.arange(share.begin, share.end)).any():
@@ -139,6 +139,7 @@ def run_level(search: LevelSearch, ledger: Ledger, work: list[Sweep], n_jobs: in
             advance(sweep.size, done, total)
 
 
+@lru_cache(maxsize=4)
 def _trigger_numbers(plan: Plan) -> Ints:
     """The number of the trigger that a column is, -1 for others."""
     numbers = np.full(plan.variables, -1, dtype=np.int64)
@@ -146,6 +147,7 @@ def _trigger_numbers(plan: Plan) -> Ints:
     return numbers
 
 
+@lru_cache(maxsize=4)
 def _groups(plan: Plan) -> Ints:
     """The number of the searched context variable that a column is, -1 for others; -2 for one that is not searched."""
     groups = np.full(plan.variables, -1, dtype=np.int64)

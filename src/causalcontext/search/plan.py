@@ -40,7 +40,7 @@ class Mask(NamedTuple):
     kept: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """One joint search for several graphs.
 
@@ -84,7 +84,7 @@ class Plan:
         """The context variables whose links are tested: not where they are constant, nor a function of a column."""
         return () if self.rule is masked or self.contexts.source is not None else self.contexts.positions
 
-    @property
+    @cached_property
     def graphs(self) -> Contexts:
         """The searched context variables, with their levels in every graph."""
         cells = tuple(self.contexts.cells[cell] for cell in self.cells)
@@ -100,7 +100,7 @@ class Plan:
         chosen = [some for size in range(len(self.searched) + 1) for some in combinations(self.searched, size)]
         return tuple(Mask(some, some, some if self.rule is pooled else ()) for some in chosen)
 
-    @property
+    @cached_property
     def triggers(self) -> tuple[int, ...]:
         """The columns that switch the rows."""
         return tuple(dict.fromkeys(column for mask in self.masks for column in mask.triggers))

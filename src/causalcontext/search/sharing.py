@@ -7,8 +7,7 @@ variables is answered by every graph for itself; what graphs ask on the same row
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -26,19 +25,20 @@ class Role(NamedTuple):
     contexts: tuple[int, ...]
 
 
-@dataclass(frozen=True)
 class Sharing:
     """Whose answers the graphs of a plan take over."""
 
-    plan: Plan
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        searched = plan.searched
+        self.roles = (Role(()), *(Role(chosen) for size in (1, 2) for chosen in combinations(searched, size)))
+        self.leaders = {role: self._leader(role) for role in self.roles}
 
-    def roles(self) -> Iterator[Role]:
-        """Every kind of pair that is searched."""
-        yield Role(())
-        for size in (1, 2):
-            yield from (Role(chosen) for chosen in combinations(self.plan.searched, size))
+    def role(self, x: int, y: int) -> Role:
+        """The role of a pair."""
+        return Role(tuple(position for position in self.plan.searched if position in (x, y)))
 
-    def leader(self, role: Role) -> Ints:
+    def _leader(self, role: Role) -> Ints:
         """The graph that answers for every graph about pairs of a role."""
         contexts = self.plan.graphs
         if not role.contexts:
@@ -47,6 +47,8 @@ class Sharing:
         first: dict[tuple[int, ...], int] = {}
         return np.array([first.setdefault(tuple(cell[j] for j in others), g) for g, cell in enumerate(contexts.cells)])
 
-    def role(self, x: int, y: int) -> Role:
-        """The role of a pair."""
-        return Role(tuple(position for position in self.plan.searched if position in (x, y)))
+
+@lru_cache(maxsize=4)
+def sharing_of(plan: Plan) -> Sharing:
+    """The sharing of a plan, made once."""
+    return Sharing(plan)

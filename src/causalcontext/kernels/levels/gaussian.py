@@ -74,19 +74,28 @@ class Sheets(NamedTuple):
     inside: Ints
 
 
-class Workspace(NamedTuple):
-    """Scratch arrays of one thread: a factored conditioning set for every view of a sheet, and a pool of candidates."""
+class Fit(NamedTuple):
+    """The regression of a pair on a set, factored for every view of a sheet."""
 
     factor: Floats
     loads: Floats
     moments: Floats
     rank: Ints
-    chosen: Ints
-    given: Ints
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of one thread: the regression in progress, its set, and a pool of candidates.
+
+    The rows of `lists` are the places of the chosen candidates, the set, the pool, and for every member of the pool
+    the graphs in which it may serve the one variable and the other (`CHOSEN` ... `THEIRS`).
+    """
+
+    fit: Fit
+    lists: Ints
     weakest: Floats
-    pool: Ints
-    mine: Ints
-    theirs: Ints
+
+
+CHOSEN, GIVEN, POOL, MINE, THEIRS = 0, 1, 2, 3, 4
 
 
 def workspace(sheets: Sheets, size: int, graphs: int, variables: int) -> Workspace:
@@ -96,23 +105,20 @@ def workspace(sheets: Sheets, size: int, graphs: int, variables: int) -> Workspa
         strata = slice(sheets.start[k], sheets.start[k + 1])
         views = max(views, int(1 + sheets.parts_start[strata.stop] - sheets.parts_start[strata.start])
                     + int(strata.stop - strata.start))  # fmt: skip
-    return Workspace(
-        np.zeros((views, width, width)), np.zeros((views, 2, width)), np.zeros((views, width + 1, 3)),
-        np.zeros((views, width + 1), dtype=np.int64), np.zeros(width, dtype=np.int64),
-        np.zeros(width, dtype=np.int64), np.zeros(graphs),
-        *(np.zeros(variables, dtype=np.int64) for _ in range(3)),
-    )  # fmt: skip
+    fit = Fit(np.zeros((views, width, width)), np.zeros((views, 2, width)), np.zeros((views, width + 1, 3)),
+              np.zeros((views, width + 1), dtype=np.int64))  # fmt: skip
+    return Workspace(fit, np.zeros((5, max(width, variables)), dtype=np.int64), np.zeros(graphs))
 
 
 @njit(cache=True, nogil=True)
-def start(data: Views, sheets: Sheets, sheet: int, x: int, y: int, work: Workspace) -> None:
+def start(data: Views, sheets: Sheets, sheet: int, x: int, y: int, fit: Fit) -> None:
     """Begin a run of sets for the pair (x, y); for LR* both are the system variable."""
     u = 0
     for s in range(sheets.start[sheet], sheets.start[sheet + 1]):
-        start_projection(data.covariance[sheets.whole[s]], x, y, work.moments[u], work.rank[u])
+        start_projection(data.covariance[sheets.whole[s]], x, y, fit.moments[u], fit.rank[u])
         u += 1
         for k in range(sheets.parts_start[s], sheets.parts_start[s + 1]):
-            start_projection(data.covariance[sheets.parts[k]], x, y, work.moments[u], work.rank[u])
+            start_projection(data.covariance[sheets.parts[k]], x, y, fit.moments[u], fit.rank[u])
             u += 1
 
 
@@ -125,38 +131,41 @@ class Question(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def extend(data: Views, sheets: Sheets, asked: Question, begin: int, size: int, work: Workspace) -> None:
-    """Regress on `work.given[:size]`, of which the part before `begin` is unchanged since the last call."""
+def answer_set(data: Views, sheets: Sheets, asked: Question, given: Ints, begin: int,
+               fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
+    """The test given a set, of which the part before `begin` is as before: (statistic, df, rows, reason)."""
+    first, last = sheets.start[asked.sheet], sheets.start[asked.sheet + 1]
+    if sheets.change == 0 and last - first == 1:
+        view = sheets.whole[first]
+        return _one_view(data.covariance[view], data.rows[view], asked, given, begin, fit)
     u = 0
-    for s in range(sheets.start[asked.sheet], sheets.start[asked.sheet + 1]):
-        _extend_view(data.covariance[sheets.whole[s]], asked, begin, size, u, work)
+    for s in range(first, last):
+        _extend_view(data.covariance[sheets.whole[s]], asked, given, begin, u, fit)
         u += 1
         for k in range(sheets.parts_start[s], sheets.parts_start[s + 1]):
-            _extend_view(data.covariance[sheets.parts[k]], asked, begin, size, u, work)
+            _extend_view(data.covariance[sheets.parts[k]], asked, given, begin, u, fit)
             u += 1
-
-
-@njit(cache=True, nogil=True)
-def _extend_view(covariance: Floats, asked: Question, begin: int, size: int, u: int, work: Workspace) -> None:
-    extend_projection(covariance, asked.x, asked.y, work.given[:size], begin,
-                      work.factor[u], work.loads[u], work.moments[u], work.rank[u])  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def evaluate(data: Views, sheets: Sheets, asked: Question, size: int,
-             work: Workspace) -> tuple[float, float, int, int]:  # fmt: skip
-    """The test of the set that was last extended to: (statistic, df, rows, reason)."""
-    first = sheets.start[asked.sheet]
     if sheets.change == 1:
-        return _change(data, sheets, asked, size, work)
-    if sheets.start[asked.sheet + 1] - first > 1:
-        return _several_views(data, sheets, asked, size, work)
-    view = sheets.whole[first]
-    rows = data.rows[view]
-    if rows - work.rank[0, size] - 2 < SPARE_ROWS:
+        return _change(data, sheets, asked, given.size, fit)
+    return _several_views(data, sheets, asked, given.size, fit)
+
+
+@njit(cache=True, nogil=True)
+def _extend_view(covariance: Floats, asked: Question, given: Ints, begin: int, u: int, fit: Fit) -> None:
+    extend_projection(covariance, asked.x, asked.y, given, begin, fit.factor[u], fit.loads[u], fit.moments[u],
+                      fit.rank[u])  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _one_view(covariance: Floats, rows: int, asked: Question, given: Ints, begin: int,
+              fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
+    """The partial correlation in one view."""
+    _extend_view(covariance, asked, given, begin, 0, fit)
+    df = rows - fit.rank[0, given.size] - 2
+    if df < SPARE_ROWS:
         return math.nan, math.nan, rows, FEW_ROWS
-    correlation, reason = _correlation(data.covariance[view], asked.x, asked.y, work.moments[0, size])
-    return correlation, float(rows - work.rank[0, size] - 2), rows, reason
+    correlation, reason = _correlation(covariance, asked.x, asked.y, fit.moments[0, given.size])
+    return correlation, float(df), rows, reason
 
 
 @njit(cache=True, nogil=True)
@@ -189,21 +198,21 @@ def _correlation(covariance: Floats, x: int, y: int, left: Floats) -> tuple[floa
 
 @njit(cache=True, nogil=True)
 def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
-                   work: Workspace) -> tuple[float, float, int, int]:  # fmt: skip
+                   fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """Σ_r (n_r - rank_r - 3) atanh(ρ_r)² over the views that can be tested; one degree of freedom each."""
     total, tested, rows, all_rows, last_reason = 0.0, 0, 0, 0, FEW_ROWS
     first = sheets.start[asked.sheet]
     for s in range(first, sheets.start[asked.sheet + 1]):
         view, u = sheets.whole[s], s - first
         all_rows += data.rows[view]
-        if data.rows[view] <= work.rank[u, size] + 3:
+        if data.rows[view] <= fit.rank[u, size] + 3:
             continue
-        correlation, reason = _correlation(data.covariance[view], asked.x, asked.y, work.moments[u, size])
+        correlation, reason = _correlation(data.covariance[view], asked.x, asked.y, fit.moments[u, size])
         if reason != TESTABLE:
             last_reason = reason
             continue
         z = math.atanh(_inside(correlation))
-        total += (data.rows[view] - work.rank[u, size] - 3) * z * z
+        total += (data.rows[view] - fit.rank[u, size] - 3) * z * z
         tested += 1
         rows += data.rows[view]
     if tested == 0:
@@ -213,7 +222,7 @@ def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
 
 @njit(cache=True, nogil=True)
 def _change(data: Views, sheets: Sheets, asked: Question, size: int,
-            work: Workspace) -> tuple[float, float, int, int]:  # fmt: skip
+            fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """LR* of "one regression of y for all parts", Bartlett-corrected by the exact mean of LR; strata add up."""
     ratio, mean, df, rows, u = 0.0, 0.0, 0, 0, 0
     for s in range(sheets.start[asked.sheet], sheets.start[asked.sheet + 1]):
@@ -224,13 +233,13 @@ def _change(data: Views, sheets: Sheets, asked: Question, size: int,
         for k in range(sheets.parts_start[s] - 1, sheets.parts_start[s + 1]):
             is_whole = k < sheets.parts_start[s]
             view = sheets.whole[s] if is_whole else sheets.parts[k]
-            spread, reason = _residual_variance(data.covariance[view], asked.y, work.moments[u, size])
+            spread, reason = _residual_variance(data.covariance[view], asked.y, fit.moments[u, size])
             if reason != TESTABLE:
                 return math.nan, math.nan, rows, reason
             sign = 1 if is_whole else -1
             ratio += sign * data.rows[view] * math.log(spread)
-            mean += sign * data.expected[view, work.rank[u, size]]
-            df -= sign * (work.rank[u, size] + 2)
+            mean += sign * data.expected[view, fit.rank[u, size]]
+            df -= sign * (fit.rank[u, size] + 2)
             u += 1
     if df <= 0 or mean <= 0.0:
         return math.nan, math.nan, rows, COLLINEAR
@@ -264,13 +273,10 @@ class Asked(NamedTuple):
 @njit(cache=True, nogil=True)
 def answer_batch(data: Views, sheets: Sheets, asked: Asked, numbers: Floats, facts: Ints, work: Workspace) -> None:
     """Fill `numbers` (statistic, df, p) and `facts` (rows, reason, label)."""
-    size = asked.given.shape[1]
     for i in range(asked.x.size):
         question = Question(asked.sheet[i], asked.x[i], asked.y[i])
-        work.given[:size] = asked.given[i]
-        start(data, sheets, question.sheet, question.x, question.y, work)
-        extend(data, sheets, question, 0, size, work)
-        statistic, df, rows, reason = evaluate(data, sheets, question, size, work)
+        start(data, sheets, question.sheet, question.x, question.y, work.fit)
+        statistic, df, rows, reason = answer_set(data, sheets, question, asked.given[i], 0, work.fit)
         label = label_of(sheets, question.sheet)
         facts[i, 0], facts[i, 1], facts[i, 2] = rows, reason, label
         numbers[i, 0] = statistic

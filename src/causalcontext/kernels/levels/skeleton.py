@@ -17,20 +17,25 @@ from numba import njit
 from numpy.typing import NDArray
 
 from causalcontext.kernels.levels.gaussian import (
+    CHOSEN,
+    GIVEN,
+    MINE,
     ONE_VIEW,
+    POOL,
     TESTABLE,
+    THEIRS,
     Question,
     Sheets,
     Views,
     Workspace,
-    evaluate,
-    extend,
+    answer_set,
     label_of,
     start,
     tail,
 )
 from causalcontext.kernels.levels.projection import next_combination
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -193,13 +198,13 @@ def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decis
                 tests: Ints) -> int:  # fmt: skip
     """Scan the sets of a mask from both neighbourhoods; the graphs that found a separating set."""
     scanned, found = 0, 0
-    size, kept = level.size - level.masks.size[m], _keep(level.masks.kept[m], work)
+    size, kept = level.size - level.masks.size[m], _keep(level.masks.kept[m], work.lists[GIVEN])
     for side in range(2):
         node, other = (x, y) if side == 0 else (y, x)
         about = Subject(x, y, node, m, size, kept)
         open_here = _serving(level, node, m, active & ~found)
-        count = _fill_pool(level.neighbours, about, other, open_here, work)
-        open_here = _small_enough(about, count, open_here, level.size, decisions.facts[k], work)
+        count = _fill_pool(level.neighbours, about, other, open_here, work.lists)
+        open_here = _small_enough(about.size, count, open_here, level.size, decisions.facts[k], work.lists[MINE])
         if open_here != 0:
             found |= _scan(level, k, about, count, open_here, scanned, decisions, work, tests)
             scanned = open_here
@@ -207,32 +212,31 @@ def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decis
 
 
 @njit(cache=True, nogil=True)
-def _keep(kept: Ints, work: Workspace) -> int:
+def _keep(kept: Ints, given: Ints) -> int:
     """Put the columns that a mask keeps at the head of the set; how many there are."""
     count = 0
     for column in kept:
         if column >= 0:
-            work.given[count] = column
+            given[count] = column
             count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def _fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, work: Workspace) -> int:
-    """Let `work.pool` hold the variables that may serve a node in some active graph; how many there are.
-
-    `work.mine` has the graphs in which they may serve the node, `work.theirs` those in which they may serve the other.
-    """
+def _fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, lists: Ints) -> int:
+    """List the variables that may serve a node in some active graph, with the graphs; how many there are."""
     count, j, end = 0, neighbours.start[other], neighbours.start[other + 1]
+    if about.size == 0:
+        return 0
     for i in range(neighbours.start[about.node], neighbours.start[about.node + 1]):
         z = neighbours.columns[i]
         if z == about.x or z == about.y or neighbours.graphs[i] & active == 0:
             continue
         while j < end and neighbours.columns[j] < z:
             j += 1
-        work.pool[count] = z
-        work.mine[count] = neighbours.graphs[i]
-        work.theirs[count] = neighbours.graphs[j] if j < end and neighbours.columns[j] == z else 0
+        lists[POOL, count] = z
+        lists[MINE, count] = neighbours.graphs[i]
+        lists[THEIRS, count] = neighbours.graphs[j] if j < end and neighbours.columns[j] == z else 0
         count += 1
     return count
 
@@ -247,10 +251,9 @@ def combinations(candidates: int, size: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _small_enough(about: Subject, count: int, active: int, level: int, facts: NDArray[np.int32],
-                  work: Workspace) -> int:  # fmt: skip
+def _small_enough(size: int, count: int, active: int, level: int, facts: NDArray[np.int32], mine: Ints) -> int:
     """The graphs in which the sets of this size are few enough; the others note the level at which they were cut."""
-    if about.size <= 1 or combinations(count, about.size) <= MOST_SETS:
+    if size <= 1 or combinations(count, size) <= MOST_SETS:
         return active
     kept = 0
     for g in range(facts.shape[0]):
@@ -258,8 +261,8 @@ def _small_enough(about: Subject, count: int, active: int, level: int, facts: ND
             continue
         candidates = 0
         for place in range(count):
-            candidates += (work.mine[place] >> g) & 1
-        if combinations(candidates, about.size) <= MOST_SETS:
+            candidates += (mine[place] >> g) & 1
+        if combinations(candidates, size) <= MOST_SETS:
             kept |= 1 << g
         elif facts[g, CUT] == 0:
             facts[g, CUT] = level
@@ -275,24 +278,44 @@ def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped
     """
     if count < about.size:
         return 0
-    asked = _question(level, about, active)
-    _first_set(work, about)
+    asked, lists, data, sheets = _question(level, about, active), work.lists, level.data, level.sheets
+    label, inside = label_of(sheets, asked.sheet), sheets.inside[asked.sheet]
+    _first_set(lists, about)
     work.weakest[:] = 2.0
-    start(level.data, level.sheets, asked.sheet, asked.x, asked.y, work)
+    start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
     found, stale, length = 0, 0, about.size + about.kept
+    given = lists[GIVEN, :length]
     while True:
-        eligible = _eligible(about.size, active & ~found, skipped, work)
+        eligible = _eligible(lists, about.size, active & ~found, skipped)
         if eligible:
-            extend(level.data, level.sheets, asked, stale, length, work)
+            statistic, df, rows, reason = answer_set(data, sheets, asked, given, stale, work.fit)
             stale = length
-            tests[level.sheets.inside[asked.sheet]] += 1
-            found |= _decide(level, k, about, asked, eligible, decisions, work)
-            if found == active:
-                return found
-        changed = _next_set(work, about, count)
+            tests[inside] += 1
+            if label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length:
+                eligible = _weakest(eligible, abs(statistic), work.weakest)
+            if eligible:
+                p = tail(data, label, statistic, df) if reason == TESTABLE else -1.0
+                answer = Answer(p, statistic, df, rows, reason, label, 1 if p > level.alpha else 0)
+                _write(decisions, k, eligible, answer, about, given)
+                if answer.separates:
+                    found |= eligible
+                    if found == active:
+                        return found
+        changed = _next_set(lists, about, count)
         if changed < 0:
             return found
         stale = min(stale, changed)
+
+
+@njit(cache=True, nogil=True)
+def _weakest(eligible: int, size: float, weakest: Floats) -> int:
+    """The graphs for which no set so far has left a smaller correlation; their smallest one is noted."""
+    kept = 0
+    for g in range(weakest.size):
+        if eligible & (1 << g) and size < weakest[g]:
+            weakest[g] = size
+            kept |= 1 << g
+    return kept
 
 
 @njit(cache=True, nogil=True)
@@ -306,67 +329,87 @@ def _question(level: Level, about: Subject, active: int) -> Question:
 
 
 @njit(cache=True, nogil=True)
-def _first_set(work: Workspace, about: Subject) -> None:
-    """Let `work.given` hold what is kept and the first variables of the pool."""
+def _first_set(lists: Ints, about: Subject) -> None:
+    """Let the set hold what is kept and the first variables of the pool."""
     for j in range(about.size):
-        work.chosen[j] = j
-        work.given[about.kept + j] = work.pool[j]
+        lists[CHOSEN, j] = j
+        lists[GIVEN, about.kept + j] = lists[POOL, j]
 
 
 @njit(cache=True, nogil=True)
-def _next_set(work: Workspace, about: Subject, count: int) -> int:
-    """Let `work.given` hold the next subset of the pool; the first place that changed, or -1 after the last."""
-    changed = next_combination(work.chosen, about.size, count)
+def _next_set(lists: Ints, about: Subject, count: int) -> int:
+    """Let the set hold the next subset of the pool; the first place that changed, or -1 after the last."""
+    changed = next_combination(lists[CHOSEN], about.size, count)
     if changed < 0:
         return -1
     for j in range(changed, about.size):
-        work.given[about.kept + j] = work.pool[work.chosen[j]]
+        lists[GIVEN, about.kept + j] = lists[POOL, lists[CHOSEN, j]]
     return about.kept + changed
 
 
 @njit(cache=True, nogil=True)
-def _eligible(size: int, active: int, skipped: int, work: Workspace) -> int:
+def _eligible(lists: Ints, size: int, active: int, skipped: int) -> int:
     """The active graphs in which the whole set is a candidate, and was not one for the other variable."""
     before = active & skipped
     for j in range(size):
-        active &= work.mine[work.chosen[j]]
-        before &= work.theirs[work.chosen[j]]
+        active &= lists[MINE, lists[CHOSEN, j]]
+        before &= lists[THEIRS, lists[CHOSEN, j]]
     return active & ~before
 
 
+class Answer(NamedTuple):
+    """What a test says: p is -1 where it could not be run, `separates` is 1 where p is large."""
+
+    p: float
+    statistic: float
+    df: float
+    rows: int
+    reason: int
+    label: int
+    separates: int
+
+
 @njit(cache=True, nogil=True)
-def _decide(level: Level, k: int, about: Subject, asked: Question, eligible: int, decisions: Decisions,
-            work: Workspace) -> int:  # fmt: skip
-    """Test one set and write it down where it is the weakest evidence so far; the graphs that it separates."""
-    length = about.size + about.kept
-    statistic, df, rows, reason = evaluate(level.data, level.sheets, asked, length, work)
-    label = label_of(level.sheets, asked.sheet)
-    p, found = -1.0, 0
+def _write(decisions: Decisions, k: int, graphs: int, answer: Answer, about: Subject, given: Ints) -> None:
+    """Write an answer down for some graphs, where it is the weakest evidence so far."""
     for g in range(decisions.facts.shape[1]):
-        if not eligible & (1 << g):
+        if not graphs & (1 << g):
             continue
         facts, numbers = decisions.facts[k, g], decisions.numbers[k, g]
-        if reason != TESTABLE:
+        if answer.reason != TESTABLE:
             facts[UNTESTED] += 1
             if facts[MASK] < 0:
-                facts[ROWS], facts[REASON] = rows, reason
+                facts[ROWS], facts[REASON] = answer.rows, answer.reason
             continue
-        if label == ONE_VIEW and work.rank[0, length] == length:
-            if abs(statistic) >= work.weakest[g]:
-                continue
-            work.weakest[g] = abs(statistic)
-        if p < 0.0:
-            p = tail(level.data, label, statistic, df)
-        if p > numbers[P]:
-            numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
-            facts[ROWS], facts[MASK], facts[SIZE] = rows, about.mask, about.size
-            facts[REASON], facts[LABEL] = TESTABLE, label
+        facts[SEPARATED] |= answer.separates
+        if answer.p > numbers[P]:
+            numbers[P], numbers[STATISTIC], numbers[DF] = answer.p, answer.statistic, answer.df
+            facts[ROWS], facts[MASK], facts[SIZE] = answer.rows, about.mask, about.size
+            facts[REASON], facts[LABEL] = TESTABLE, answer.label
             for j in range(decisions.given.shape[2]):
-                decisions.given[k, g, j] = work.given[about.kept + j] if j < about.size else -1
-        if p > level.alpha:
-            facts[SEPARATED] = 1
-            found |= 1 << g
-    return found
+                decisions.given[k, g, j] = given[about.kept + j] if j < about.size else -1
+
+
+@njit(cache=True, nogil=True)
+def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) -> None:
+    """Carry the decisions of one graph over to its records, shapes (all pairs, ...), at these places.
+
+    The largest p-value of all calls counts; what could not be tested adds up, and has the say where nothing else has.
+    """
+    for k in range(places.size):
+        old, new, place = records.facts[places[k]], decisions.facts[k, g], places[k]
+        better = decisions.numbers[k, g, P] > records.numbers[place, P]
+        if better or (old[MASK] < 0 and new[UNTESTED] > 0):
+            old[ROWS], old[REASON] = new[ROWS], new[REASON]
+        if better:
+            old[MASK], old[SIZE], old[LABEL] = new[MASK], new[SIZE], new[LABEL]
+            records.numbers[place] = decisions.numbers[k, g]
+            for j in range(records.given.shape[1]):
+                records.given[place, j] = decisions.given[k, g, j] if j < decisions.given.shape[2] else -1
+        old[UNTESTED] += new[UNTESTED]
+        old[SEPARATED] |= new[SEPARATED]
+        if old[CUT] == 0:
+            old[CUT] = new[CUT]
 
 
 class Ballots(NamedTuple):
@@ -399,12 +442,12 @@ def count_votes(level: Level, ballots: Ballots, most: int, separating: Ints, hol
 def _vote_sides(level: Level, x: int, y: int, m: int, graph: int, middle: Ints, votes: Ints,
                 work: Workspace) -> int:  # fmt: skip
     """Count the separating sets of a mask from both neighbourhoods, each set once."""
-    total, kept, scanned = 0, _keep(level.masks.kept[m], work), 0
+    total, kept, scanned = 0, _keep(level.masks.kept[m], work.lists[GIVEN]), 0
     for side in range(2):
         node, other = (x, y) if side == 0 else (y, x)
         about = Subject(x, y, node, m, level.size, kept)
         if _serving(level, node, m, graph):
-            count = _fill_pool(level.neighbours, about, other, graph, work)
+            count = _fill_pool(level.neighbours, about, other, graph, work.lists)
             total += _vote(level, about, count, graph, scanned, middle, votes, work)
             scanned = graph
     return total
@@ -415,32 +458,40 @@ def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, mi
           work: Workspace) -> int:  # fmt: skip
     if count < about.size:
         return 0
-    asked = _question(level, about, graph)
-    label = label_of(level.sheets, asked.sheet)
-    _first_set(work, about)
-    start(level.data, level.sheets, asked.sheet, asked.x, asked.y, work)
+    asked, lists, data, sheets = _question(level, about, graph), work.lists, level.data, level.sheets
+    label = label_of(sheets, asked.sheet)
+    _first_set(lists, about)
+    start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
     total, stale, length = 0, 0, about.size + about.kept
+    given = lists[GIVEN, :length]
+    inside, outside = 0.0, 2.0  # correlations of sets of full rank that are known to separate, and not to
     while True:
-        if _eligible(about.size, graph, skipped, work):
-            extend(level.data, level.sheets, asked, stale, length, work)
-            stale = length
-            statistic, df, _, reason = evaluate(level.data, level.sheets, asked, length, work)
-            if reason == TESTABLE and tail(level.data, label, statistic, df) > level.alpha:
+        if _eligible(lists, about.size, graph, skipped):
+            statistic, df, _, reason = answer_set(data, sheets, asked, given, stale, work.fit)
+            stale, size = length, abs(statistic)
+            alike = label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length
+            if alike and (size <= inside or size >= outside):
+                separates = size <= inside
+            else:
+                separates = reason == TESTABLE and tail(data, label, statistic, df) > level.alpha
+                inside = size if alike and separates else inside
+                outside = size if alike and not separates else outside
+            if separates:
                 total += 1
                 for place in range(middle.size):
-                    votes[place] += _holds(level.masks, about, middle[place], work)
-        changed = _next_set(work, about, count)
+                    votes[place] += _holds(level.masks, about.mask, given[about.kept :], middle[place])
+        changed = _next_set(lists, about, count)
         if changed < 0:
             return total
         stale = min(stale, changed)
 
 
 @njit(cache=True, nogil=True)
-def _holds(masks: Masks, about: Subject, node: int, work: Workspace) -> int:
+def _holds(masks: Masks, mask: int, members: Ints, node: int) -> int:
     if masks.own[node] != 0:
-        return 1 if masks.own[node] & masks.bits[about.mask] else 0
-    for j in range(about.size):
-        if work.given[about.kept + j] == node:
+        return 1 if masks.own[node] & masks.bits[mask] else 0
+    for member in members:
+        if member == node:
             return 1
     return 0
 
@@ -578,3 +629,20 @@ def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
     row = neighbours.columns[neighbours.start[node] : neighbours.start[node + 1]]
     place = np.searchsorted(row, z)
     return 1 if place < row.size and row[place] == z else 0
+
+
+@njit(cache=True, nogil=True)
+def widest_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """For every (graph, pair) the most candidates that one of the two variables has, and the triggers of either."""
+    wide, triggers = np.zeros_like(first), np.zeros_like(first)
+    for k in range(first.size):
+        x, y, g = first[k], second[k], graph[k]
+        for node in (x, y):
+            count = 0
+            for i in range(neighbours.start[node], neighbours.start[node + 1]):
+                z = neighbours.columns[i]
+                count += z != x and z != y and (neighbours.graphs[i] >> g) & 1
+            wide[k] = max(wide[k], count)
+        for t in range(neighbours.triggers.shape[1]):
+            triggers[k] += ((neighbours.triggers[x, t] | neighbours.triggers[y, t]) >> g) & 1
+    return wide, triggers
