@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 import causalcontext as cc
 from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.paths import ancestors
 from causalcontext.simulate import ContextSCM, random_model
-from causalcontext.simulate.assumptions import ancestors
 from causalcontext.simulate.linear import cut_at_quantiles
 from causalcontext.simulate.noise import NoiseLaw, exponential, normal, student_t5, uniform
 from measuring import machine, markdown_table

@@ -13,13 +13,13 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.graphs.paths import ancestors, is_acyclic
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import masked
 from causalcontext.search.across import always_physical
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.plan import NO_CONTEXT, ContextVariables, Plan
 from causalcontext.search.several import SeveralSearch
-from causalcontext.simulate.assumptions import ancestors, is_acyclic
 from causalcontext.simulate.discrete import DiscreteModel, OracleTest
 
 

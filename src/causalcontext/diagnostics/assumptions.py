@@ -9,6 +9,7 @@ import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.several import context_positions
 from causalcontext.search.cycles import possible_cycles
@@ -39,20 +40,15 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
 
 def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
     """Directed cycles inside a context, or in the union at the context and its ancestors."""
-    import networkx
-
-    for value, graph in result.graphs.items():
-        arrows = networkx.DiGraph(
-            list(zip(*(i.tolist() for i in np.nonzero(graph.marks == Mark.FORWARD)), strict=True))
-        )
-        if not networkx.is_directed_acyclic_graph(arrows):
-            names = " --> ".join(result.names[a] for a, _ in networkx.find_cycle(arrows))
-            message = f"the arrows of {value} form a cycle: {names}"
+    arrows = [graph.marks == Mark.FORWARD for graph in result.graphs.values()]
+    for value, links in zip(result.contexts, arrows, strict=True):
+        cycle = shortest_cycle(links)
+        if cycle:
+            message = f"the arrows of {value} form a cycle: {' --> '.join(result.names[v] for v in cycle)}"
             yield Finding("assumptions", Severity.WARNING, message, "some of these directions are wrong")
-    union = np.any([graph.marks == Mark.FORWARD for graph in result.graphs.values()], axis=0)
-    arrows = networkx.DiGraph(list(zip(*(i.tolist() for i in np.nonzero(union)), strict=True)))
+    union = np.any(arrows, axis=0)
     for context in context_positions(result):
-        if context in arrows and networkx.ancestors(arrows, context) & networkx.descendants(arrows, context):
+        if ancestors(union, context)[context]:
             message = f"arrows of different contexts lead from {result.names[context]} back to it"
             yield Finding("assumptions", Severity.WARNING, message, "strong context-acyclicity is in doubt")
 

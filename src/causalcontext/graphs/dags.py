@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.paths import is_acyclic
 
 Marks = NDArray[np.int8]
 
@@ -32,7 +33,7 @@ def to_dag(graph: Graph) -> Graph:
     for edge in graph.edges:
         if edge.mark == Mark.UNDIRECTED.text:
             raise OptionError(f"'{edge}' has no direction; to_dags() lists the graphs it leaves open")
-    if _cyclic(graph.marks):
+    if not is_acyclic(graph.marks == Mark.FORWARD):
         raise OptionError("directed edges form a cycle, so there is no directed acyclic graph with these edges")
     return graph
 
@@ -72,7 +73,7 @@ def _refuse_conflicts(graph: Graph) -> None:
 
 def _extensions(marks: Marks, colliders: frozenset[tuple[int, int, int]]) -> Iterator[Marks]:
     """Orient the first undirected edge both ways, as long as nothing is violated."""
-    if _cyclic(marks) or _colliders(marks) != colliders:
+    if not is_acyclic(marks == Mark.FORWARD) or _colliders(marks) != colliders:
         return
     open_edges = np.argwhere(np.triu(marks == Mark.UNDIRECTED))
     if not len(open_edges):
@@ -83,17 +84,6 @@ def _extensions(marks: Marks, colliders: frozenset[tuple[int, int, int]]) -> Ite
         oriented = marks.copy()
         oriented[a, b], oriented[b, a] = Mark.FORWARD, Mark.BACKWARD
         yield from _extensions(oriented, colliders)
-
-
-def _cyclic(marks: Marks) -> bool:
-    """Whether the directed edges have a cycle: take away variables without causes until none is left or can go."""
-    left = np.arange(len(marks))
-    while left.size:
-        caused = (marks[np.ix_(left, left)] == Mark.FORWARD).any(axis=0)
-        if caused.all():
-            return True
-        left = left[caused]
-    return False
 
 
 def _colliders(marks: Marks) -> frozenset[tuple[int, int, int]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from causalcontext.graphs.paths import reached
 from causalcontext.search.family import Doubt, GraphFamily, Origin, Proposal
 from causalcontext.search.orient import Rule
 from causalcontext.search.plan import Physical
@@ -43,12 +44,12 @@ def unchanged(family: GraphFamily, context: int) -> set[int]:
 
 def ancestors(family: GraphFamily, variable: int) -> set[int]:
     """Known ancestors, along arrows of any graph (there is no union cycle through a context variable)."""
-    return _reach(family, variable, upstream=True)
+    return reached(variable, [graph.parents for graph in family.graphs])
 
 
 def descendants(family: GraphFamily, variable: int) -> set[int]:
     """Known descendants, along arrows of any graph."""
-    return _reach(family, variable, upstream=False)
+    return reached(variable, [graph.children for graph in family.graphs])
 
 
 def ancestor_of_context(family: GraphFamily) -> Iterator[Proposal]:
@@ -181,14 +182,3 @@ def _is_open(family: GraphFamily, proposal: Proposal) -> bool:
     cause, effect = proposal.cause, proposal.effect
     graphs = (family.graphs[g] for g in family.affected(proposal))
     return any(effect in graph.adjacent[cause] and effect not in graph.children[cause] for graph in graphs)
-
-
-def _reach(family: GraphFamily, start: int, upstream: bool) -> set[int]:
-    """Everything that a path of arrows of any graph leads from (or to), seen from `start`."""
-    found: set[int] = set()
-    frontier = {start}
-    while frontier:
-        found |= frontier
-        sides = (graph.parents if upstream else graph.children for graph in family.graphs)
-        frontier = set().union(*(side[v] for side in sides for v in frontier)) - found
-    return found - {start}

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.paths import ancestors, blocks
 from causalcontext.questions import masked
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import Advance, LevelSearch, run_level, sweeps
@@ -60,7 +61,7 @@ def edges_of_possible_cycles(plan: Plan, graphs: Bools, marks: NDArray[np.int8])
     of the union skeleton without the context that holds at least two neighbours of the context.
     """
     at_context = graphs[0, plan.context]
-    upstream = _known_ancestors(marks, plan.context)
+    upstream = ancestors((marks == Mark.FORWARD).any(axis=0), plan.context)
     edges = system_edges(plan, graphs, marks) & possible_cycles(graphs, (plan.context,))
     edges &= ~(at_context[:, None] & at_context[None, :])
     edges &= ~(upstream[:, None] | upstream[None, :])
@@ -69,32 +70,17 @@ def edges_of_possible_cycles(plan: Plan, graphs: Bools, marks: NDArray[np.int8])
 
 def possible_cycles(graphs: Bools, contexts: tuple[int, ...]) -> Bools:
     """Edges in blocks of the union skeleton without the contexts that hold enough of their neighbours; shape (N, N)."""
-    import networkx
-
     union = np.asarray(graphs.any(axis=0))
     at_context = set(np.flatnonzero(union[list(contexts)].any(axis=0)).tolist())
     union[list(contexts)], union[:, list(contexts)] = False, False
     found = np.zeros_like(union)
     if len(at_context) < FEWEST_CHILDREN:
         return found
-    skeleton = networkx.Graph(zip(*(ends.tolist() for ends in np.nonzero(np.triu(union))), strict=True))
-    for block in networkx.biconnected_component_edges(skeleton):
-        edges = list(block)
+    for edges in blocks(union):
         if len(edges) > 1 and len({v for edge in edges for v in edge} & at_context) >= FEWEST_CHILDREN:
             for a, b in edges:
                 found[a, b] = found[b, a] = True
     return found
-
-
-def _known_ancestors(marks: NDArray[np.int8], context: int) -> Bools:
-    """Variables with a path of arrows, of any graph, to the context."""
-    union = np.asarray((marks == Mark.FORWARD).any(axis=0))
-    found: Bools = union[:, context].copy()
-    while True:
-        more = found | union[:, found].any(axis=1)
-        if np.array_equal(more, found):
-            return found
-        found = more
 
 
 SCOPES: dict[str, Callable[[Plan, Bools, NDArray[np.int8]], Bools]] = {
