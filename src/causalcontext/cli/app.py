@@ -1,7 +1,7 @@
 """The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest.
 
-Options are read here; the other modules of `cli/` do the work. What the library refuses ends with one sentence on stderr
-and exit code 2, Ctrl-C with exit code 130.
+Options are read here; the other modules of `cli/` do the work. What the library refuses ends with one sentence on
+stderr and exit code 2, Ctrl-C with exit code 130.
 """
 
 from __future__ import annotations
