@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from causalcontext.graphs.paths import ancestors, is_acyclic
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import masked
-from causalcontext.search.across import always_physical
 from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.search.family import always_physical
 from causalcontext.search.plan import NO_CONTEXT, ContextVariables, Plan
 from causalcontext.search.several import SeveralSearch
 from causalcontext.simulate.discrete import DiscreteModel, OracleTest

@@ -26,7 +26,7 @@ def test_a_sample_is_a_search_of_the_drawn_rows(result):
         rows = np.concatenate([of[generator.integers(len(of), size=len(of))] for of in resample.of_level])
         drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01)
         for place, value in enumerate(drawn.contexts):
-            adjacency = resample.marks(number, seed=3)[place] != 0
+            adjacency = resample.ends(number, seed=3)[place] != 0
             assert np.array_equal(adjacency, drawn.graphs[value].adjacency)
 
 

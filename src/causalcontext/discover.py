@@ -172,7 +172,7 @@ def _result(search: Search, survey: Survey, outcome: Outcome) -> ContextGraphs:
         names=data.names,
         context=data.context_name,
         contexts=data.levels,
-        graphs={value: Graph(data.names, marks) for value, marks in zip(data.levels, outcome.marks, strict=True)},
+        graphs={value: Graph(data.names, ends) for value, ends in zip(data.levels, outcome.ends, strict=True)},
         settings=replace(search.settings, method=outcome.method or search.settings.method),
         data=summary,
         log=outcome.log,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import Survey
 from causalcontext.diagnostics.support import Support
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import Ends, adjacent
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
@@ -88,9 +88,9 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The marks of every context, shape (contexts, N, N), and how they came about."""
+    """The ends of every context, shape (contexts, N, N), and how they came about."""
 
-    marks: NDArray[np.int8]
+    ends: Ends
     log: TrialLog
     tests: NDArray[np.int64]
     complete: bool
@@ -107,7 +107,7 @@ def pc_ac(search: Search) -> Outcome:
         return _pc_ac_with_indicator(search)
     across = search.physical if search.settings.orientation == "across" else None
     found, log = search.run(adaptive, range(len(search.data.levels)), search.settings.masked_scope, across)
-    return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins, found.doubts)
+    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, found.doubts)
 
 
 def _pc_ac_with_indicator(search: Search) -> Outcome:
@@ -117,23 +117,23 @@ def _pc_ac_with_indicator(search: Search) -> Outcome:
     found, inside = search_with_indicator(search.prepared, plan, source, search.settings.collider_rule, search.n_jobs,
                                           search.advance)  # fmt: skip
     log = TrialLog.from_ledger(inside, found.ledger, len(search.data.levels), search.labels)
-    return Outcome(found.marks, log.not_searched(search.context), found.ledger.tests, found.complete, found.origins,
+    return Outcome(found.ends, log.not_searched(search.context), found.ledger.tests, found.complete, found.origins,
                    found.doubts)  # fmt: skip
 
 
 def pc_m(search: Search) -> Outcome:
     """PC-M: every question is asked inside one context; the context itself stays isolated."""
     found, log = search.run(masked, range(len(search.data.levels)))
-    return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins)
+    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins)
 
 
 def pc_p(search: Search) -> Outcome:
     """PC-P: every question is asked on all rows; the same graph for every context."""
     found, log = search.run(pooled, [0])
     levels = range(len(search.data.levels))
-    marks = np.repeat(found.marks, len(levels), axis=0)
+    ends = np.repeat(found.ends, len(levels), axis=0)
     origins = {(level, a, b): origin for (_, a, b), origin in found.origins.items() for level in levels}
-    return Outcome(marks, log, found.ledger.tests, found.complete, origins)
+    return Outcome(ends, log, found.ledger.tests, found.complete, origins)
 
 
 def pc_b(search: Search) -> Outcome:
@@ -142,10 +142,10 @@ def pc_b(search: Search) -> Outcome:
     if not everywhere.complete:
         return everywhere
     inside = pc_m(search)
-    pooled_marks = everywhere.marks[0] if inside.complete else unoriented(everywhere.marks[0] != Mark.ABSENT)
-    marks = intersect(inside.marks, pooled_marks, search.context)
+    pooled_ends = everywhere.ends[0] if inside.complete else unoriented(adjacent(everywhere.ends[0]))
+    ends = intersect(inside.ends, pooled_ends, search.context)
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
-    return Outcome(marks, log, inside.tests + everywhere.tests, inside.complete)
+    return Outcome(ends, log, inside.tests + everywhere.tests, inside.complete)
 
 
 def score_ac(search: Search) -> Outcome:
@@ -174,7 +174,7 @@ def _scored(search: Search) -> ScoreOutcome:
 def _from_scores(search: Search, scored: ScoreOutcome) -> Outcome:
     log = TrialLog.empty(len(search.data.levels), len(search.data.names))
     tests = np.zeros(2, dtype=np.int64)
-    return Outcome(scored.marks, log, tests, not scored.interrupted, evidence=scored.evidence, notes=scored.notes)
+    return Outcome(scored.ends, log, tests, not scored.interrupted, evidence=scored.evidence, notes=scored.notes)
 
 
 METHODS: dict[str, Callable[[Search], Outcome]] = {

@@ -123,8 +123,8 @@ class CellResample:
         self.values -= self.values[usable].mean(axis=0)
         self.values[:, prepared.contexts] = 0.0
 
-    def marks(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The marks of all cells for one sample, shape (cells, N, N)."""
+    def ends(self, number: int, seed: int) -> NDArray[np.int8]:
+        """The ends of all cells for one sample, shape (cells, N, N)."""
         generator = np.random.default_rng([seed, number])
         mean, scatter = np.zeros_like(self.prepared.mean), np.zeros_like(self.prepared.scatter)
         for cell, rows in enumerate(self.of_cell):
@@ -134,7 +134,7 @@ class CellResample:
             scatter[cell] = part.T @ part
         whole = self.prepared
         sample = PreparedSeveral(whole.rows, mean, scatter, whole.contexts, whole.codes, whole.kind)
-        return self.task.run(sample, lambda size, done, total: None)[0].marks
+        return self.task.run(sample, lambda size, done, total: None)[0].ends
 
 
 def _check(settings: Settings, test: IndependenceTest) -> None:
@@ -188,7 +188,7 @@ def _result(cells: Cells, survey: Survey, found: Found, log: TrialLog, prepared:
         names=cells.names,
         context=", ".join(settings.contexts),
         contexts=values,
-        graphs={value: Graph(cells.names, marks) for value, marks in zip(values, found.marks, strict=True)},
+        graphs={value: Graph(cells.names, ends) for value, ends in zip(values, found.ends, strict=True)},
         settings=settings,
         data=DataSummary(
             tuple(survey.n.tolist()),

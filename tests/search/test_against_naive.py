@@ -92,7 +92,7 @@ def search(case: Case, rule: str, knowledge: Knowledge | None = None, max_given=
 
 
 def edge_sets(found: Found) -> list[set[frozenset[int]]]:
-    return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.marks]
+    return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.ends]
 
 
 CASES = {
@@ -130,7 +130,7 @@ def test_skeleton_and_separating_sets_are_the_naive_ones(case, rule, max_given):
 def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
     kernel, _ = search(case, rule, collider_rule=collider_rule)
     batched, _ = search(case, rule, batched=True, collider_rule=collider_rule)
-    assert np.array_equal(kernel.marks, batched.marks)
+    assert np.array_equal(kernel.ends, batched.ends)
     mine, theirs = kernel.ledger.records, batched.ledger.records
     assert np.array_equal(mine.facts, theirs.facts)
     assert np.array_equal(mine.given, theirs.given)
@@ -142,7 +142,7 @@ def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
 def test_threads_do_not_matter(case, rule):
     one, _ = search(case, rule)
     two, _ = search(case, rule, n_jobs=2)
-    assert np.array_equal(one.marks, two.marks)
+    assert np.array_equal(one.ends, two.ends)
     for mine, theirs in zip(one.ledger.records, two.ledger.records, strict=True):
         assert np.array_equal(mine, theirs, equal_nan=True)
 
@@ -152,7 +152,7 @@ def test_threads_do_not_matter(case, rule):
 @pytest.mark.parametrize("collider_rule", ["majority", "conservative"])
 def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
     found, plan = search(case, rule)
-    adjacency = found.marks != 0
+    adjacency = found.ends != 0
     judged = judge_triples(case.prepared, plan, found.ledger, adjacency, collider_rule)
     union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
     seen = 0
@@ -218,7 +218,7 @@ def test_many_contexts_search_in_groups():
     table.insert(0, "R", context)
     case = Case(table, 0)
     kernel, _ = search(case, "adaptive")
-    assert kernel.marks.shape == (70, 4, 4)
+    assert kernel.ends.shape == (70, 4, 4)
     twins = naive.pc_stable_contexts(case.answer(), range(4), 0, case.levels, "adaptive")
     assert [twin.edges for twin in twins.values()] == edge_sets(kernel)
 
@@ -232,7 +232,7 @@ def test_too_many_sets_are_cut_short_and_noted():
     table.insert(0, "R", context)
     found, plan = search(Case(table, 0), "adaptive")
     log = TrialLog.from_ledger(plan, found.ledger, 2, ("a", "b", "c"))
-    assert (found.marks[:, 0, 1:25] != 0).all()
+    assert (found.ends[:, 0, 1:25] != 0).all()
     cut = log.cut > 0
     assert set(log.cut[cut].tolist()) == {6}
     assert cut.sum() == 2 * 24
@@ -247,5 +247,5 @@ def test_batches_are_cut_short_too(monkeypatch):
     found, _ = search(case, "adaptive", batched=True)
     cut = found.ledger.records.facts[:, :, CUT]
     assert cut.max() >= 1
-    kept = (found.marks != 0)[:, found.ledger.first, found.ledger.second]
+    kept = (found.ends != 0)[:, found.ledger.first, found.ledger.second]
     assert kept[(cut > 0) & ~found.ledger.separated()].all()

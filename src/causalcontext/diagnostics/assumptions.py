@@ -8,17 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.several import context_positions
 from causalcontext.search.cycles import possible_cycles
+from causalcontext.search.rules import suspect
 
-SUSPECT = {
-    "A1": "strong context-acyclicity", "A2": "strong context-acyclicity", "A3": "strong context-acyclicity",
-    "V1": "weak context-sufficiency", "V2": "weak context-sufficiency", "V4": "weak context-sufficiency",
-    "T1": "weak context-sufficiency", "T1'": "weak context-sufficiency", "F": "weak context-sufficiency",
-}  # fmt: skip
 MOST_NAMED = 3
 
 
@@ -26,10 +22,9 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
     """Contradictions by rule, and edges without an agreed direction."""
     counts = Counter(doubt.rule for doubt in result.doubts)
     for rule, count in sorted(counts.items()):
-        edges = [f"{result.names[d.cause]} - {result.names[d.effect]}" for d in result.doubts if d.rule == rule]
+        edges = [f"{result.names[d.a]} - {result.names[d.b]}" for d in result.doubts if d.rule == rule]
         listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED])
-        suspect = SUSPECT.get(rule, "a test")
-        message = f"rule {rule} fails {count} times (such as {listed}): a test erred, or {suspect} does not hold"
+        message = f"rule {rule} fails {count} times (such as {listed}): a test erred, or {suspect(rule)} does not hold"
         evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
         yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
     conflicts = [str(edge) for edge in result.union.edges if edge.mark == "x-x"]
@@ -40,7 +35,7 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
 
 def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
     """Directed cycles inside a context, or in the union at the context and its ancestors."""
-    arrows = [graph.marks == Mark.FORWARD for graph in result.graphs.values()]
+    arrows = [directed(graph.ends) for graph in result.graphs.values()]
     for value, links in zip(result.contexts, arrows, strict=True):
         cycle = shortest_cycle(links)
         if cycle:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import adjacent, may_cause
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.several import PreparedSeveral
 from causalcontext.questions import masked
@@ -37,10 +37,10 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
 def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
     if result.settings.method == "pc-m":
         return
-    union = result.union.marks
+    may = may_cause(result.union.ends)
     for context in context_positions(result):
-        marks, name = union[context], result.names[context]
-        causes = [result.names[v] for v in np.flatnonzero((marks != Mark.ABSENT) & (marks != Mark.FORWARD))]
+        name = result.names[context]
+        causes = [result.names[v] for v in np.flatnonzero(may[:, context])]
         if causes:
             message = f"{', '.join(causes)} may cause {name}, so rows of one context are a selected sample"
         else:
@@ -64,6 +64,6 @@ def _masked_edges(result: ContextGraphs) -> NDArray[np.bool_]:
         prepared = PreparedGaussian(prepared.rows, prepared.mean, prepared.scatter, contexts[0], prepared.kind)
     tests = level_search(prepared, contexts[0])
     found = algorithm_1(tests, plan, settings.collider_rule, 1, lambda size, done, total: None)
-    edges: NDArray[np.bool_] = found.marks != 0
+    edges = adjacent(found.ends)
     edges[:, contexts], edges[:, :, contexts] = False, False
     return edges

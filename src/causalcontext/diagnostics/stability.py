@@ -19,7 +19,7 @@ from causalcontext.data.missing import complete_rows, some_rows
 from causalcontext.data.survey import Survey, take_survey
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_whole
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import Kind, adjacent, marked
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.protocol import PreparedTest
@@ -31,7 +31,10 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.several import CellResample
 
 Floats = NDArray[np.float64]
-MARKS = (Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED, Mark.CONFLICT)
+MARKS = {
+    Kind.PATTERN: ("-->", "<--", "o-o", "x-x"),
+    Kind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +46,9 @@ class Stability:
     result : ContextGraphs
         What the samples are compared with.
     samples : int
-    frequency : array, shape (contexts, N, N, 4)
-        Share of samples with the mark `-->`, `<--`, `o-o` or `x-x`, read from the first variable to the second.
+    frequency : array, shape (contexts, N, N, marks)
+        Share of samples with the mark `-->`, `<--`, `o-o` or `x-x`, read from the first variable to the second; of PAGs
+        also with `o->`, `<-o`, `<->`, `x->` or `<-x`.
     label_frequency : mapping from (x, y) by position, x < y, to a mapping from contexts to shares
         In which contexts the edge is present, over samples.
     """
@@ -63,7 +67,7 @@ class Stability:
                 pair = (self.result.names[x], self.result.names[y])
                 found = self.result.graphs[value].mark(*pair)
                 rows.append((*pair, value, found, float(shares[x, y].sum()), *shares[x, y].tolist()))
-        columns = ["x", "y", "context", "found", "present", *(mark.text for mark in MARKS)]
+        columns = ["x", "y", "context", "found", "present", *MARKS[self.result.union.kind]]
         return pd.DataFrame(rows, columns=columns)
 
     def labels(self) -> pd.DataFrame:
@@ -118,9 +122,10 @@ def stability(
         for part in _run(resample, tasks, seed, n_jobs):
             collected += part
             advance(len(collected), samples)
-    marks = np.stack(collected)
-    frequency = np.stack([(marks == mark).mean(axis=0) for mark in MARKS], axis=-1)
-    return Stability(result, samples, frequency, _labels(result, marks != Mark.ABSENT))
+    ends = np.stack(collected)
+    counted = MARKS[result.union.kind]
+    frequency = np.stack([marked(ends, mark).mean(axis=0) for mark in counted], axis=-1)
+    return Stability(result, samples, frequency, _labels(result, adjacent(ends)))
 
 
 class Resample:
@@ -146,8 +151,8 @@ class Resample:
         self.support = Support(self.data, result.settings.alpha)
         self.kind = result.prepared.kind if isinstance(result.prepared, PreparedGaussian) else 0
 
-    def marks(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The marks of all contexts for one sample, shape (contexts, N, N)."""
+    def ends(self, number: int, seed: int) -> NDArray[np.int8]:
+        """The ends of all contexts for one sample, shape (contexts, N, N)."""
         generator = np.random.default_rng([seed, number])
         chosen = [rows[generator.integers(len(rows), size=len(rows))] for rows in self.of_level]
         data, survey = self.data, self.survey
@@ -159,7 +164,7 @@ class Resample:
         links, options = self.knowledge.links(self.data.names), ScoreOptions(**self.settings.score)
         search = Search(prepared, data, links, self.settings, 1, lambda *_: None, survey, options, self.support)
         plain = self.data.context is None and self.settings.method.startswith("pc")
-        return METHODS["pc-p" if plain else self.settings.method](search).marks
+        return METHODS["pc-p" if plain else self.settings.method](search).ends
 
     def _prepare(self, data: Dataset) -> tuple[Survey, PreparedTest]:
         """The test for the rows of a sample; a column that happens to be constant in it is no error."""
@@ -186,7 +191,7 @@ class Resample:
 def _run(
     resample: Resample | CellResample, tasks: list[Any], seed: int, n_jobs: int
 ) -> Iterator[list[NDArray[np.int8]]]:
-    """The marks of the samples, in order."""
+    """The ends of the samples, in order."""
     if n_jobs == 1:
         yield from (_several(resample, numbers, seed) for numbers in tasks)
         return
@@ -197,7 +202,7 @@ def _run(
 
 
 def _several(resample: Resample | CellResample, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
-    return [resample.marks(int(number), seed) for number in numbers]
+    return [resample.ends(int(number), seed) for number in numbers]
 
 
 def _labels(result: ContextGraphs, present: NDArray[np.bool_]) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:

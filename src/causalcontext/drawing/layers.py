@@ -13,7 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import End
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import causal_order
 
 SWEEPS = 12
@@ -23,7 +24,7 @@ Arc = tuple[int, int]
 def oriented_arcs(graph: Graph) -> list[Arc]:
     """Every edge once, as an arc along one order of the variables that respects the directed edges if any order can."""
     rank = {node: place for place, node in enumerate(_causal_order(graph))}
-    first, second = np.nonzero(np.triu(graph.marks))
+    first, second = np.nonzero(np.triu(graph.ends))
     pairs = [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
     return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in pairs]
 
@@ -85,7 +86,8 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
 
 def _causal_order(graph: Graph) -> list[int]:
     """The variables, causes first; where directed edges go in circles, those with the most effects first."""
-    forward, adjacent = graph.marks == Mark.FORWARD, graph.adjacency
+    adjacent = graph.adjacency
+    forward = (graph.ends == End.ARROW) & (graph.ends.T != End.ARROW)
     causes, effects = forward.sum(axis=0), forward.sum(axis=1)
     left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
     order: list[int] = []

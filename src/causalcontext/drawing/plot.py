@@ -55,7 +55,7 @@ def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | N
 def graph_picture(graph: Graph) -> Picture:
     """What is to be painted of a graph."""
     panel = graph_panel(graph)
-    return Picture((panel,), graph_legend([panel]), layout(graph), ())
+    return Picture((panel,), graph_legend([panel], graph.kind), layout(graph), ())
 
 
 def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None

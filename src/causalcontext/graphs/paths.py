@@ -69,11 +69,13 @@ def is_acyclic(links: Bools) -> Bools:
 
 
 def shortest_cycle(links: Bools) -> tuple[int, ...]:
-    """The nodes of a shortest directed cycle, in its order; empty if there is none."""
+    """The nodes of a shortest directed cycle, in its order from the first of them on; empty if there is none."""
     if is_acyclic(links):
         return ()
     found = [path for a, b in np.argwhere(links) if (path := shortest_path(links, int(b), int(a)))]
-    return min(found, key=len)
+    cycle = min(found, key=len)
+    start = cycle.index(min(cycle))
+    return cycle[start:] + cycle[:start]
 
 
 def shortest_path(links: Bools, start: int, end: int) -> tuple[int, ...]:

@@ -24,7 +24,9 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
     names = shown_once(result.names)
     values = tuple(printable(value) if isinstance(value, str) else value for value in result.contexts)
     values = values if len(set(values)) == len(values) else result.contexts
-    graphs = {shown: Graph(names, graph.marks) for shown, graph in zip(values, result.graphs.values(), strict=True)}
+    graphs = {
+        shown: Graph(names, graph.ends, graph.kind) for shown, graph in zip(values, result.graphs.values(), strict=True)
+    }
     context = dict(zip(result.names, names, strict=True)).get(result.context or "", result.context)
     settings = replace(result.settings, knowledge=Knowledge())
     return replace(result, names=names, context=context, contexts=values, graphs=graphs, settings=settings)

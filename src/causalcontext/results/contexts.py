@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import directed
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.protocol import PreparedTest
@@ -103,10 +103,10 @@ class ContextGraphs:
         How many tests the skeleton took on all rows, and on the rows of one context.
     complete : bool
         False if the search was interrupted: edges that were not yet tested are still there, and nothing is oriented.
-    origins : mapping from (context, cause, effect), by position, to Origin
-        The rule behind every arrow; `explain` puts it into words.
+    origins : mapping from (context, x, y), by position, to Origin
+        The rule behind the end at y of x - y; `explain` puts it into words.
     doubts : tuple of Doubt
-        Arrows that a rule asked for against what was settled, and edges on which the assumptions fail.
+        Ends that a rule asked for against what was settled, and edges on which the assumptions fail.
     warnings : tuple of str
         What must not be overlooked; `diagnose()` has more.
     prepared : PreparedTest or None
@@ -339,7 +339,7 @@ class ContextGraphs:
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:
     """Sentences about one graph."""
     found = []
-    forward: NDArray[np.bool_] = graph.marks == Mark.FORWARD
+    forward = directed(graph.ends)
     for i, j in zip(*np.nonzero(links.must & ~forward), strict=True):
         found.append(f"{value}: {graph.names[i]} --> {graph.names[j]} is required and not there")
     for i, j in zip(*np.nonzero(np.triu(links.absent & graph.adjacency)), strict=True):

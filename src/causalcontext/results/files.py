@@ -76,6 +76,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "levels": list(result.contexts),
             "level_types": [_type_names(value) for value in result.contexts],
         },
+        "kind": result.union.kind.value,
         "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
         "union": _edges(result.union),
         "labeled_union": [edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union],
@@ -107,7 +108,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         names=names,
         context=context["name"],
         contexts=contexts,
-        graphs={value: _graph(names, edges[value]) for value in contexts},
+        graphs={value: _graph(names, edges[value], content.get("kind", "pattern")) for value in contexts},
         settings=Settings(**settings),
         data=_summary(content["data"]),
         log=_log_from_dict(content["log"], len(contexts), len(names)),
@@ -145,8 +146,8 @@ def _edges(graph: Graph) -> list[dict[str, str]]:
     return [edge._asdict() for edge in graph.edges]
 
 
-def _graph(names: tuple[str, ...], edges: list[dict[str, str]]) -> Graph:
-    return Graph.from_edges(names, [(edge["source"], edge["target"], edge["mark"]) for edge in edges])
+def _graph(names: tuple[str, ...], edges: list[dict[str, str]], kind: str) -> Graph:
+    return Graph.from_edges(names, [(edge["source"], edge["target"], edge["mark"]) for edge in edges], kind)
 
 
 def _log_to_dict(log: TrialLog) -> dict[str, Any]:

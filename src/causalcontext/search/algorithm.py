@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-from causalcontext.graphs.graph import Mark
-from causalcontext.search.across import across_rules, broken_assumptions
+from causalcontext.graphs.ends import Ends, ends_of_arcs
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.cycles import separate_inside
-from causalcontext.search.family import Doubt, Origin
+from causalcontext.search.family import Doubt, Evidence, Origin
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import Advance, LevelSearch, run_level, sweeps
 from causalcontext.search.orient import Oriented, orient_all
@@ -20,9 +16,9 @@ from causalcontext.search.plan import Bools, Plan
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The marks of every graph, shape (graphs, N, N), the ledger of deciding tests, and where the arrows come from."""
+    """The ends of every graph, shape (graphs, N, N), the ledger of deciding tests, and where the ends come from."""
 
-    marks: NDArray[np.int8]
+    ends: Ends
     ledger: Ledger
     complete: bool
     origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
@@ -45,9 +41,9 @@ def algorithm_1(search: LevelSearch, plan: Plan, collider_rule: str, n_jobs: int
             run_level(search, plan, ledger, size, work, n_jobs, advance)  # 8: test, on the rows of plan.rule
             ledger.remove_separated(graphs)  # 9, 10: all at the end of a level, as PC-stable does
         oriented = orient_skeletons(search, plan, ledger, graphs, collider_rule)  # 15: orient as PC does
-        if separate_inside(search, plan, ledger, graphs, oriented.marks, n_jobs, advance):  # beyond the paper
+        if separate_inside(search, plan, ledger, graphs, oriented.ends, n_jobs, advance):  # beyond the paper
             oriented = orient_skeletons(search, plan, ledger, graphs, collider_rule)
-        return Found(oriented.marks, ledger, True, oriented.origins, oriented.doubts)
+        return Found(oriented.ends, ledger, True, oriented.origins, oriented.doubts)
     except KeyboardInterrupt:
         ledger.remove_separated(graphs)
         return Found(unoriented(graphs), ledger, complete=False)
@@ -57,11 +53,10 @@ def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bo
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
     triples = judge_triples(search, plan, ledger, graphs, collider_rule)
     if plan.across is None or not plan.contexts.positions:
-        return orient_all(graphs, plan.links, triples)
-    rules = across_rules(plan.across(ledger))
-    return orient_all(graphs, plan.links, triples, plan.contexts, rules, broken_assumptions)
+        return orient_all(graphs, Evidence(triples, plan.links))
+    return orient_all(graphs, Evidence(triples, plan.links, plan.contexts, plan.across(ledger)))
 
 
-def unoriented(graphs: Bools) -> NDArray[np.int8]:
-    """The marks of graphs in which nothing is directed."""
-    return np.where(graphs, Mark.UNDIRECTED, Mark.ABSENT).astype(np.int8)
+def unoriented(graphs: Bools) -> Ends:
+    """The ends of graphs in which nothing is directed."""
+    return ends_of_arcs(graphs)

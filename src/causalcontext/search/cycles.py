@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import Ends, directed
 from causalcontext.graphs.paths import ancestors, blocks
 from causalcontext.questions import masked
 from causalcontext.search.ledger import Ledger
@@ -25,12 +24,12 @@ FEWEST_CHILDREN = 2
 """Every union cycle holds at least two children of the context: two of its edges vary, with different heads."""
 
 
-def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, marks: NDArray[np.int8],
+def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, ends: Ends,
                     n_jobs: int, advance: Advance) -> bool:  # fmt: skip
     """Remove the edges in scope that some set separates inside its context; whether there were any."""
     if plan.context == NO_CONTEXT or not plan.searches_context:
         return False
-    asked = SCOPES[plan.masked_scope](plan, graphs, marks)
+    asked = SCOPES[plan.masked_scope](plan, graphs, ends)
     before = int(graphs.sum())
     inside = replace(plan, rule=masked, max_given=plan.max_given - 1)
     for size in range(plan.variables if asked.any() else 0):
@@ -42,27 +41,27 @@ def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Boo
     return int(graphs.sum()) < before
 
 
-def no_edges(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
+def no_edges(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
     """Scope "adaptive": the paper's algorithm, nothing more."""
     return np.zeros_like(graphs)
 
 
-def system_edges(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
+def system_edges(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
     """Scope "always": every edge between system variables; complete whatever the cycles."""
     edges = graphs.copy()
     edges[:, plan.context], edges[:, :, plan.context] = False, False
     return edges
 
 
-def edges_of_possible_cycles(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
+def edges_of_possible_cycles(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
     """Scope "cycle": edges that may be there only because of a large union cycle.
 
     One end is not adjacent to the context, neither is a known ancestor of it, and the edge lies in a biconnected block
     of the union skeleton without the context that holds at least two neighbours of the context.
     """
     at_context = graphs[0, plan.context]
-    upstream = ancestors((marks == Mark.FORWARD).any(axis=0), plan.context)
-    edges = system_edges(plan, graphs, marks) & possible_cycles(graphs, (plan.context,))
+    upstream = ancestors(np.asarray(directed(ends).any(axis=0)), plan.context)
+    edges = system_edges(plan, graphs, ends) & possible_cycles(graphs, (plan.context,))
     edges &= ~(at_context[:, None] & at_context[None, :])
     edges &= ~(upstream[:, None] | upstream[None, :])
     return edges
@@ -83,7 +82,7 @@ def possible_cycles(graphs: Bools, contexts: tuple[int, ...]) -> Bools:
     return found
 
 
-SCOPES: dict[str, Callable[[Plan, Bools, NDArray[np.int8]], Bools]] = {
+SCOPES: dict[str, Callable[[Plan, Bools, Ends], Bools]] = {
     "adaptive": no_edges,
     "cycle": edges_of_possible_cycles,
     "always": system_edges,

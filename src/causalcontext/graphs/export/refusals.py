@@ -1,24 +1,37 @@
-"""What a format cannot say, as one sentence."""
+"""What a format cannot say, as one sentence, and what a graph that is read must be."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from causalcontext.errors import OptionError
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import ENDS_OF_MARK, End, Kind
+from causalcontext.graphs.graph import Graph
+
+COMMON_MARKS: dict[Kind, tuple[str, ...]] = {
+    Kind.PATTERN: ("-->", "o-o", "<->"),
+    Kind.PAG: tuple(mark for mark, ends in ENDS_OF_MARK.items() if {*ends} <= {End.TAIL, End.ARROW, End.CIRCLE}),
+}
+"""What most tools can say about a graph of either kind."""
 
 _ADVICE = {
-    Mark.CONFLICT: "; export.conflicts_as_undirected(graph) turns them into 'o-o'",
-    Mark.BOTH: "; export the graphs of the contexts instead of their union",
+    End.CONFLICT: "; export.conflicts_as_undirected(graph) turns them into 'o-o'",
+    End.MIXED: "; export the graphs of the contexts instead of their union",
 }
 
 
-def refuse_marks(graph: Graph, allowed: Collection[Mark], where: str) -> None:
-    """Return if every edge has one of the allowed marks."""
+def refuse_marks(graph: Graph, allowed: Collection[str], where: str) -> None:
+    """Return if every edge, as it is written, has one of the allowed marks."""
     for edge in graph.edges:
-        mark = Mark(int(graph.marks[graph.position(edge.source), graph.position(edge.target)]))
-        if mark not in allowed:
-            raise OptionError(f"{where} has no mark for '{edge}'{_ADVICE.get(mark, '')}")
+        if edge.mark not in allowed:
+            advice = next((_ADVICE[end] for end in ENDS_OF_MARK[edge.mark] if end in _ADVICE), "")
+            raise OptionError(f"{where} has no mark for '{edge}'{advice}")
+
+
+def refuse_pag(graph: Graph, where: str) -> None:
+    """Return if the graph is no PAG."""
+    if graph.kind is Kind.PAG:
+        raise OptionError(f"{where} cannot say that a graph is a PAG, in which 'o-o' is no direction left open")
 
 
 def refuse_letters(graph: Graph, letters: Collection[str], where: str) -> None:
@@ -33,3 +46,17 @@ def refuse_letters(graph: Graph, letters: Collection[str], where: str) -> None:
 def missing_package(package: str, extra: str) -> OptionError:
     """What to install."""
     return OptionError(f"this needs the package {package}: pip install 'causalcontext[{extra}]'")
+
+
+def kind_of_marks(marks: Iterable[str], kind: str | None, pag_circles: tuple[int, ...] = (1,)) -> str:
+    """The kind that was asked for; without one, "pag" if an edge has so many circles as no pattern has."""
+    if kind is not None:
+        return kind
+    return Kind.PAG if any(mark.count("o") in pag_circles for mark in marks) else Kind.PATTERN
+
+
+def with_plain_lines(names: Collection[str], edges: Collection[tuple[str, str, str]], kind: str | None) -> Graph:
+    """The graph of edges as Tetrad and causal-learn write them: circles in a PAG, `---` for undirected elsewhere."""
+    kind = kind_of_marks((mark for *_, mark in edges), kind, pag_circles=(1, 2))
+    line = "---" if kind == Kind.PAG else "o-o"
+    return Graph.from_edges(tuple(names), [(x, y, line if mark == "---" else mark) for x, y, mark in edges], kind)
