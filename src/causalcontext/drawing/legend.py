@@ -21,10 +21,10 @@ _WORDS = {
 }
 _WORDS_IN_PAG = {"-->": "cause → effect, perhaps through others", "o-o": "cause, effect, or hidden common cause"}
 _END_WORDS = {
-    End.MIXED: "an end that differs between contexts",
+    End.MIXED: "an end with an arrow here, a tail there",
     End.CONFLICT: "an end in conflict",
     End.CIRCLE: "an end not determined",
-    End.TAIL: "no arrow",
+    End.TAIL: "a tail at both ends",
 }
 _TOWARDS_ARROW = (End.TAIL, End.CIRCLE, End.CONFLICT, End.MIXED, End.ARROW)
 _PAIR, _ARROW, _OPEN = (0, 1), ends_of_mark("-->"), ends_of_mark("o-o")

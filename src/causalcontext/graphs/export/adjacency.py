@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import DataError
 from causalcontext.graphs.ends import End, ends_of_arcs, ends_of_mark, mark_texts, may_cause
-from causalcontext.graphs.export.refusals import kind_of_marks, refuse_marks, refuse_pag
+from causalcontext.graphs.export.lines import kind_of_marks
+from causalcontext.graphs.export.refusals import refuse_marks, refuse_pag
 from causalcontext.graphs.graph import Graph
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import MARK_OF_ENDS, End, Kind, ends_of_mark
-from causalcontext.graphs.export.refusals import COMMON_MARKS, missing_package, refuse_marks, with_plain_lines
+from causalcontext.graphs.ends import MARK_OF_ENDS, End, ends_of_mark
+from causalcontext.graphs.export.lines import graph_of_lines, plain_lines
+from causalcontext.graphs.export.refusals import missing_package
 from causalcontext.graphs.graph import Graph
 
 
 def to_causal_learn(graph: Graph) -> Any:
     """The graph for causal-learn; undirected edges of a pattern are `---`, as in the result of its PC."""
-    refuse_marks(graph, COMMON_MARKS[graph.kind], "causal-learn")
+    edges = list(plain_lines(graph, "causal-learn"))
     try:
         from causallearn.graph.Edge import Edge
         from causallearn.graph.Endpoint import Endpoint
@@ -22,10 +23,8 @@ def to_causal_learn(graph: Graph) -> Any:
         raise missing_package("causal-learn", "compare") from error
     nodes = {name: GraphNode(name) for name in graph.names}
     made = GeneralGraph(list(nodes.values()))
-    for edge in graph.edges:
-        plain = edge.mark == "o-o" and graph.kind is Kind.PATTERN
-        start, end = (Endpoint[end.name] for end in ends_of_mark("---" if plain else edge.mark))
-        made.add_edge(Edge(nodes[edge.source], nodes[edge.target], start, end))
+    for x, y, mark in edges:
+        made.add_edge(Edge(nodes[x], nodes[y], *(Endpoint[end.name] for end in ends_of_mark(mark))))
     return made
 
 
@@ -39,4 +38,4 @@ def from_causal_learn(graph: Any, kind: str | None = None) -> Graph:
             raise DataError(f"the edge '{edge}' has a kind that a graph here cannot hold")
         mark = MARK_OF_ENDS[End[ends[0]], End[ends[1]]]
         edges.append((edge.get_node1().get_name(), edge.get_node2().get_name(), mark))
-    return with_plain_lines(names, edges, kind)
+    return graph_of_lines(names, edges, kind)

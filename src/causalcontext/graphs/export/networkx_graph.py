@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from causalcontext.errors import DataError
 from causalcontext.graphs.ends import MARK_OF_ENDS, Kind, ends_of_mark
-from causalcontext.graphs.export.refusals import kind_of_marks
+from causalcontext.graphs.export.lines import kind_of_marks
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 

@@ -1,8 +1,8 @@
-"""What a format cannot say, as one sentence, and what a graph that is read must be."""
+"""What a format cannot say, as one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.ends import ENDS_OF_MARK, End, Kind
@@ -46,17 +46,3 @@ def refuse_letters(graph: Graph, letters: Collection[str], where: str) -> None:
 def missing_package(package: str, extra: str) -> OptionError:
     """What to install."""
     return OptionError(f"this needs the package {package}: pip install 'causalcontext[{extra}]'")
-
-
-def kind_of_marks(marks: Iterable[str], kind: str | None, pag_circles: tuple[int, ...] = (1,)) -> str:
-    """The kind that was asked for; without one, "pag" if an edge has so many circles as no pattern has."""
-    if kind is not None:
-        return kind
-    return Kind.PAG if any(mark.count("o") in pag_circles for mark in marks) else Kind.PATTERN
-
-
-def with_plain_lines(names: Collection[str], edges: Collection[tuple[str, str, str]], kind: str | None) -> Graph:
-    """The graph of edges as Tetrad and causal-learn write them: circles in a PAG, `---` for undirected elsewhere."""
-    kind = kind_of_marks((mark for *_, mark in edges), kind, pag_circles=(1, 2))
-    line = "---" if kind == Kind.PAG else "o-o"
-    return Graph.from_edges(tuple(names), [(x, y, line if mark == "---" else mark) for x, y, mark in edges], kind)

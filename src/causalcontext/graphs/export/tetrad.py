@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import Kind
-from causalcontext.graphs.export.refusals import COMMON_MARKS, refuse_letters, refuse_marks, with_plain_lines
+from causalcontext.graphs.export.lines import graph_of_lines, plain_lines
+from causalcontext.graphs.export.refusals import refuse_letters
 from causalcontext.graphs.graph import Graph
 
 
@@ -25,12 +25,9 @@ def to_tetrad(graph: Graph) -> str:
     1. X --> Y
     <BLANKLINE>
     """
-    refuse_marks(graph, COMMON_MARKS[graph.kind], "Tetrad")
+    edges = [f"{number}. {x} {mark} {y}" for number, (x, y, mark) in enumerate(plain_lines(graph, "Tetrad"), 1)]
     blanks = {letter for name in graph.names for letter in name if letter.isspace()}
     refuse_letters(graph, {";", ",", *blanks}, "Tetrad")
-    lines = {"o-o": "---"} if graph.kind is Kind.PATTERN else {}
-    edges = [f"{number}. {edge.source} {lines.get(edge.mark, edge.mark)} {edge.target}"
-             for number, edge in enumerate(graph.edges, 1)]  # fmt: skip
     return "\n".join(["Graph Nodes:", ";".join(graph.names), "", "Graph Edges:", *edges, ""])
 
 
@@ -48,4 +45,4 @@ def from_tetrad(text: str, kind: str | None = None) -> Graph:
         if len(parts) != 4 or not re.fullmatch("[<o-]-[>o-]", parts[2]):
             raise DataError(f"the Tetrad text has an edge {line!r}, expected '1. X --> Y'")
         edges.append((parts[1], parts[3], parts[2]))
-    return with_plain_lines(names, edges, kind)
+    return graph_of_lines(names, edges, kind)
