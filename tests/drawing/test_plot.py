@@ -1,5 +1,7 @@
 """Pictures: one layout for all contexts, every edge and name in them, files as asked for."""
 
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -114,6 +116,17 @@ def test_difference_tells_apart_what_differs(soil):
     for wrong in (["wet"], ["wet", "wet"], ["wet", "damp"]):
         with pytest.raises(cc.OptionError):
             soil.plot("difference", contexts=wrong)
+
+
+def test_two_marks_of_a_pair_are_read_from_left_to_right():
+    table = cc.examples.soil_moisture(300, seed=1)[["precipitation", "runoff", "soil"]]
+    result = cc.discover(table, context="soil")
+    edges = {"dry": [("precipitation", "runoff", "<--")], "wet": [("precipitation", "runoff", "o-o")]}
+    turned = replace(result, graphs={value: Graph.from_edges(result.names, marks) for value, marks in edges.items()})
+    assert difference_panel(turned, "dry", "wet").strokes[0].label == "← | o-o"
+    assert difference_panel(turned, "dry", "wet", [1.0, 0.0, 2.0]).strokes[0].label == "→ | o-o"
+    (axes,) = turned.plot("difference")
+    assert "→ | o-o" in texts(axes)  # the cause, runoff, stands on the left
 
 
 def test_the_legend_explains_every_mark_and_colour():

@@ -14,7 +14,7 @@ import numpy as np
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.graphs.ends import MARK_OF_ENDS, End
+from causalcontext.graphs.ends import MARK_OF_ENDS, End, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
@@ -103,11 +103,15 @@ def union_panel(result: ContextGraphs) -> Panel:
     return Panel("graph" if result.context is None else "labeled union", tuple(strokes))
 
 
-def difference_panel(result: ContextGraphs, first: Any, second: Any) -> Panel:
-    """Two contexts compared: what they share is pale, what one of them lacks has the colour of the other."""
+def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence[float] | None = None) -> Panel:
+    """Two contexts compared: what they share is pale, what one of them lacks has the colour of the other.
+
+    Two marks of an edge are read from left to right; `x` says where the variables stand.
+    """
     colours = two_colours(result, first, second)
+    places = range(len(result.names)) if x is None else x
     pairs = _edges(union_graph([result.graphs[first], result.graphs[second]]))
-    strokes = [_compared(result, pair, (first, second), colours) for pair in pairs]
+    strokes = [_compared(result, pair, (first, second), colours, places) for pair in pairs]
     return Panel(f"{shown(first)} against {shown(second)}", tuple(strokes))
 
 
@@ -145,13 +149,16 @@ _ARROWS = {"-->": "→", "<--": "←", "<=>": "⇔", "<->": "↔"}
 """Marks that have a sign of their own."""
 
 
-def _compared(result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str]) -> Stroke:
+def _compared(result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str],
+              x: Sequence[float]) -> Stroke:  # fmt: skip
     """An edge that at least one of two contexts has."""
     both = [_ends(result.graphs[value], pair) for value in two]
     having = [value for value, ends in zip(two, both, strict=True) if any(ends)]
     same = both[0] == both[1]
     shades = (SOFT,) if same else tuple(colour for colour, ends in zip(colours, both, strict=True) if any(ends))
-    signs = [_ARROWS.get(MARK_OF_ENDS[ends], MARK_OF_ENDS[ends]) for ends in both]
+    left, right = sorted(pair, key=lambda place: x[place])
+    marks = [mark_of(result.graphs[value].ends, left, right) for value in two]
+    signs = [_ARROWS.get(mark, mark) for mark in marks]
     label = " | ".join(signs) if len(having) == 2 and not same else ""
     ends = both[0] if any(both[0]) else both[1]
     return Stroke(pair, ends, shades, _strength(result, pair, having), _uncertain(result, pair, having), label)

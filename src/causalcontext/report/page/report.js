@@ -57,10 +57,10 @@
     const marks = [a, b].map((place) => data.graphs[place][pair] || "");
     if (!marks[0] && !marks[1]) return null;
     const shades = data.contexts.length <= 6 ? [colour(a), colour(b)] : ["var(--c0)", "var(--c1)"];
-    const same = marks[0] === marks[1];
+    const same = marks[0] === marks[1], [i, j] = ends(pair), backwards = data.boxes[i][0] > data.boxes[j][0];
     return { pair, mark: marks[0] || marks[1], places: [a, b].filter((place, number) => marks[number]),
       colours: same ? ["var(--pale)"] : shades.filter((shade, number) => marks[number]),
-      label: marks[0] && marks[1] && !same ? marks.join(" | ") : "" };
+      label: marks[0] && marks[1] && !same ? marks.map((mark) => backwards ? turned(mark) : mark).join(" | ") : "" };
   }
   const short = (text, most) => [...text].length <= most ? text : [...text].slice(0, most - 1).join("") + "…";
   function strengthOf(stroke) {
