@@ -6,16 +6,18 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.patches import Circle, PathPatch, Polygon
 
 import causalcontext as cc
 import hostile
 from causalcontext.drawing.layers import crossings, layer_numbers, oriented_arcs
 from causalcontext.drawing.layout import layout
-from causalcontext.drawing.legend import legend
+from causalcontext.drawing.legend import graph_legend, legend
 from causalcontext.drawing.names import printable, shown_names
 from causalcontext.drawing.strokes import context_panel, difference_panel, graph_panel, union_panel
 from causalcontext.graphs.graph import Graph
 from causalcontext.simulate.linear import random_model
+from pags import soil_pags
 
 matplotlib.use("Agg")
 
@@ -136,6 +138,43 @@ def test_the_legend_explains_every_mark_and_colour():
     words = " ".join(text.get_text() for text in axes.get_figure().axes[-1].texts)
     for needed in ("cause", "o-o", "x-x", "<=>", "<->"):
         assert needed in words
+
+
+def test_every_end_is_drawn(tmp_path):
+    edges = [
+        ("A", "B", "o->"),
+        ("B", "C", "<->"),
+        ("C", "D", "---"),
+        ("D", "E", "x->"),
+        ("E", "F", "+->"),
+        ("F", "G", "--o"),
+    ]
+    graph = Graph.from_edges("ABCDEFG", edges, "pag")
+    (axes,) = graph.plot(path=tmp_path / "pag.svg")
+    circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
+    filled = [patch.get_facecolor()[:3] != (1.0, 1.0, 1.0) for patch in axes.patches if isinstance(patch, Polygon)]
+    assert len(circles) == 2
+    assert sorted(filled) == [False] + [True] * 5  # a hollow arrow where the end differs
+    dashed = [patch.get_linestyle() not in ("-", "solid") for patch in axes.patches if isinstance(patch, PathPatch)]
+    assert sum(dashed) == 2  # <-> and x->
+    assert [sample.words for sample in graph_legend([graph_panel(graph)], graph.kind)] == [
+        "cause, or hidden common cause (o->)",
+        "hidden common cause (<->)",
+        "an end with an arrow here, a tail there (+->)",
+        "a tail at both ends (---)",
+        "an end not determined (--o)",
+        "an end in conflict (x->)",
+    ]
+
+
+def test_pags_are_drawn_like_patterns():
+    pags = soil_pags()
+    for kind in ("contexts", "union", "difference"):
+        pags.plot(kind)
+    words = {sample.words for sample in legend(pags, [union_panel(pags)])}
+    assert "cause → effect, perhaps through others" in words
+    x = layout(Graph.from_edges("AB", [("B", "A", "o->")], "pag")).centre[:, 0]
+    assert x[1] < x[0]  # what may be a cause stands on the left
 
 
 def test_uncertain_edges_are_marked():
