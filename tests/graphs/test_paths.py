@@ -1,9 +1,12 @@
 """Reachability, cycles, orders and separation against networkx, one graph at a time."""
 
+from itertools import combinations, pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
 
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import (
     ancestors,
     blocks,
@@ -11,6 +14,7 @@ from causalcontext.graphs.paths import (
     descendants,
     is_acyclic,
     is_d_separated,
+    possible_descendants,
     reach,
     reached,
     shortest_cycle,
@@ -46,6 +50,24 @@ def test_ancestors_descendants_and_reach_agree_with_networkx(density):
         assert set(np.flatnonzero(below[place])) == reaching(links.T, 2)
         for node in range(NODES):
             assert set(np.flatnonzero(everything[place][:, node])) == reaching(links, node)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_possible_descendants_are_found_along_every_path_without_an_arrow_back(seed):
+    generator = np.random.default_rng(seed)
+    marks = ["-->", "<--", "o-o", "o->", "<-o", "<->", "x-x"]
+    pairs = [pair for pair in combinations("ABCDEF", 2) if generator.random() < 0.4]
+    graph = Graph.from_edges("ABCDEF", [(*pair, str(generator.choice(marks))) for pair in pairs], "pag")
+    skeleton = nx.Graph(pairs)
+    skeleton.add_nodes_from("ABCDEF")
+    open_paths = [
+        path
+        for end in "BCDEF"
+        for path in nx.all_simple_paths(skeleton, "A", end)
+        if not any(graph.mark(a, b).startswith("<") for a, b in pairwise(path))
+    ]
+    found = {graph.names[node] for node in np.flatnonzero(possible_descendants(graph.ends, 0))}
+    assert found - {"A"} == {path[-1] for path in open_paths}
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
-from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
+from causalcontext.graphs.ends import Bools, Ends, may_cause
 
 
 def ancestors(links: Bools, node: int) -> Bools:
@@ -29,6 +28,11 @@ def ancestors(links: Bools, node: int) -> Bools:
 def descendants(links: Bools, node: int) -> Bools:
     """True for the nodes to which a directed path of one or more links leads from `node`: shape (..., N)."""
     return ancestors(links.swapaxes(-1, -2), node)
+
+
+def possible_descendants(ends: Ends, node: int) -> Bools:
+    """True for the nodes to which edges lead from `node` without an arrow against the way: shape (..., N)."""
+    return descendants(may_cause(ends), node)
 
 
 def reach(links: Bools) -> Bools:
