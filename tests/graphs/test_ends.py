@@ -1,10 +1,12 @@
 """Ends and the marks that are written for them; the union of PAGs against its naive twin."""
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
+import causalcontext as cc
 import naive
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.ends import (
@@ -24,6 +26,7 @@ from causalcontext.graphs.ends import (
 )
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledEdge, LabeledUnion, union_graph
+from pags import soil_pags
 
 MARKS = [mark for mark in ENDS_OF_MARK if mark]
 WRITTEN = {
@@ -150,3 +153,16 @@ def test_an_end_that_differs_between_contexts_splits_the_labeled_union():
     )
     agreeing = LabeledUnion({"dry": one_edge("o-o"), "wet": one_edge("<-o"), "frozen": one_edge("")})
     assert agreeing.edges == (LabeledEdge("Y", "X", "o->", ("dry", "wet")),)
+
+
+def test_knowledge_asks_for_ends():
+    """That Y is no cause of X needs an arrow at Y, and no more."""
+    result = replace(
+        soil_pags(), settings=replace(soil_pags().settings, knowledge=cc.Knowledge(forbidden=[("B", "A")]))
+    )
+    for mark, fine in {"-->": True, "o->": True, "<->": True, "<-o": False, "o-o": False, "x-x": False}.items():
+        graph = Graph.from_edges("AB", [("A", "B", mark)], "pag")
+        sentences = replace(
+            result, names=("A", "B"), graphs=dict.fromkeys(result.contexts, graph)
+        ).knowledge_violations()
+        assert (sentences == []) == fine

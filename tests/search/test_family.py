@@ -118,6 +118,15 @@ def test_ends_at_a_context_are_shared_by_all_graphs():
     assert [mark_of(ends, 1, 2) for ends in family.ends()] == ["o-o", "o->", "o-o"]
 
 
+def test_checks_of_patterns_are_not_made_of_pags():
+    """An edge may vanish between two variables that are not adjacent to the context if something is hidden."""
+    edge = np.zeros((2, 3, 3), dtype=bool)
+    edge[0, 1, 2] = edge[0, 2, 1] = True
+    evidence = Evidence([Triples(frozenset(), frozenset())] * 2, contexts=ContextVariables((0,), ((0,), (1,))))
+    assert [doubt.rule for doubt in orient_all(edge, evidence).doubts] == ["V2"]
+    assert orient_all(edge, evidence, Kind.PAG).doubts == ()
+
+
 def test_a_rule_is_one_function_and_one_entry(monkeypatch):
     """A rule for PAGs that is not in the library: it runs, stops, and is explained."""
 

@@ -27,7 +27,7 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
         message = f"rule {rule} fails {count} times (such as {listed}): a test erred, or {suspect(rule)} does not hold"
         evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
         yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
-    conflicts = [str(edge) for edge in result.union.edges if edge.mark == "x-x"]
+    conflicts = [str(edge) for edge in result.union.edges if "x" in edge.mark]
     if conflicts:
         message = f"{len(conflicts)} edges have contradicting directions: {', '.join(conflicts[:MOST_NAMED])}"
         yield Finding("assumptions", Severity.CAUTION, message, "", {"edges": tuple(conflicts)})

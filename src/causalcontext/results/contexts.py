@@ -13,7 +13,7 @@ import pandas as pd
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.graphs.ends import directed
+from causalcontext.graphs.ends import directed, may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.gaussian import PreparedGaussian
@@ -345,6 +345,6 @@ def _violations(graph: Graph, links: Any, value: Any) -> list[str]:
     for i, j in zip(*np.nonzero(np.triu(links.absent & graph.adjacency)), strict=True):
         found.append(f"{value}: {graph.names[i]} and {graph.names[j]} are adjacent, which is ruled out")
     one_way = links.may & ~links.may.T & ~links.must
-    for i, j in zip(*np.nonzero(one_way & graph.adjacency & ~forward), strict=True):
+    for i, j in zip(*np.nonzero(one_way & may_cause(graph.ends).T), strict=True):
         found.append(f"{value}: {graph.names[j]} --> {graph.names[i]} is ruled out, but the edge is not directed so")
     return found

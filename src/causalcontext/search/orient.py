@@ -50,7 +50,7 @@ def orient_all(adjacency: NDArray[np.bool_], evidence: Evidence, kind: Kind = Ki
         family.apply(proposals(groups.pop(turn, ()), family))
     while any(family.apply(proposals(group, family)) for group in groups.values()):
         pass
-    broken = doubts(family) if evidence.contexts.positions else ()
+    broken = doubts(kind, family) if evidence.contexts.positions else ()
     return Oriented(family.ends(), family.origins, tuple(sorted(family.doubts.union(broken))))
 
 

@@ -76,6 +76,7 @@ class Check(NamedTuple):
     name: str
     edges: Callable[[GraphFamily], Iterator[tuple[int, int, int]]]
     rests_on: str
+    kind: Kind = Kind.PATTERN
 
 
 RULES = (
@@ -133,9 +134,9 @@ def proposals(rules: Iterable[Entry], family: GraphFamily) -> Iterator[tuple[str
             yield from ((rule.name, proposal) for proposal in rule.propose(family))
 
 
-def doubts(family: GraphFamily) -> Iterator[Doubt]:
-    """What the checks find in the finished graphs."""
-    return (Doubt(check.name, *edge) for check in CHECKS for edge in check.edges(family))
+def doubts(kind: Kind, family: GraphFamily) -> Iterator[Doubt]:
+    """What the checks for graphs of that kind find in the finished ones."""
+    return (Doubt(check.name, *edge) for check in CHECKS if check.kind is kind for edge in check.edges(family))
 
 
 def suspect(name: str) -> str:
