@@ -165,6 +165,7 @@ def test_control_characters_are_refused_by_graphml():
         (export.from_networkx, nx.MultiGraph([("a", "b")])),
         (export.from_networkx, nx.DiGraph([(1, 2)])),
         (export.from_networkx, nx.DiGraph([("a", "a")])),
+        (lambda array: export.from_tigramite(array, "ab"), np.array([["", "+->"], ["<-+", ""]])[:, :, None]),
         (export.from_adjacency, pd.DataFrame([[0, 2], [0, 0]], index=list("ab"), columns=list("ab"))),
         (export.from_mark_table, pd.DataFrame([["", "?"], ["", ""]], index=list("ab"), columns=list("ab"))),
     ],

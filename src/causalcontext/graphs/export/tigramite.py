@@ -14,6 +14,9 @@ from causalcontext.graphs.export.adjacency import graph_of_marks
 from causalcontext.graphs.export.refusals import refuse_marks
 from causalcontext.graphs.graph import Graph
 
+_MARKS = tuple(mark for mark, ends in ENDS_OF_MARK.items() if End.MIXED not in ends)
+"""Its `+->` is two edges in one, not an end that differs between contexts."""
+
 
 def to_tigramite(graph: Graph) -> NDArray[np.str_]:
     """The marks as text, shape (variables, variables, 1); for tigramite's `graph_type="dag"` drop the last axis.
@@ -23,7 +26,7 @@ def to_tigramite(graph: Graph) -> NDArray[np.str_]:
     >>> to_tigramite(Graph.from_edges("XY", [("X", "Y", "-->")]))[:, :, 0].tolist()
     [['', '-->'], ['<--', '']]
     """
-    refuse_marks(graph, [mark for mark, ends in ENDS_OF_MARK.items() if End.MIXED not in ends], "tigramite")
+    refuse_marks(graph, _MARKS, "tigramite")
     return mark_texts(graph.ends).astype("<U3")[:, :, None]
 
 
@@ -36,4 +39,7 @@ def from_tigramite(array: NDArray[Any], names: Sequence[str], kind: str | None =
         raise DataError(f"the array has shape {array.shape}, expected ({len(names)}, {len(names)}, lags)")
     if (array[:, :, 1:] != "").any():
         raise DataError("the array has lagged edges, which a graph without time cannot hold")
+    unknown = sorted(set(array[:, :, 0].ravel().tolist()) - set(_MARKS))
+    if unknown:
+        raise DataError(f"the array has a mark {unknown[0]!r} that a graph here cannot hold")
     return graph_of_marks(names, array[:, :, 0].astype(object), kind)
