@@ -36,8 +36,8 @@ def rates_at_context(noise: str, models: int, first: int) -> list[str]:
 
 
 def _counts(result: cc.ContextGraphs, model: object) -> list[int]:
-    marks = np.stack([result.graphs[value].marks for value in result.contexts])
-    found, true = (marks != 0)[:, model.context], (model.adjacency | model.adjacency.swapaxes(1, 2))[:, model.context]
+    adjacency = np.stack([result.graphs[value].adjacency for value in result.contexts])
+    found, true = adjacency[:, model.context], (model.adjacency | model.adjacency.swapaxes(1, 2))[:, model.context]
     others = np.arange(true.shape[1]) != model.context
     found, true = found[:, others], true[:, others]
     return [(found & true).sum(), true.sum(), (found & ~true).sum(), (~true).sum()]

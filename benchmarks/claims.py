@@ -13,7 +13,8 @@ from itertools import product
 import numpy as np
 
 import causalcontext as cc
-from causalcontext.simulate.linear import ContextSCM, causal_order
+from causalcontext.graphs.paths import causal_order
+from causalcontext.simulate.linear import ContextSCM
 from causalcontext.simulate.random_graphs import random_base
 
 ROWS = (2000, 100)

@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 
 import causalcontext as cc
+from causalcontext.graphs.ends import directed
 from causalcontext.simulate import random_model
 
 COLUMNS = ("TPR", "FPR", "arrow precision", "arrow recall", "at R: precision", "at R: recall", "tests", "ms")
@@ -31,16 +32,16 @@ def run(design: dict, n: int, options: dict, seeds: range) -> np.ndarray:
         start = time.perf_counter()
         result = cc.discover(table, context="R", **options)
         spent = time.perf_counter() - start
-        marks = np.stack([result.graphs[value].marks for value in result.contexts])
-        totals += _counts(marks, model.adjacency, model.context, sum(result.tests_run.values()), spent)
+        ends = np.stack([result.graphs[value].ends for value in result.contexts])
+        totals += _counts(ends, model.adjacency, model.context, sum(result.tests_run.values()), spent)
     hit, true, false, absent, right, arrows, links, right_r, arrows_r, links_r, tests, spent = totals
     return np.array([hit / true, false / absent, right / arrows, right / links, right_r / max(arrows_r, 1),
                      right_r / max(links_r, 1), tests / len(seeds), 1000 * spent / len(seeds)])  # fmt: skip
 
 
-def _counts(marks: np.ndarray, truth: np.ndarray, context: int, tests: int, spent: float) -> list[float]:
-    adjacent, true = marks != 0, truth | truth.swapaxes(1, 2)
-    arrows, at_context = marks == 1, np.zeros_like(truth)
+def _counts(ends: np.ndarray, truth: np.ndarray, context: int, tests: int, spent: float) -> list[float]:
+    adjacent, true = ends != 0, truth | truth.swapaxes(1, 2)
+    arrows, at_context = directed(ends), np.zeros_like(truth)
     at_context[:, context, :] = at_context[:, :, context] = True
     return [
         (adjacent & true).sum(), true.sum(), (adjacent & ~true).sum(), (~true).sum(),

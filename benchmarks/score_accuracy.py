@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import causalcontext as cc
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import directed as directed_ends
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.exact_search import search_exactly
 from causalcontext.score.options import ScoreOptions
@@ -149,7 +149,7 @@ def context_rates(links: Bools, graph: cc.Graph, context: int) -> list[float]:
     truth, found = links | links.T, graph.adjacency
     others = np.arange(len(truth)) != context
     off = ~np.eye(len(truth), dtype=bool)
-    arrows = graph.marks == Mark.FORWARD
+    arrows = directed_ends(graph.ends)
     there, directed = links & found, links & (arrows | arrows.T)
     return [
         _share(found, truth), _share(found, ~truth), _share(found, ~truth & off),

@@ -19,9 +19,9 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import directed as directed_ends
+from causalcontext.graphs.paths import ancestors
 from causalcontext.simulate import ContextSCM, random_model
-from causalcontext.simulate.assumptions import ancestors
 from causalcontext.simulate.linear import cut_at_quantiles
 from causalcontext.simulate.noise import NoiseLaw, exponential, normal, student_t5, uniform
 from measuring import machine, markdown_table
@@ -130,7 +130,7 @@ def rates(model: ContextSCM, result: cc.ContextGraphs) -> list[float]:
     context, others = model.context, np.arange(len(model.names)) != model.context
     for level in result.contexts:
         links, graph = model.adjacency[level], result.graphs[level]
-        truth, arrows = links | links.T, graph.marks == Mark.FORWARD
+        truth, arrows = links | links.T, directed_ends(graph.ends)
         at_context = np.zeros_like(links)
         at_context[context] = at_context[:, context] = True
         directed = links & at_context & (arrows | arrows.T)

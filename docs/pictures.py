@@ -29,6 +29,8 @@ def paint_all(folder: Path) -> None:
     flat = example_ii_truth()
     flat.physical[0].plot(path=folder / "physical.svg")
     flat.descriptive[0].plot(path=folder / "descriptive.svg")
+    ends = [("A", "B", "-->"), ("B", "C", "o->"), ("D", "C", "<->"), ("D", "E", "o-o"), ("B", "E", "x-x")]
+    cc.Graph.from_edges("ABCDE", ends, kind="pag").plot(path=folder / "ends.svg")
     noisy = cc.examples.soil_moisture(400, seed=1).assign(dust=np.random.default_rng(0).standard_t(2, 400))
     cc.calibrate(noisy, "soil").plot(folder / "calibration.svg")
     pyplot.close("all")

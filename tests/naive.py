@@ -448,6 +448,44 @@ def union_mark(marks: Iterable[str]) -> str:
     return next((mark for mark in ("-->", "<--", "o-o", "x-x") if mark in seen), "")
 
 
+def union_mark_by_ends(marks: Iterable[str]) -> str:
+    """The mark of a pair in the union of any graphs, letter by letter, from its marks in all contexts."""
+    present = [mark.replace("<=>", "+-+") for mark in marks if mark]
+    if not present:
+        return ""
+    left = _union_letter({mark[0].replace("<", ">") for mark in present}).replace(">", "<")
+    right = _union_letter({mark[2] for mark in present})
+    return f"{left}-{right}".replace("+-+", "<=>")
+
+
+def _union_letter(seen: set[str]) -> str:
+    """One end: a tail here and an arrow there differ ("+"); else what says most."""
+    if "+" in seen or {"-", ">"} <= seen:
+        return "+"
+    return next(letter for letter in "->ox" if letter in seen)
+
+
+def orientation_round(ends: dict[Arrow, str], asked: Iterable[tuple[Node, Node, str]], pag: bool) -> set[Arrow]:
+    """Set ends (a, b), the end at b of a - b, as asked for in one round; the ends that were settled otherwise.
+
+    An edge of a pattern is asked for one direction or for both, which is a conflict. In a PAG a tail asks for an arrow
+    at the other end as well, and an end that is asked for both makes a conflict of all that is open on its edge.
+    """
+    wanted = [(a, b, end) for a, b, end in asked if ends[a, b] == "o"]
+    doubts = {(a, b) for a, b, end in asked if ends[a, b] in "->" and ends[a, b] != end}
+    for a, b in [place for place in ends if place[0] < place[1]]:
+        if pag:
+            claims = {(x, y, end) for x, y, end in wanted if {x, y} == {a, b}}
+            claims |= {(y, x, ">") for x, y, end in claims if end == "-"}
+            contested = any((x, y, "-") in claims and (x, y, ">") in claims for x, y in ((a, b), (b, a)))
+            new = {(x, y): "x" if contested else end for x, y, end in claims}
+        else:
+            heads = {(x, y) if end == ">" else (y, x) for x, y, end in wanted if {x, y} == {a, b}}
+            new = {(x, y): "x" if len(heads) > 1 else end for h in heads for x, y, end in ((*h, ">"), (*h[::-1], "-"))}
+        ends.update({place: end for place, end in new.items() if ends[place] == "o"})
+    return doubts
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's adjusted p-values, in the order given: the least level of the whole family that rejects each."""
     adjusted = [0.0] * len(p_values)

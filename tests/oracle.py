@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.graphs.ends import directed, marked
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import ViewRule, adaptive
 from causalcontext.search.algorithm import Found, algorithm_1
@@ -42,7 +43,6 @@ def skeleton(truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return truth | truth.swapaxes(-1, -2)
 
 
-def wrong_marks(marks: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:
+def wrong_marks(ends: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:
     """Arrowheads that contradict the true directed graphs, conflicts included."""
-    directed = marks == 1
-    return int((directed & ~truth).sum() + (marks == 4).sum() // 2)
+    return int((directed(ends) & ~truth).sum() + marked(ends, "x-x").sum() // 2)

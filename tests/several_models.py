@@ -13,12 +13,12 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.graphs.paths import ancestors, is_acyclic
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, adaptive
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.assumptions import ancestors, is_acyclic
 from causalcontext.simulate.discrete import DiscreteModel, PreparedOracle
 from oracle import always_trusted
 

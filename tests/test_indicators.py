@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import ends_of_mark
 from causalcontext.search.indicator import links_of_indicator
 
 
@@ -96,41 +96,41 @@ def test_a_context_that_looks_deterministic_is_said_aloud_and_keeps_its_links():
     assert result.union.mark("R", "Y") != ""
 
 
-def marks(*graphs, nodes=4):
-    """Marks of graphs over W, X, Y, Z from lists of (first, second, mark)."""
+def ends_of(*graphs, nodes=4):
+    """Ends of graphs over W, X, Y, Z from lists of (first, second, mark)."""
     codes = np.zeros((len(graphs), nodes, nodes), dtype=np.int8)
     for graph, edges in zip(codes, graphs, strict=True):
         for i, j, mark in edges:
-            graph[i, j], graph[j, i] = mark, Mark(mark).reversed
+            graph[j, i], graph[i, j] = ends_of_mark(mark)
     return codes
 
 
 W, X, Y, Z = range(4)
-LINE, ARROW = Mark.UNDIRECTED, Mark.FORWARD
+LINE, ARROW = "o-o", "-->"
 
 
 def test_only_one_end_next_to_the_column():
-    found = marks([(W, Y, LINE), (X, Y, LINE)], [(W, Y, LINE)])
+    found = ends_of([(W, Y, LINE), (X, Y, LINE)], [(W, Y, LINE)])
     assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
 
 
 def test_both_ends_and_a_direction():
-    found = marks([(W, X, LINE), (W, Y, LINE), (X, Y, ARROW)], [(W, X, LINE), (W, Y, LINE)])
+    found = ends_of([(W, X, LINE), (W, Y, LINE), (X, Y, ARROW)], [(W, X, LINE), (W, Y, LINE)])
     assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
 
 
 def test_both_ends_without_a_direction_are_ambiguous():
-    found = marks([(W, X, LINE), (W, Y, LINE), (X, Y, LINE)], [(W, X, LINE), (W, Y, LINE)])
+    found = ends_of([(W, X, LINE), (W, Y, LINE), (X, Y, LINE)], [(W, X, LINE), (W, Y, LINE)])
     assert {(effect, certain) for effect, certain, _ in links_of_indicator(found, W)} == {(X, False), (Y, False)}
 
 
 def test_a_known_cause_of_the_column_is_no_effect_of_it():
-    found = marks([(X, W, ARROW), (W, Y, LINE), (X, Y, LINE)], [(X, W, ARROW), (W, Y, LINE)])
+    found = ends_of([(X, W, ARROW), (W, Y, LINE), (X, Y, LINE)], [(X, W, ARROW), (W, Y, LINE)])
     assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
 
 
 def test_no_end_next_to_the_column_is_no_physical_change():
-    assert list(links_of_indicator(marks([(X, Y, LINE)], []), W)) == []
+    assert list(links_of_indicator(ends_of([(X, Y, LINE)], []), W)) == []
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
+from causalcontext.graphs.ends import directed, mark_texts
 from causalcontext.simulate import random_model
 
 
@@ -59,7 +60,7 @@ def test_links_at_the_context_have_the_same_marks_in_all_graphs(seed):
     model = random_model(seed=seed, contexts=3)
     result = cc.discover(model.sample(900, seed=seed), context="R")
     place = result.position("R")
-    marks = np.stack([graph.marks[place] for graph in result.graphs.values()])
+    marks = np.stack([mark_texts(graph.ends)[place] for graph in result.graphs.values()])
     assert (marks == marks[0]).all()
 
 
@@ -70,7 +71,7 @@ def test_across_adds_arrows_and_keeps_the_skeleton():
         within, across = (cc.discover(table, context="R", orientation=o) for o in ("within", "across"))
         for value in within.contexts:
             assert np.array_equal(within.graphs[value].adjacency, across.graphs[value].adjacency)
-            more += int((across.graphs[value].marks == 1).sum()) - int((within.graphs[value].marks == 1).sum())
+            more += int(directed(across.graphs[value].ends).sum()) - int(directed(within.graphs[value].ends).sum())
     assert more > 0
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
-from causalcontext.diagnostics.stability import Resample
+from causalcontext.diagnostics.stability import MARKS, Resample, Stability
+from causalcontext.graphs.ends import Kind, marked
+from pags import soil_pags
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def test_a_sample_is_a_search_of_the_drawn_rows(result):
         rows = np.concatenate([of[generator.integers(len(of), size=len(of))] for of in resample.of_cell])
         drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01)
         for place, value in enumerate(drawn.contexts):
-            adjacency = resample.marks(number, seed=3)[place] != 0
+            adjacency = resample.ends(number, seed=3)[place] != 0
             assert np.array_equal(adjacency, drawn.graphs[value].adjacency)
 
 
@@ -39,6 +41,16 @@ def test_frequencies_are_shares(result, stable):
     certain = edges.query("x == 'precipitation' and y == 'soil'")
     assert (certain["present"] > 0.9).all()
     assert edges["present"].between(0, 1).all()
+
+
+def test_marks_of_pags_have_their_own_columns():
+    pags = soil_pags()
+    ends = np.stack([graph.ends for graph in pags.graphs.values()])
+    frequency = np.stack([marked(ends, mark) for mark in MARKS[Kind.PAG]], axis=-1).astype(float)
+    edges = Stability(pags, 1, frequency, {}).edges()
+    assert (edges["present"] == 1.0).all()
+    assert all(row[row["found"]] == 1.0 for _, row in edges.iterrows())
+    assert edges["found"].nunique() == 6
 
 
 def test_labels_have_frequencies(result, stable):

@@ -151,7 +151,7 @@ def _result(task: Task, outcome: Outcome) -> ContextGraphs:
         cells=data.contexts,
         levels=data.levels,
         contexts=data.values,
-        graphs={value: Graph(data.names, marks) for value, marks in zip(data.values, outcome.marks, strict=True)},
+        graphs={value: Graph(data.names, ends) for value, ends in zip(data.values, outcome.ends, strict=True)},
         settings=replace(task.settings, method=outcome.method or task.settings.method),
         data=summary,
         log=outcome.log,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.files import read_toml
 from causalcontext.errors import KnowledgeError, check_choice, did_you_mean
+from causalcontext.graphs.paths import reach
 
 Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
 
@@ -162,7 +163,7 @@ class Knowledge:
         must = np.zeros((len(index), len(index)), dtype=bool)
         for cause, effect in self.required:
             must[index[cause], index[effect]] = True
-        may = ~np.eye(len(index), dtype=bool) & ~_reachable(must).T
+        may = ~np.eye(len(index), dtype=bool) & ~reach(must).T
         for cause, effect in [*self.forbidden, *self._against_tiers()]:
             may[index[cause], index[effect]] = False
         may[:, [index[name] for name in self.roots]] = False
@@ -225,24 +226,13 @@ class Knowledge:
         must = np.zeros((len(index), len(index)), dtype=bool)
         for cause, effect in self.required:
             must[index[cause], index[effect]] = True
-        reach = _reachable(must)
-        circular = [name for name in index if reach[index[name], index[name]]]
+        leads = reach(must)
+        circular = [name for name in index if leads[index[name], index[name]]]
         if circular:
             raise KnowledgeError(f"the required links form a cycle through {', '.join(map(repr, circular))}")
         for cause, effect in self._against_tiers():
-            if reach[index[cause], index[effect]]:
+            if leads[index[cause], index[effect]]:
                 raise KnowledgeError(f"required links lead from {cause!r} to {effect!r}, which is in an earlier tier")
-
-
-def _reachable(must: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """True from every variable to all that its required links lead to."""
-    reach = must
-    while reach.any():
-        longer = reach | (reach.astype(np.float32) @ must.astype(np.float32) > 0)
-        if np.array_equal(longer, reach):
-            break
-        reach = longer
-    return reach
 
 
 def _merged(*parts: Iterable[Any]) -> list[Any]:

@@ -7,13 +7,14 @@ import pytest
 import causalcontext as cc
 import hostile
 from causalcontext.simulate.linear import random_model
+from pags import soil_pags
 
 WIDTHS = (1280, 400)
 
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
-    """Reports by name: the soil example, 30 variables, hostile names, plain PC."""
+    """Reports by name: the soil example, 30 variables, hostile names, plain PC, PAGs."""
     folder = tmp_path_factory.mktemp("reports")
     soil = cc.examples.soil_moisture(2000, seed=1)
     model = random_model(30, contexts=3, density=0.1, changes=4, seed=4)
@@ -22,6 +23,7 @@ def pages(tmp_path_factory):
         "thirty": cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01),
         "hostile": cc.discover(hostile.table(), context=hostile.CONTEXT),
         "plain": cc.discover(soil.drop(columns="soil")),
+        "pags": soil_pags(),
     }
     for name, result in results.items():
         result.report(folder / f"{name}.html")
@@ -119,6 +121,26 @@ def test_an_edge_tells_its_story(driver, pages):
     assert page.text("#story") == ""
 
 
+def test_every_end_of_a_pag_is_drawn_and_in_the_legend(driver, pages):
+    page = Page(driver, pages["pags"])
+    page.show("wet")
+    shapes = (
+        "return [...document.querySelectorAll('g.edge[data-pair=\"' + arguments[0] + '\"] .end')].map(e => e.tagName)"
+    )
+    assert page.run(shapes, "0,2") == ["polygon", "polygon"]  # precipitation <-> soil
+    assert page.run(shapes, "0,6") == ["circle", "polygon"]  # precipitation o-> runoff
+    assert page.run(shapes, "3,5") == ["path", "path"]  # evapotranspiration x-x humidity
+    dashes = "return document.querySelector('g.edge[data-pair=\"0,2\"] .line').getAttribute('stroke-dasharray')"
+    assert page.run(dashes) == "18 6"
+    legend = page.text("#legend")
+    for words in ("o->: cause, or hidden common cause", "<->: hidden common cause", "x-x: conflicting directions"):
+        assert words in legend
+    assert "o-o" not in legend
+    page.find("#compare").send_keys("dry")
+    assert "o-> | o-o" in page.text("#stage")  # evapotranspiration, left of radiation
+    assert page.complaints() == []
+
+
 def test_a_missing_edge_tells_its_story(driver, pages):
     page = Page(driver, pages["soil"])
     page.node("precipitation")
@@ -162,7 +184,7 @@ def test_compare_search_alpha_and_theme(driver, pages):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["soil", "thirty", "hostile", "plain"])
+@pytest.mark.parametrize("name", ["soil", "thirty", "hostile", "plain", "pags"])
 def test_nothing_is_cut_off_and_nothing_complains(driver, pages, name, width):
     page = Page(driver, pages[name], width)
     for _ in range(2):

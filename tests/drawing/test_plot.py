@@ -1,19 +1,23 @@
 """Pictures: one layout for all contexts, every edge and name in them, files as asked for."""
 
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.patches import Circle, PathPatch, Polygon
 
 import causalcontext as cc
 import hostile
 from causalcontext.drawing.layers import crossings, layer_numbers, oriented_arcs
 from causalcontext.drawing.layout import layout
-from causalcontext.drawing.legend import legend
+from causalcontext.drawing.legend import graph_legend, legend
 from causalcontext.drawing.names import printable, shown_names
 from causalcontext.drawing.strokes import context_panel, difference_panel, graph_panel, union_panel
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.graph import Graph
 from causalcontext.simulate.linear import random_model
+from pags import soil_pags
 
 matplotlib.use("Agg")
 
@@ -96,11 +100,11 @@ def test_one_panel_per_context_in_one_layout(soil):
 def test_panels_show_what_the_graphs_have(soil):
     for value in soil.contexts:
         strokes = context_panel(soil, value).strokes
-        marks = np.zeros((7, 7), dtype=np.int8)
+        ends = np.zeros((7, 7), dtype=np.int8)
         for stroke in strokes:
             i, j = stroke.pair
-            marks[i, j], marks[j, i] = stroke.mark, stroke.mark.reversed
-        assert Graph(soil.names, marks) == soil.graphs[value]
+            ends[j, i], ends[i, j] = stroke.ends
+        assert Graph(soil.names, ends) == soil.graphs[value]
     labels = {stroke.label for stroke in union_panel(soil).strokes}
     assert labels == {"", "dry", "wet"}
 
@@ -116,6 +120,17 @@ def test_difference_tells_apart_what_differs(soil):
             soil.plot("difference", contexts=wrong)
 
 
+def test_two_marks_of_a_pair_are_read_from_left_to_right():
+    table = cc.examples.soil_moisture(300, seed=1)[["precipitation", "runoff", "soil"]]
+    result = cc.discover(table, context="soil")
+    edges = {"dry": [("precipitation", "runoff", "<--")], "wet": [("precipitation", "runoff", "o-o")]}
+    turned = replace(result, graphs={value: Graph.from_edges(result.names, marks) for value, marks in edges.items()})
+    assert difference_panel(turned, "dry", "wet").strokes[0].label == "← | o-o"
+    assert difference_panel(turned, "dry", "wet", [1.0, 0.0, 2.0]).strokes[0].label == "→ | o-o"
+    (axes,) = turned.plot("difference")
+    assert "→ | o-o" in texts(axes)  # the cause, runoff, stands on the left
+
+
 def test_the_legend_explains_every_mark_and_colour():
     marks = [("A", "B", "-->"), ("B", "C", "o-o"), ("C", "D", "x-x"), ("D", "E", "<=>"), ("E", "A", "<->")]
     graph = Graph.from_edges("ABCDE", marks)
@@ -123,6 +138,43 @@ def test_the_legend_explains_every_mark_and_colour():
     words = " ".join(text.get_text() for text in axes.get_figure().axes[-1].texts)
     for needed in ("cause", "o-o", "x-x", "<=>", "<->"):
         assert needed in words
+
+
+def test_every_end_is_drawn(tmp_path):
+    edges = [
+        ("A", "B", "o->"),
+        ("B", "C", "<->"),
+        ("C", "D", "---"),
+        ("D", "E", "x->"),
+        ("E", "F", "+->"),
+        ("F", "G", "--o"),
+    ]
+    graph = Graph.from_edges("ABCDEFG", edges, "pag")
+    (axes,) = graph.plot(path=tmp_path / "pag.svg")
+    circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
+    filled = [patch.get_facecolor()[:3] != (1.0, 1.0, 1.0) for patch in axes.patches if isinstance(patch, Polygon)]
+    assert len(circles) == 2
+    assert sorted(filled) == [False] + [True] * 5  # a hollow arrow where the end differs
+    dashed = [patch.get_linestyle() not in ("-", "solid") for patch in axes.patches if isinstance(patch, PathPatch)]
+    assert sum(dashed) == 2  # <-> and x->
+    assert [sample.words for sample in graph_legend([graph_panel(graph)], graph.kind)] == [
+        "cause, or hidden common cause (o->)",
+        "hidden common cause (<->)",
+        "an end with an arrow here, a tail there (+->)",
+        "a tail at both ends (---)",
+        "an end not determined (--o)",
+        "an end in conflict (x->)",
+    ]
+
+
+def test_pags_are_drawn_like_patterns():
+    pags = soil_pags()
+    for kind in ("contexts", "union", "difference"):
+        pags.plot(kind)
+    words = {sample.words for sample in legend(pags, [union_panel(pags)])}
+    assert "cause → effect, perhaps through others" in words
+    x = layout(Graph.from_edges("AB", [("B", "A", "o->")], "pag")).centre[:, 0]
+    assert x[1] < x[0]  # what may be a cause stands on the left
 
 
 def test_uncertain_edges_are_marked():
@@ -196,7 +248,7 @@ def test_without_a_context_and_without_edges():
 
 
 def test_marks_are_read_from_the_first_to_the_second():
-    assert graph_panel(Graph.from_edges("AB", [("A", "B", "<--")])).strokes[0].mark is Mark.BACKWARD
+    assert graph_panel(Graph.from_edges("AB", [("A", "B", "<--")])).strokes[0].mark == "<--"
 
 
 @pytest.mark.parametrize("contexts", [3, 9])

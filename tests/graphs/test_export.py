@@ -1,5 +1,7 @@
 """Every door leads out and back, through the tool it is made for where that is installed."""
 
+from itertools import combinations
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ import pytest
 import hostile
 from causalcontext import export
 from causalcontext.errors import CausalContextError
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 
 ALL_MARKS = Graph.from_edges(
@@ -16,6 +18,11 @@ ALL_MARKS = Graph.from_edges(
 )
 PLAIN = Graph.from_edges("ABCD", [("D", "B", "-->"), ("C", "B", "-->"), ("C", "A", "o-o")])
 DAG = Graph.from_edges("ZXY", [("X", "Y", "-->"), ("Z", "X", "-->"), ("Z", "Y", "-->")])
+PAG = Graph.from_edges(
+    "ABCDEF",
+    [("A", "B", "-->"), ("B", "C", "o->"), ("D", "C", "<->"), ("D", "E", "o-o"), ("E", "F", "---"), ("F", "A", "--o")],
+    "pag",
+)
 HOSTILE = Graph.from_edges(
     hostile.NAMES, [(a, b, "-->") for a, b in zip(hostile.NAMES, hostile.NAMES[1:], strict=False)]
 )
@@ -37,11 +44,10 @@ DIRECTED_AND_UNDIRECTED = {
 }
 
 
-def random_graph(seed: int, marks: tuple[Mark, ...]) -> Graph:
+def random_graph(seed: int, marks: tuple[str, ...], kind: str = "pattern") -> Graph:
     generator = np.random.default_rng(seed)
-    codes = np.triu(generator.choice([0, 0, *marks], size=(6, 6)), 1).astype(np.int8)
-    reverse = np.array([mark.reversed for mark in Mark], dtype=np.int8)
-    return Graph("ABCDEF", codes + np.where(codes.T > 0, reverse[codes.T], 0).astype(np.int8))
+    drawn = [(*pair, str(generator.choice(["", "", *marks]))) for pair in combinations("ABCDEF", 2)]
+    return Graph.from_edges("ABCDEF", [edge for edge in drawn if edge[2]], kind)
 
 
 @pytest.mark.parametrize("door", LOSSLESS)
@@ -53,10 +59,73 @@ def test_every_mark_comes_back(door):
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("door", [*LOSSLESS, *DIRECTED_AND_UNDIRECTED])
 def test_random_graphs_come_back(door, seed):
-    graph = random_graph(seed, (Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED))
+    graph = random_graph(seed, ("-->", "<--", "o-o"))
     out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
     found = export.from_tigramite(out(graph), graph.names) if door == "tigramite" else back(out(graph))
     assert found == graph
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("door", [*LOSSLESS, "dagitty", "tetrad"])
+def test_pags_come_back(door, seed):
+    drawn = random_graph(seed, ("-->", "<--", "o->", "<-o", "<->", "o-o", "---", "o--", "--o"), "pag")
+    out, back = (LOSSLESS | DIRECTED_AND_UNDIRECTED)[door]
+    for graph in (PAG, drawn):
+        found = export.from_tigramite(out(graph), graph.names) if door == "tigramite" else back(out(graph))
+        assert found == graph
+
+
+def test_a_pag_that_looks_like_a_pattern_needs_a_word():
+    """Without a circle, or with two at every edge, some formats cannot tell the kinds apart."""
+    plain = Graph.from_edges("ABC", [("A", "B", "-->"), ("B", "C", "o-o")], "pag")
+    for out, back in (LOSSLESS[door] for door in ("networkx", "gml", "graphml")):
+        assert back(out(plain)) == plain
+    assert export.from_tetrad(export.to_tetrad(plain)) == plain
+    for found in (
+        export.from_mark_table(export.to_mark_table(plain), kind="pag"),
+        export.from_tigramite(export.to_tigramite(plain), plain.names, kind="pag"),
+        export.from_tetrad(export.to_tetrad(plain), kind="pag"),
+    ):
+        assert found == plain
+    assert export.from_mark_table(export.to_mark_table(plain)).kind == "pattern"
+
+
+def test_lines_of_other_tools_are_undirected_in_a_pattern_only():
+    text = "Graph Nodes:\nA;B;C\n\nGraph Edges:\n1. A --- B\n2. B --> C\n"
+    assert export.from_tetrad(text).mark("A", "B") == "o-o"
+    assert export.from_tetrad(text, kind="pag").mark("A", "B") == "---"
+    assert export.from_tetrad(text.replace("-->", "o->")).mark("A", "B") == "---"
+
+
+def test_a_table_of_ones_and_zeros_holds_no_pag():
+    with pytest.raises(CausalContextError, match="cannot say that a graph is a PAG"):
+        export.to_adjacency(Graph.from_edges("AB", [("A", "B", "-->")], "pag"))
+    with pytest.raises(CausalContextError, match="no mark for 'A o-> B'"):
+        export.to_adjacency(Graph.from_edges("AB", [("A", "B", "o->")], "pag"))
+
+
+def test_marks_of_a_table_must_agree():
+    table = pd.DataFrame([["", "-->"], ["-->", ""]], index=list("ab"), columns=list("ab"))
+    with pytest.raises(CausalContextError, match="the reverse"):
+        export.from_mark_table(table)
+
+
+def test_dagitty_has_its_own_letters_for_circles():
+    text = export.to_dagitty(PAG)
+    assert text.startswith("pag {")
+    assert '"B" @-> "C"' in text
+    assert '"D" @-@ "E"' in text
+    with pytest.raises(CausalContextError, match="expected one quoted variable or edge"):
+        export.from_dagitty(text.replace("pag {", "pdag {"))
+
+
+def test_dot_has_an_end_for_every_end():
+    text = export.to_dot(PAG)
+    assert '"B" -> "C" [dir=both, arrowhead=normal, arrowtail=odot];' in text
+    assert '"C" -> "D" [dir=both, arrowhead=normal, arrowtail=normal, style=dashed];' in text
+    assert '"E" -> "F" [dir=both, arrowhead=none, arrowtail=none];' in text
+    mixed = Graph.from_edges("XY", [("X", "Y", "+->")], "pag")
+    assert '"X" -> "Y" [dir=both, arrowhead=normal, arrowtail=onormal];' in export.to_dot(mixed)
 
 
 @pytest.mark.parametrize("out", [export.to_dagitty, export.to_tetrad, export.to_adjacency, export.to_causal_learn])
@@ -96,6 +165,7 @@ def test_control_characters_are_refused_by_graphml():
         (export.from_networkx, nx.MultiGraph([("a", "b")])),
         (export.from_networkx, nx.DiGraph([(1, 2)])),
         (export.from_networkx, nx.DiGraph([("a", "a")])),
+        (lambda array: export.from_tigramite(array, "ab"), np.array([["", "+->"], ["<-+", ""]])[:, :, None]),
         (export.from_adjacency, pd.DataFrame([[0, 2], [0, 0]], index=list("ab"), columns=list("ab"))),
         (export.from_mark_table, pd.DataFrame([["", "?"], ["", ""]], index=list("ab"), columns=list("ab"))),
     ],
@@ -122,7 +192,7 @@ def test_labeled_union_in_networkx_and_dot():
 @others_warn
 def test_pydot_reads_dot():
     pydot = pytest.importorskip("pydot", reason="pydot is not installed")
-    for graph in (PLAIN, ALL_MARKS, HOSTILE):
+    for graph in (PLAIN, ALL_MARKS, PAG, HOSTILE):
         (read,) = pydot.graph_from_dot_data(export.to_dot(graph))
         names = [export.dot.unquoted(node.get_name()) for node in read.get_nodes()]
         arcs = {
@@ -147,7 +217,7 @@ def test_dowhy_reads_gml():
 @others_warn
 def test_causal_learn_takes_and_gives():
     pytest.importorskip("causallearn", reason="causal-learn is not installed")
-    for graph in (PLAIN, DAG):
+    for graph in (PLAIN, DAG, PAG):
         assert export.from_causal_learn(export.to_causal_learn(graph)) == graph
 
 
@@ -157,7 +227,7 @@ def test_causal_learn_reads_tetrad_text(tmp_path):
     from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
     file = tmp_path / "graph.txt"
-    for graph in (PLAIN, DAG):
+    for graph in (PLAIN, DAG, PAG):
         file.write_text(export.to_tetrad(graph))
         assert export.from_causal_learn(txt2generalgraph(str(file))) == graph
 

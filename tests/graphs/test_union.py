@@ -7,7 +7,8 @@ import pytest
 
 import naive
 from causalcontext.errors import DataError
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import End
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledEdge, LabeledUnion, union_graph
 
 MARKS = ["", "-->", "<--", "o-o", "x-x"]
@@ -41,8 +42,8 @@ def test_graph_by_name():
     assert graph.neighbours("X") == ("Y", "Z")
     assert [str(edge) for edge in graph] == ["X --> Y", "X o-o Z", "Z --> Y"]
     assert graph.adjacency.sum() == 6
-    assert graph == Graph("XYZ", graph.marks)
-    assert hash(graph) == hash(Graph("XYZ", graph.marks))
+    assert graph == Graph("XYZ", graph.ends)
+    assert hash(graph) == hash(Graph("XYZ", graph.ends))
     with pytest.raises(DataError, match="no variable 'W'"):
         graph.mark("W", "X")
 
@@ -50,6 +51,6 @@ def test_graph_by_name():
 def test_graph_is_frozen_and_consistent():
     graph = one_edge("-->")
     with pytest.raises(ValueError, match="read-only"):
-        graph.marks[0, 1] = 0
-    with pytest.raises(DataError, match="reverse"):
-        Graph("XY", np.array([[0, Mark.FORWARD], [Mark.FORWARD, 0]]))
+        graph.ends[0, 1] = 0
+    with pytest.raises(DataError, match="both ends"):
+        Graph("XY", np.array([[0, End.ARROW], [0, 0]]))

@@ -12,6 +12,7 @@ import hostile
 from causalcontext.report import payload as payloads
 from causalcontext.report.html import page, safe_json, write_report
 from causalcontext.report.payload import Section, payload
+from pags import soil_pags
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,15 @@ def test_the_data_are_those_of_the_result(soil):
         assert len(data["graphs"][place]) == len(soil.graphs[value].edges)
     slot = data["pairs"].index([0, 1])
     assert "\n".join(data["stories"][slot]) == soil.explain(soil.names[0], soil.names[1])
+
+
+def test_marks_and_their_meanings_are_in_the_data():
+    pags = soil_pags()
+    data = embedded(page(pags))
+    assert data["graphs"][1]["0,2"] == pags.graphs["wet"].mark(*(pags.names[i] for i in (0, 2))) == "<->"
+    assert data["union"]["0,2"] == "+->"
+    assert data["meaning"]["o->"] == "cause, or hidden common cause"
+    assert list(data["meaning"]) == ["-->", "o->", "o-o", "x-x", "<->", "+->"]
 
 
 def test_a_loaded_result_gives_the_same_report(soil, tmp_path):

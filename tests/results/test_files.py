@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from pags import soil_pags
 
 
 def table(levels) -> pd.DataFrame:
@@ -92,6 +93,26 @@ def test_other_files_are_refused(tmp_path, content, words):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(cc.FileError, match=words):
         cc.load(path)
+
+
+def test_pags_come_back_as_pags(tmp_path):
+    result = soil_pags()
+    result.save(tmp_path / "r.json")
+    content = json.loads((tmp_path / "r.json").read_text())
+    assert content["kind"] == "pag"
+    assert {edge["mark"] for edge in content["graphs"]["dry"]} == {"-->", "o->", "<->", "o-o"}
+    again = cc.load(tmp_path / "r.json")
+    assert again == result
+    assert {graph.kind for graph in (again.union, *again.graphs.values())} == {"pag"}
+
+
+def test_files_without_a_kind_hold_patterns(tmp_path):
+    result = cc.discover(table((0, 1)), context="soil")
+    result.save(tmp_path / "r.json")
+    content = json.loads((tmp_path / "r.json").read_text())
+    assert content.pop("kind") == "pattern"
+    (tmp_path / "r.json").write_text(json.dumps(content))
+    assert cc.load(tmp_path / "r.json") == result
 
 
 def test_a_damaged_log_is_refused(tmp_path):

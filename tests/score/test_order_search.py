@@ -6,10 +6,11 @@ import pytest
 from score_tables import model_table, quiet, setup_of
 
 import causalcontext as cc
+from causalcontext.graphs.ends import directed, marked
 from causalcontext.kernels.orders.context_parents import choose_context_parents, no_memory, remembered_score
 from causalcontext.kernels.orders.order_moves import climb, sweep
 from causalcontext.kernels.orders.order_state import refit
-from causalcontext.score.equivalence import equivalence_marks
+from causalcontext.score.equivalence import equivalence_ends
 from causalcontext.score.exact_search import search_exactly
 from causalcontext.score.model import read_model
 from causalcontext.score.options import ScoreOptions
@@ -69,10 +70,11 @@ def test_the_exact_search_finds_the_best_of_all_models_and_marks_what_they_share
     assert found.score == pytest.approx(best, abs=1e-5)
     ties = {model[1:] for model in models if model[0] > best - 1e-6}
     arrows = np.array([_links(model, 3, 2) for model in ties])
-    marks = equivalence_marks(found, numbered_links(setup))
+    ends = equivalence_ends(found, numbered_links(setup))
     always, ever = arrows.all(axis=0), arrows.any(axis=0)
-    assert np.array_equal(marks == 1, always)
-    assert np.array_equal(marks == 3, (ever | ever.transpose(0, 2, 1)) & ~always & ~always.transpose(0, 2, 1))
+    assert np.array_equal(directed(ends), always)
+    undirected = (ever | ever.transpose(0, 2, 1)) & ~always & ~always.transpose(0, 2, 1)
+    assert np.array_equal(marked(ends, "o-o"), undirected)
 
 
 def _links(model, p, contexts):
@@ -112,8 +114,8 @@ def test_union_cycles_are_within_reach():
     for seed in range(10):
         model = cc.simulate.random_model(seed=seed, cycles="enforce", edits=("flip",))
         result = cc.discover(model.sample(1000, seed), "R", method="score-ac")
-        truth, marks = model.union_graph().marks, result.union.marks
-        found += bool((marks[truth == 5] == 5).any())
+        truth, union = (marked(graph.ends, "<=>") for graph in (model.union_graph(), result.union))
+        found += bool((truth & union).any())
     assert found >= 7
 
 

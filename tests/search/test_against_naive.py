@@ -93,7 +93,7 @@ def search(case: Case, rule: str, knowledge: Knowledge | None = None, max_given=
 
 
 def edge_sets(found: Found) -> list[set[frozenset[int]]]:
-    return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.marks]
+    return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.ends]
 
 
 CASES = {
@@ -132,7 +132,7 @@ def test_skeleton_and_separating_sets_are_the_naive_ones(case, rule, max_given):
 def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
     kernel, _ = search(case, rule, collider_rule=collider_rule)
     batched, _ = search(case, rule, batched=True, collider_rule=collider_rule)
-    assert np.array_equal(kernel.marks, batched.marks)
+    assert np.array_equal(kernel.ends, batched.ends)
     mine, theirs = kernel.ledger, batched.ledger
     assert np.array_equal(mine.facts, theirs.facts)
     assert np.array_equal(mine.given, theirs.given)
@@ -144,7 +144,7 @@ def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
 def test_threads_do_not_matter(case, rule):
     one, _ = search(case, rule)
     two, _ = search(case, rule, n_jobs=2)
-    assert np.array_equal(one.marks, two.marks)
+    assert np.array_equal(one.ends, two.ends)
     for name in ("numbers", "facts", "given"):
         assert np.array_equal(getattr(one.ledger, name), getattr(two.ledger, name), equal_nan=name == "numbers")
 
@@ -154,7 +154,7 @@ def test_threads_do_not_matter(case, rule):
 @pytest.mark.parametrize("collider_rule", ["majority", "conservative"])
 def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
     found, plan = search(case, rule, collider_rule=collider_rule)
-    adjacency = found.marks != 0
+    adjacency = found.ends != 0
     judged = judge_triples(SplitSearch(case.prepared), plan, found.ledger, adjacency)
     union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
     seen = 0
@@ -220,7 +220,7 @@ def test_many_contexts_search_in_groups():
     table.insert(0, "R", context)
     case = Case(table, 0)
     kernel, _ = search(case, "adaptive")
-    assert kernel.marks.shape == (70, 4, 4)
+    assert kernel.ends.shape == (70, 4, 4)
     twins = naive.pc_stable_contexts(case.answer(), range(4), 0, case.levels, "adaptive")
     assert [twin.edges for twin in twins.values()] == edge_sets(kernel)
 
@@ -235,7 +235,7 @@ def test_too_many_sets_are_cut_short_and_noted():
     case = Case(table, 0)
     found, plan = search(case, "adaptive")
     log = TrialLog.from_ledger(plan, found.ledger, 2, case.prepared.labels)
-    assert (found.marks[:, 0, 1:25] != 0).all()
+    assert (found.ends[:, 0, 1:25] != 0).all()
     cut = log.cut > 0
     assert set(log.cut[cut].tolist()) == {6}
     assert cut.sum() == 2 * 24
@@ -250,5 +250,5 @@ def test_batches_are_cut_short_too(monkeypatch):
     found, _ = search(case, "adaptive", batched=True)
     cut = found.ledger.facts[:, :, CUT]
     assert cut.max() >= 1
-    kept = (found.marks != 0)[:, found.ledger.first, found.ledger.second]
+    kept = (found.ends != 0)[:, found.ledger.first, found.ledger.second]
     assert kept[(cut > 0) & ~found.ledger.separated()].all()

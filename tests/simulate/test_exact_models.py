@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from causalcontext.errors import DataError, OptionError
+from causalcontext.graphs.paths import is_acyclic
 from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.questions import Contexts, Reason, Trial
-from causalcontext.simulate.assumptions import is_acyclic
 from causalcontext.simulate.discrete import OracleTest, random_discrete_model
 from causalcontext.simulate.enumerate import every_model, random_models
 

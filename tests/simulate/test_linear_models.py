@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from causalcontext.errors import OptionError
+from causalcontext.graphs.paths import ancestors, causal_order, is_acyclic
 from causalcontext.simulate import noise
 from causalcontext.simulate.assumptions import (
-    ancestors,
-    is_acyclic,
     is_strongly_acyclic,
     is_weakly_sufficient,
 )
 from causalcontext.simulate.edits import COEFFICIENTS
-from causalcontext.simulate.linear import ContextSCM, causal_order, cut_at_quantiles, random_model
+from causalcontext.simulate.linear import ContextSCM, cut_at_quantiles, random_model
 from causalcontext.simulate.random_graphs import (
     Design,
     Rejection,

@@ -6,27 +6,28 @@ import numpy as np
 import pytest
 
 import naive
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import directed, ends_of_arcs, ends_of_mark
+from causalcontext.graphs.union import union_ends
 from causalcontext.study.bootstrap import bootstrap_std, resampling_weights
-from causalcontext.study.metrics import graph_metrics, label_metrics, rounded, union_marks
+from causalcontext.study.metrics import graph_metrics, label_metrics, rounded
 
 NODES, CONTEXTS, R = 6, 3, 2
 
 
 def random_case(seed):
-    """True links and found marks of three contexts, and some pairs that were told."""
+    """True links and found ends of three contexts, and some pairs that were told."""
     generator = np.random.default_rng(seed)
     truth = np.triu(generator.random((CONTEXTS, NODES, NODES)) < 0.4, k=1)
     order = generator.permutation(NODES)
     truth = truth[:, order][:, :, order]
-    upper = np.triu(generator.choice([0, 0, 1, 2, 3, 4], size=(CONTEXTS, NODES, NODES)), k=1).astype(np.int8)
-    reverse = np.array([0, 2, 1, 3, 4], dtype=np.int8)
-    marks = upper + reverse[upper].swapaxes(1, 2)
+    drawn = np.triu(generator.choice([0, 0, 1, 2, 3, 4], size=(CONTEXTS, NODES, NODES)), k=1)
+    at_first, at_second = np.array([ends_of_mark(mark) for mark in ("", "-->", "<--", "o-o", "x-x")], dtype=np.int8).T
+    ends = at_second[drawn] + at_first[drawn].swapaxes(1, 2)
     told = np.zeros((NODES, NODES), dtype=bool)
     if seed % 2:
         told[R] = told[:, R] = True
         told[R, R] = False
-    return truth, marks, told
+    return truth, ends, told
 
 
 def pair_set(adjacency):
@@ -44,33 +45,33 @@ def mean(rows, name):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_rates_agree_with_sets(seed):
-    truth, marks, told = random_case(seed)
+    truth, ends, told = random_case(seed)
     told_pairs = pair_set(told)
     rows = [
         naive.adjacency_rates(pair_set(found != 0), pair_set(links), range(NODES), told_pairs)
-        | naive.mark_rates(arrow_set(found == Mark.FORWARD), pair_set(found != 0), arrow_set(links), told_pairs)
-        for found, links in zip(marks, truth, strict=True)
+        | naive.mark_rates(arrow_set(directed(found)), pair_set(found != 0), arrow_set(links), told_pairs)
+        for found, links in zip(ends, truth, strict=True)
     ]
-    found = graph_metrics(marks, truth, R, told)
+    found = graph_metrics(ends, truth, R, told)
     for name in rows[0]:
         assert found[name] == pytest.approx(mean(rows, name), nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_labels_agree_with_sets(seed):
-    truth, marks, _ = random_case(seed)
-    expected = naive.label_rates([pair_set(found != 0) for found in marks], [pair_set(links) for links in truth], R)
-    found = label_metrics(marks, truth, R)
+    truth, ends, _ = random_case(seed)
+    expected = naive.label_rates([pair_set(found != 0) for found in ends], [pair_set(links) for links in truth], R)
+    found = label_metrics(ends, truth, R)
     assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_links_at_the_context_are_counted_apart():
     truth = np.zeros((1, 4, 4), dtype=bool)
     truth[0, 0, 1] = truth[0, 1, 2] = True
-    marks = np.zeros((1, 4, 4), dtype=np.int8)
-    marks[0, 0, 1], marks[0, 1, 0] = Mark.FORWARD, Mark.BACKWARD
-    marks[0, 2, 3] = marks[0, 3, 2] = Mark.UNDIRECTED
-    found = graph_metrics(marks, truth, 0, np.zeros((4, 4), dtype=bool))
+    ends = np.zeros((1, 4, 4), dtype=np.int8)
+    ends[0, 1, 0], ends[0, 0, 1] = ends_of_mark("-->")
+    ends[0, 3, 2], ends[0, 2, 3] = ends_of_mark("o-o")
+    found = graph_metrics(ends, truth, 0, np.zeros((4, 4), dtype=bool))
     assert (found["tpr_at_context"], found["fpr_at_context"]) == (1.0, 0.0)
     assert (found["tpr_system"], found["fpr_system"]) == (0.0, 0.5)
     assert found["shd"] == 2.0
@@ -78,21 +79,20 @@ def test_links_at_the_context_are_counted_apart():
 
 def test_the_right_graph_has_perfect_metrics_and_no_distance():
     truth, _, told = random_case(4)
-    marks = np.where(truth, Mark.FORWARD, np.where(truth.swapaxes(1, 2), Mark.BACKWARD, 0)).astype(np.int8)
-    found = graph_metrics(marks, truth, R, told)
+    ends = ends_of_arcs(truth)
+    found = graph_metrics(ends, truth, R, told)
     assert [found[name] for name in ("tpr", "fpr", "adj_prec", "f1", "edge_prec", "edge_rec", "shd")] == [
         1, 0, 1, 1, 1, 1, 0,
     ]  # fmt: skip
-    assert set(label_metrics(marks, truth, R).values()) == {1.0}
+    assert set(label_metrics(ends, truth, R).values()) == {1.0}
 
 
 def test_a_reversed_link_of_the_union_is_right_both_ways():
     truth = np.zeros((2, 3, 3), dtype=bool)
     truth[0, 1, 2] = truth[1, 2, 1] = True
-    marks = np.zeros((2, 3, 3), dtype=np.int8)
-    marks[0, 1, 2], marks[0, 2, 1] = Mark.FORWARD, Mark.BACKWARD
-    marks[1, 1, 2], marks[1, 2, 1] = Mark.BACKWARD, Mark.FORWARD
-    union = graph_metrics(union_marks(marks), truth.any(axis=0)[None], 0, np.zeros((3, 3), dtype=bool))
+    union = graph_metrics(
+        union_ends(ends_of_arcs(truth))[None], truth.any(axis=0)[None], 0, np.zeros((3, 3), dtype=bool)
+    )
     assert (union["tpr"], union["edge_rec"], union["shd"]) == (1.0, 1.0, 0.0)
 
 

@@ -5,10 +5,11 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from causalcontext.graphs.ends import directed, mark_texts
 from causalcontext.questions import Contexts
-from causalcontext.search.across import across_rules
 from causalcontext.search.colliders import Triples
-from causalcontext.search.family import GraphFamily
+from causalcontext.search.family import Evidence, GraphFamily
+from causalcontext.search.rules import RULES, Scope, proposals
 from causalcontext.simulate.assumptions import has_long_union_cycle
 from oracle import skeleton, wrong_marks
 from several_models import (
@@ -41,10 +42,10 @@ def check(contexts, system, count, seed, collider_rule="majority"):
         for place, across in enumerate((True, False)):
             found = search_several(drawn, collider_rule, across)
             if not has_long_union_cycle(drawn.truth):
-                assert np.array_equal(found.marks != 0, skeleton(drawn.truth))
-            assert wrong_marks(found.marks, drawn.truth) == 0
+                assert np.array_equal(found.ends != 0, skeleton(drawn.truth))
+            assert wrong_marks(found.ends, drawn.truth) == 0
             assert found.doubts == ()
-            arrows[place] += (found.marks == 1).sum()
+            arrows[place] += directed(found.ends).sum()
             rules |= {origin.rule for origin in found.origins.values()}
     return arrows, rules
 
@@ -59,11 +60,11 @@ def test_all_identifiable_marks_of_all_1773_models_of_two_contexts_and_two_varia
     system = at_contexts = 0
     for drawn, signature in every:
         found = search_several(drawn)
-        assert np.array_equal(found.marks != 0, skeleton(drawn.truth))
-        assert wrong_marks(found.marks, drawn.truth) == 0
-        assert np.array_equal(found.marks == 1, np.all(classes[signature], axis=0))
-        system += int((found.marks[:, 2:, 2:] == 1).sum())
-        at_contexts += int((found.marks[0] == 1).sum() - (found.marks[0, 2:, 2:] == 1).sum())
+        assert np.array_equal(found.ends != 0, skeleton(drawn.truth))
+        assert wrong_marks(found.ends, drawn.truth) == 0
+        assert np.array_equal(directed(found.ends), np.all(classes[signature], axis=0))
+        system += int(directed(found.ends)[:, 2:, 2:].sum())
+        at_contexts += int(directed(found.ends[0]).sum() - directed(found.ends[0])[2:, 2:].sum())
     assert (len(every), system, at_contexts) == (1773, 1880, 2450)
 
 
@@ -89,35 +90,38 @@ def test_no_wrong_mark_in_many_models(contexts, system, count):
 def test_links_at_context_variables_point_the_same_way_everywhere():
     generator = np.random.default_rng(5)
     for _ in range(30):
-        marks = search_several(random_several_model(2, 3, generator)).marks
-        assert (marks[:, :2] == marks[:1, :2]).all()
+        ends = search_several(random_several_model(2, 3, generator)).ends
+        assert (ends[:, :2] == ends[:1, :2]).all()
+        assert (ends[:, :, :2] == ends[:1, :, :2]).all()
 
 
 def test_the_variable_that_differs_is_the_cause():
     """A switches X --> Y, B shifts Y: B differs between combinations too, but the edge vanishes with A alone."""
     shared = [(A, Y), (B, Y)]
     found = search_several(model([(X, Y), *shared], [(X, Y), *shared], shared, shared))
-    assert found.marks[:, A, Y].tolist() == [1] * 4
-    assert found.marks[:, X, Y].tolist() == [1, 1, 0, 0]
+    marks = mark_texts(found.ends)
+    assert marks[:, A, Y].tolist() == ["-->"] * 4
+    assert marks[:, X, Y].tolist() == ["-->", "-->", "", ""]
 
 
 def test_combinations_that_differ_in_two_variables_conclude_nothing():
     free = [Triples(frozenset(), frozenset())] * 2
     adjacency = skeleton(model([(X, Y), (A, Y), (B, Y)], *[[(A, Y), (B, Y)]] * 3).truth)[[0, 3]]
-    apart = GraphFamily(adjacency, free, Contexts((A, B), ((0, 0), (1, 1))))
+    apart = GraphFamily(adjacency, Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 1)))))
     assert apart.vanishing == ()
-    assert not [proposal for group in across_rules() for rule in group for proposal in rule(apart)]
-    step = GraphFamily(adjacency, free, Contexts((A, B), ((0, 0), (1, 0))))
+    assert not list(proposals([rule for rule in RULES if rule.scope is Scope.ACROSS], apart))
+    step = GraphFamily(adjacency, Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 0)))))
     assert {(v.context, v.x, v.y) for v in step.vanishing} == {(A, X, Y), (A, Y, X)}
     generator = np.random.default_rng(6)
     for _ in range(30):
         drawn = random_several_model(2, 3, generator)
-        assert wrong_marks(search_several(drawn, cells=(0, 3)).marks, drawn.truth[[0, 3]]) == 0
+        assert wrong_marks(search_several(drawn, cells=(0, 3)).ends, drawn.truth[[0, 3]]) == 0
 
 
 def test_an_edge_that_turns_around_with_one_variable_makes_it_a_cause_of_both():
     Z = 4
     shared = [(A, Y), (A, Z), (X, Y), (B, X)]
     found = search_several(model(*[[*shared, (Y, Z)]] * 2, *[[*shared, (Z, Y)]] * 2, nodes=5))
-    assert found.marks[:, A, Y].tolist() == found.marks[:, A, Z].tolist() == [1] * 4
-    assert found.marks[:, Y, Z].tolist() == [1, 1, 2, 2]
+    marks = mark_texts(found.ends)
+    assert marks[:, A, Y].tolist() == marks[:, A, Z].tolist() == ["-->"] * 4
+    assert marks[:, Y, Z].tolist() == ["-->", "-->", "<--", "<--"]

@@ -6,6 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from causalcontext.graphs.ends import directed, marked
 from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triples
 from causalcontext.simulate import every_model, random_discrete_model, random_models
@@ -61,10 +62,10 @@ def test_rules_find_all_identifiable_marks_of_all_2553_models_and_no_wrong_one(e
     common = {signature: np.all(truths, axis=0) for signature, truths in classes.items()}
     system = at_context = 0
     for truth, signature, found in every_search:
-        assert wrong_marks(found.marks, truth) == 0
-        assert np.array_equal(found.marks == 1, common[signature])
+        assert wrong_marks(found.ends, truth) == 0
+        assert np.array_equal(directed(found.ends), common[signature])
         assert found.doubts == ()
-        more = count(found.marks == 1)
+        more = count(directed(found.ends))
         system, at_context = system + more[0], at_context + more[1]
     assert len(every_search) == 2553
     assert (system, at_context) == (3144, 1746)
@@ -73,7 +74,7 @@ def test_rules_find_all_identifiable_marks_of_all_2553_models_and_no_wrong_one(e
 def test_every_arrow_has_an_origin_and_nothing_else_has(every_search):
     rules = set()
     for _, _, found in every_search[::10]:
-        arrows = {tuple(map(int, place)) for place in np.argwhere(found.marks == 1)}
+        arrows = {tuple(map(int, place)) for place in np.argwhere(directed(found.ends))}
         assert set(found.origins) == arrows
         rules |= {origin.rule for origin in found.origins.values()}
     assert {"collider", "V1", "V4", "T1", "R1"} <= rules
@@ -83,29 +84,30 @@ def test_every_arrow_has_an_origin_and_nothing_else_has(every_search):
 def test_no_wrong_mark_with_four_variables(position):
     for seed, truth in enumerate(random_models(200, variables=4, context=position, seed=40 + position)):
         found = search_oracle(random_discrete_model(truth, position, seed=seed), across=True, masked_scope="always")
-        assert np.array_equal(found.marks != 0, skeleton(truth))
-        assert wrong_marks(found.marks, truth) == 0
+        assert np.array_equal(found.ends != 0, skeleton(truth))
+        assert wrong_marks(found.ends, truth) == 0
 
 
 def test_links_at_the_context_are_the_same_in_all_graphs(every_search):
     for _, _, found in every_search:
-        assert np.array_equal(found.marks[0, R], found.marks[1, R])
+        assert np.array_equal(found.ends[0, R], found.ends[1, R])
 
 
 def test_union_graphs_never_carry_a_collider_that_no_context_has(every_search):
     """X -[0]-> W -[1]-> Y looks like a collider on all rows; no graph of a context says so."""
     for truth, _, found in every_search:
-        arrows = found.marks == 1
+        arrows = directed(found.ends)
         for x, y in itertools.combinations(range(4), 2):
             for w in range(4):
-                if arrows[:, x, w].any() and arrows[:, y, w].any() and not (found.marks[:, x, y] != 0).any():
+                if arrows[:, x, w].any() and arrows[:, y, w].any() and not (found.ends[:, x, y] != 0).any():
                     # both arrowheads are true in some context, so the union has them for a reason
                     assert truth[:, x, w].any()
                     assert truth[:, y, w].any()
     chain = links([(R, Y), (R, Z), (X, Y)], [(R, Y), (R, Z), (Y, Z)])
     found = search_oracle(random_discrete_model(chain, R, seed=2), across=True)
-    assert not ((found.marks[:, X, Y] == 1) & (found.marks[:, Z, Y] == 1)).any()
-    assert not (found.marks[:, Z, Y] == 1).any()
+    arrows = directed(found.ends)
+    assert not (arrows[:, X, Y] & arrows[:, Z, Y]).any()
+    assert not arrows[:, Z, Y].any()
 
 
 def test_first_example_beyond_joint_causal_inference():
@@ -113,23 +115,23 @@ def test_first_example_beyond_joint_causal_inference():
     truth = links([(X, Z), (Y, Z), (R, Y), (R, Z)], [(X, Y), (R, Y), (R, Z)])
     plain = search_oracle(random_discrete_model(truth, R, seed=1))
     found = search_oracle(random_discrete_model(truth, R, seed=1), across=True)
-    assert np.array_equal(found.marks == 1, truth)
+    assert np.array_equal(directed(found.ends), truth)
     assert found.origins[0, Y, Z].rule == "collider"
     assert found.origins[0, R, Z].rule in ("collider", "V1", "V4", "A1")
-    assert (plain.marks == 1).sum() <= (found.marks == 1).sum()
+    assert directed(plain.ends).sum() <= directed(found.ends).sum()
 
 
 def test_second_example_beyond_joint_causal_inference():
     """X -> Y everywhere, Y -> Z in context A and Z -> Y in context B: the flip says that R causes both."""
     truth = links([(X, Y), (Y, Z), (R, Y), (R, Z)], [(X, Y), (Z, Y), (R, Y), (R, Z)])
     found = search_oracle(random_discrete_model(truth, R, seed=1), across=True)
-    assert np.array_equal(found.marks == 1, truth)
+    assert np.array_equal(directed(found.ends), truth)
     assert found.origins[0, Y, Z].rule == "R1"
     assert found.origins[1, Z, Y].rule == "collider"
 
 
 def test_a_vanishing_edge_orients_nothing_where_the_data_could_not_show_it():
-    from causalcontext.search.across import across_rules, always_physical
+    from causalcontext.search.family import Evidence
     from causalcontext.search.orient import orient_all
 
     adjacency = skeleton(links([(X, R), (R, Y), (X, Y)], [(X, R), (R, Y)], nodes=3))
@@ -138,10 +140,11 @@ def test_a_vanishing_edge_orients_nothing_where_the_data_could_not_show_it():
 
     known = Knowledge(required=[("X", "R")]).links(("R", "X", "Y"))
     one = Contexts((R,), ((0,), (1,)))
-    trusted = orient_all(adjacency, known, free, one, across_rules(always_physical))
-    assert trusted.marks[0, X, Y] == trusted.marks[0, R, Y] == 1
-    gated = orient_all(adjacency, known, free, one, across_rules(lambda *_: False))
-    assert gated.marks[0, R, Y] == 3
+    trusted = directed(orient_all(adjacency, Evidence(free, known, one)).ends)
+    assert trusted[0, X, Y]
+    assert trusted[0, R, Y]
+    gated = orient_all(adjacency, Evidence(free, known, one, lambda *_: False))
+    assert marked(gated.ends, "o-o")[0, R, Y]
 
 
 def four_cycle():
@@ -154,12 +157,12 @@ def four_cycle():
 def test_masked_tests_remove_the_false_edge_of_the_four_cycle():
     truth, x, y = four_cycle()
     model = random_discrete_model(truth, 0, seed=1)
-    assert search_oracle(model, across=True).marks[:, x, y].all()
+    assert search_oracle(model, across=True).ends[:, x, y].all()
     for scope in ("cycle", "always"):
         found = search_oracle(model, across=True, masked_scope=scope)
-        assert not found.marks[:, x, y].any()
-        assert np.array_equal(found.marks != 0, skeleton(truth))
-        assert wrong_marks(found.marks, truth) == 0
+        assert not found.ends[:, x, y].any()
+        assert np.array_equal(found.ends != 0, skeleton(truth))
+        assert wrong_marks(found.ends, truth) == 0
 
 
 def test_scopes_beyond_the_paper_leave_no_wrong_skeleton_on_large_cycles():
@@ -171,6 +174,6 @@ def test_scopes_beyond_the_paper_leave_no_wrong_skeleton_on_large_cycles():
         model = random_discrete_model(truth, 0, seed=seed)
         for scope in wrong:
             found = search_oracle(model, across=True, masked_scope=scope)
-            wrong[scope] += not np.array_equal(found.marks != 0, skeleton(truth))
-            assert wrong_marks(found.marks, truth) == 0
+            wrong[scope] += not np.array_equal(found.ends != 0, skeleton(truth))
+            assert wrong_marks(found.ends, truth) == 0
     assert wrong == {"cycle": 0, "always": 0}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from causalcontext.graphs.ends import directed
 from causalcontext.questions import masked, pooled
 from causalcontext.search.intersection import intersect
 from causalcontext.simulate import every_model, random_discrete_model, random_models
@@ -17,17 +18,17 @@ def test_theorem_1_holds_on_all_2391_models():
     wrong_skeletons = wrong = 0
     for seed, truth in enumerate(models):
         found = search_oracle(random_discrete_model(truth, 0, seed=seed))
-        wrong_skeletons += not np.array_equal(found.marks != 0, skeleton(truth))
-        wrong += wrong_marks(found.marks, truth)
+        wrong_skeletons += not np.array_equal(found.ends != 0, skeleton(truth))
+        wrong += wrong_marks(found.ends, truth)
     assert (wrong_skeletons, wrong) == (0, 0)
 
 
 def test_marks_of_all_2553_models_are_as_many_as_the_theory_counts():
     system = at_context = 0
     for seed, truth in enumerate(every_model()):
-        directed = search_oracle(random_discrete_model(truth, 0, seed=seed)).marks == 1
-        system += int(directed[:, 1:, 1:].sum())
-        at_context += int(directed[:, 0].sum() + directed[:, :, 0].sum())
+        arrows = directed(search_oracle(random_discrete_model(truth, 0, seed=seed)).ends)
+        system += int(arrows[:, 1:, 1:].sum())
+        at_context += int(arrows[:, 0].sum() + arrows[:, :, 0].sum())
     assert (system, at_context / 2) == (3084, 1242)
 
 
@@ -38,8 +39,8 @@ def test_theorem_1_holds_on_a_sample_with_four_variables(position):
     assert len(models) > 80
     for seed, truth in enumerate(models):
         found = search_oracle(random_discrete_model(truth, position, seed=seed))
-        assert np.array_equal(found.marks != 0, skeleton(truth))
-        assert wrong_marks(found.marks, truth) == 0
+        assert np.array_equal(found.ends != 0, skeleton(truth))
+        assert wrong_marks(found.ends, truth) == 0
 
 
 @pytest.mark.parametrize("rule", ["majority", "conservative", "first"])
@@ -48,7 +49,7 @@ def test_every_collider_rule_is_right_without_noise(rule):
     models = models[~has_long_union_cycle(models)][::7]
     for seed, truth in enumerate(models):
         found = search_oracle(random_discrete_model(truth, 0, seed=seed), collider_rule=rule)
-        assert wrong_marks(found.marks, truth) == 0
+        assert wrong_marks(found.ends, truth) == 0
 
 
 def test_intersection_lemma_holds_on_all_models():
@@ -58,17 +59,17 @@ def test_intersection_lemma_holds_on_all_models():
         model = random_discrete_model(truth, 0, seed=seed)
         inside = search_oracle(model, masked)
         everywhere = search_oracle(model, pooled, levels=(0,))
-        both = intersect(inside.marks, everywhere.marks[0], [0]) != 0
+        both = intersect(inside.ends, everywhere.ends[0], [0]) != 0
         assert np.array_equal(both[:, 1:, 1:], skeleton(truth)[:, 1:, 1:])
-        assert not (inside.marks[:, 0] != 0).any()
+        assert not (inside.ends[:, 0] != 0).any()
 
 
 def test_masking_has_selection_bias_where_adaptive_search_has_none():
     truth = np.zeros((2, 3, 3), dtype=bool)
     truth[:, [1, 2], 0] = True  # X --> R <-- T
     model = random_discrete_model(truth, 0, seed=3)
-    assert search_oracle(model, masked).marks[:, 1, 2].all()
-    assert not search_oracle(model).marks[:, 1, 2].any()
+    assert search_oracle(model, masked).ends[:, 1, 2].all()
+    assert not search_oracle(model).ends[:, 1, 2].any()
 
 
 def test_the_four_cycle_keeps_a_false_edge_as_the_theory_says():
@@ -78,4 +79,4 @@ def test_the_four_cycle_keeps_a_false_edge_as_the_theory_says():
     truth[:, r, a] = truth[:, r, b] = truth[:, a, y] = truth[:, b, x] = True
     truth[0, x, a] = truth[1, y, b] = True
     found = search_oracle(random_discrete_model(truth, r, seed=1))
-    assert found.marks[:, x, y].all()
+    assert found.ends[:, x, y].all()

@@ -8,15 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import directed
+from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.search.cycles import possible_cycles
+from causalcontext.search.rules import suspect
 
-SUSPECT = {
-    "A1": "strong context-acyclicity", "A2": "strong context-acyclicity", "A3": "strong context-acyclicity",
-    "V1": "weak context-sufficiency", "V2": "weak context-sufficiency", "V4": "weak context-sufficiency",
-    "T1": "weak context-sufficiency", "T1'": "weak context-sufficiency", "F": "weak context-sufficiency",
-}  # fmt: skip
 MOST_NAMED = 3
 
 
@@ -24,13 +21,12 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
     """Contradictions by rule, and edges without an agreed direction."""
     counts = Counter(doubt.rule for doubt in result.doubts)
     for rule, count in sorted(counts.items()):
-        edges = [f"{result.names[d.cause]} - {result.names[d.effect]}" for d in result.doubts if d.rule == rule]
+        edges = [f"{result.names[d.a]} - {result.names[d.b]}" for d in result.doubts if d.rule == rule]
         listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED])
-        suspect = SUSPECT.get(rule, "a test")
-        message = f"rule {rule} fails {count} times (such as {listed}): a test erred, or {suspect} does not hold"
+        message = f"rule {rule} fails {count} times (such as {listed}): a test erred, or {suspect(rule)} does not hold"
         evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
         yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
-    conflicts = [str(edge) for edge in result.union.edges if edge.mark == "x-x"]
+    conflicts = [str(edge) for edge in result.union.edges if "x" in edge.mark]
     if conflicts:
         message = f"{len(conflicts)} edges have contradicting directions: {', '.join(conflicts[:MOST_NAMED])}"
         yield Finding("assumptions", Severity.CAUTION, message, "", {"edges": tuple(conflicts)})
@@ -38,20 +34,15 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
 
 def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
     """Directed cycles inside a context, or in the union at the context and its ancestors."""
-    import networkx
-
-    for value, graph in result.graphs.items():
-        arrows = networkx.DiGraph(
-            list(zip(*(i.tolist() for i in np.nonzero(graph.marks == Mark.FORWARD)), strict=True))
-        )
-        if not networkx.is_directed_acyclic_graph(arrows):
-            names = " --> ".join(result.names[a] for a, _ in networkx.find_cycle(arrows))
-            message = f"the arrows of {value} form a cycle: {names}"
+    arrows = [directed(graph.ends) for graph in result.graphs.values()]
+    for value, links in zip(result.contexts, arrows, strict=True):
+        cycle = shortest_cycle(links)
+        if cycle:
+            message = f"the arrows of {value} form a cycle: {' --> '.join(result.names[v] for v in cycle)}"
             yield Finding("assumptions", Severity.WARNING, message, "some of these directions are wrong")
-    union = np.any([graph.marks == Mark.FORWARD for graph in result.graphs.values()], axis=0)
-    arrows = networkx.DiGraph(list(zip(*(i.tolist() for i in np.nonzero(union)), strict=True)))
+    union = np.any(arrows, axis=0)
     for context in result.cells.positions:
-        if context in arrows and networkx.ancestors(arrows, context) & networkx.descendants(arrows, context):
+        if ancestors(union, context)[context]:
             message = f"arrows of different contexts lead from {result.names[context]} back to it"
             yield Finding("assumptions", Severity.WARNING, message, "strong context-acyclicity is in doubt")
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import adjacent, may_cause
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.questions import masked
 from causalcontext.results.contexts import ContextGraphs
@@ -34,10 +34,10 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
 def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
     if result.settings.method == "pc-m":
         return
-    union = result.union.marks
+    may = may_cause(result.union.ends)
     for context in result.cells.positions:
-        marks, name = union[context], result.names[context]
-        causes = [result.names[v] for v in np.flatnonzero((marks != Mark.ABSENT) & (marks != Mark.FORWARD))]
+        name = result.names[context]
+        causes = [result.names[v] for v in np.flatnonzero(may[:, context])]
         if causes:
             message = f"{', '.join(causes)} may cause {name}, so rows of one context are a selected sample"
         else:
@@ -52,7 +52,6 @@ def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> NDArray[np.b
     limit = variables if settings.max_given is None else settings.max_given
     links = settings.knowledge.links(result.names)
     plan = Plan(variables, result.cells, masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
-    found = algorithm_1(SplitSearch(prepared), plan, 1, lambda size, done, total: None)
-    edges: NDArray[np.bool_] = found.marks != 0
+    edges = adjacent(algorithm_1(SplitSearch(prepared), plan, 1, lambda size, done, total: None).ends)
     edges[:, result.cells.positions], edges[:, :, result.cells.positions] = False, False
     return edges

@@ -20,7 +20,7 @@ from causalcontext.data.some_rows import complete_rows, some_rows
 from causalcontext.data.survey import Survey, take_survey
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_whole
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import Kind, adjacent, marked
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.protocol import PreparedTest, prepared_test
@@ -33,7 +33,10 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
 
 Floats = NDArray[np.float64]
-MARKS = (Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED, Mark.CONFLICT)
+MARKS = {
+    Kind.PATTERN: ("-->", "<--", "o-o", "x-x"),
+    Kind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +48,9 @@ class Stability:
     result : ContextGraphs
         What the samples are compared with.
     samples : int
-    frequency : array, shape (contexts, N, N, 4)
-        Share of samples with the mark `-->`, `<--`, `o-o` or `x-x`, read from the first variable to the second.
+    frequency : array, shape (contexts, N, N, marks)
+        Share of samples with the mark `-->`, `<--`, `o-o` or `x-x`, read from the first variable to the second; of PAGs
+        also with `o->`, `<-o`, `<->`, `x->` or `<-x`.
     label_frequency : mapping from (x, y) by position, x < y, to a mapping from contexts to shares
         In which contexts the edge is present, over samples.
     """
@@ -65,7 +69,7 @@ class Stability:
                 pair = (self.result.names[x], self.result.names[y])
                 found = self.result.graphs[value].mark(*pair)
                 rows.append((*pair, value, found, float(shares[x, y].sum()), *shares[x, y].tolist()))
-        columns = ["x", "y", "context", "found", "present", *(mark.text for mark in MARKS)]
+        columns = ["x", "y", "context", "found", "present", *MARKS[self.result.union.kind]]
         return pd.DataFrame(rows, columns=columns)
 
     def labels(self) -> pd.DataFrame:
@@ -120,9 +124,10 @@ def stability(
         for part in _run(resample, tasks, seed, n_jobs):
             collected += part
             advance(len(collected), samples)
-    marks = np.stack(collected)
-    frequency = np.stack([(marks == mark).mean(axis=0) for mark in MARKS], axis=-1)
-    return Stability(result, samples, frequency, _labels(result, marks != Mark.ABSENT))
+    ends = np.stack(collected)
+    counted = MARKS[result.union.kind]
+    frequency = np.stack([marked(ends, mark).mean(axis=0) for mark in counted], axis=-1)
+    return Stability(result, samples, frequency, _labels(result, adjacent(ends)))
 
 
 class Resample:
@@ -149,8 +154,8 @@ class Resample:
             self.values[:, position] = self.data.columns[position]
         self.values -= self.values.mean(axis=0)
 
-    def marks(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The marks of all contexts for one sample, shape (contexts, N, N)."""
+    def ends(self, number: int, seed: int) -> NDArray[np.int8]:
+        """The ends of all contexts for one sample, shape (contexts, N, N)."""
         generator = np.random.default_rng([seed, number])
         chosen = np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in self.of_cell])
         data, survey = self.data, self.survey
@@ -164,7 +169,7 @@ class Resample:
             prepared = PreparedGaussian(moments, data.contexts, self.kind)
         options = ScoreOptions(**self.settings.score)
         task = Task(prepared, data, survey, self.links, self.settings, options, 1, lambda *_: None, self.support)
-        return run_method(self.settings.method, task).marks
+        return run_method(self.settings.method, task).ends
 
     def _prepare(self, data: Dataset) -> tuple[Survey, PreparedTest]:
         """The test for the rows of a sample; a column that happens to be constant in it is no error."""
@@ -186,7 +191,7 @@ def _run(resample: Resample, tasks: list[Any], seed: int, n_jobs: int) -> Iterat
 
 
 def _several(resample: Resample, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
-    return [resample.marks(int(number), seed) for number in numbers]
+    return [resample.ends(int(number), seed) for number in numbers]
 
 
 def _labels(result: ContextGraphs, present: NDArray[np.bool_]) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import as_written, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import conditions
 
@@ -35,17 +34,18 @@ RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.ME
 def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """One finding for every missing edge of a context, compared with the largest context that has it."""
     support = Support(rows, result.settings.alpha)
-    marks = np.stack([result.graphs[value].marks for value in result.contexts])
-    union, contexts = result.union.marks, result.cells.positions
-    for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
+    ends = np.stack([result.graphs[value].ends for value in result.contexts])
+    contexts = result.cells.positions
+    for x, y in zip(*np.nonzero(np.triu(ends.any(axis=0))), strict=True):
         if x in contexts or y in contexts:
             continue
-        has = np.flatnonzero(marks[:, x, y]).tolist()
+        has = np.flatnonzero(ends[:, x, y]).tolist()
         told: set[MatchedSupport] = set()  # cells that differ in other context variables share a comparison
-        for absent in np.flatnonzero(marks[:, x, y] == Mark.ABSENT).tolist():
+        for absent in np.flatnonzero(ends[:, x, y] == 0).tolist():
             present = _nearest(result, has, absent)
-            source, target, mark = _read(marks[present], int(x), int(y))
-            verdict = _verdict(result, support, source, target, mark is Mark.FORWARD, present, absent)
+            source, target = as_written(ends[present], int(x), int(y))
+            mark = mark_of(ends[present], source, target)
+            verdict = _verdict(result, support, source, target, mark == "-->", present, absent)
             if verdict not in told or len(contexts) == 1:
                 yield _finding(result, (source, target, mark), verdict, present, absent)
             told.add(verdict)
@@ -56,16 +56,10 @@ def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
     return min(having, key=lambda g: (len(result.cells.differing(g, absent)), -result.data.rows[g], g))
 
 
-def _read(marks: NDArray[np.int8], x: int, y: int) -> tuple[int, int, Mark]:
-    """An edge from its cause, where it has one."""
-    mark = Mark(int(marks[x, y]))
-    return (y, x, Mark.FORWARD) if mark is Mark.BACKWARD else (x, y, mark)
-
-
-def _finding(result: ContextGraphs, link: tuple[int, int, Mark], verdict: MatchedSupport, present: int,
+def _finding(result: ContextGraphs, link: tuple[int, int, str], verdict: MatchedSupport, present: int,
              absent: int) -> Finding:  # fmt: skip
     x, y, mark = link
-    edge = f"{result.names[x]} {mark.text} {result.names[y]}"
+    edge = f"{result.names[x]} {mark} {result.names[y]}"
     here, there = result.contexts[present], result.contexts[absent]
     severity = Severity.NOTE if verdict.cause is Cause.MECHANISM else Severity.CAUTION
     evidence = {"source": result.names[x], "target": result.names[y], "present": here, "absent": there,

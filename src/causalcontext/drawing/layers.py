@@ -13,7 +13,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import End
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.paths import causal_order
 
 SWEEPS = 12
 Arc = tuple[int, int]
@@ -22,16 +24,16 @@ Arc = tuple[int, int]
 def oriented_arcs(graph: Graph) -> list[Arc]:
     """Every edge once, as an arc along one order of the variables that respects the directed edges if any order can."""
     rank = {node: place for place, node in enumerate(_causal_order(graph))}
-    first, second = np.nonzero(np.triu(graph.marks))
+    first, second = np.nonzero(np.triu(graph.ends))
     pairs = [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
     return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in pairs]
 
 
 def layer_numbers(count: int, arcs: Sequence[Arc]) -> NDArray[np.int64]:
     """The layer of every variable: behind all its causes, and as close to its effects as that allows."""
-    children, parents = _neighbours(count, arcs)
+    parents, children = _sides(count, arcs)
     layer = np.zeros(count, dtype=np.int64)
-    order = _along(count, children, parents)
+    order = causal_order(_links(count, arcs), range(count))
     for node in order:
         layer[node] = max((layer[parent] + 1 for parent in parents[node]), default=0)
     for node in reversed(order):
@@ -84,7 +86,8 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
 
 def _causal_order(graph: Graph) -> list[int]:
     """The variables, causes first; where directed edges go in circles, those with the most effects first."""
-    forward, adjacent = graph.marks == Mark.FORWARD, graph.adjacency
+    adjacent = graph.adjacency
+    forward = (graph.ends == End.ARROW) & (graph.ends.T != End.ARROW)
     causes, effects = forward.sum(axis=0), forward.sum(axis=1)
     left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
     order: list[int] = []
@@ -101,28 +104,15 @@ def _causal_order(graph: Graph) -> list[int]:
     return order
 
 
-def _neighbours(count: int, arcs: Sequence[Arc]) -> tuple[list[list[int]], list[list[int]]]:
-    children: list[list[int]] = [[] for _ in range(count)]
-    parents: list[list[int]] = [[] for _ in range(count)]
+def _links(count: int, arcs: Sequence[Arc]) -> NDArray[np.bool_]:
+    links = np.zeros((count, count), dtype=np.bool_)
     for start, end in arcs:
-        children[start].append(end)
-        parents[end].append(start)
-    return children, parents
-
-
-def _along(count: int, children: list[list[int]], parents: list[list[int]]) -> list[int]:
-    """A topological order of acyclic arcs."""
-    waiting = [len(found) for found in parents]
-    order = [node for node in range(count) if waiting[node] == 0]
-    for node in order:
-        for child in children[node]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                order.append(child)
-    return order
+        links[start, end] = True
+    return links
 
 
 def _sides(count: int, links: Sequence[Arc]) -> tuple[list[list[int]], list[list[int]]]:
+    """What leads to every place, and where it leads to."""
     before: list[list[int]] = [[] for _ in range(count)]
     behind: list[list[int]] = [[] for _ in range(count)]
     for a, b in links:

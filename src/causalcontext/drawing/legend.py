@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.drawing.strokes import NEAR, Panel, Stroke, shown, two_colours
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import MARK_OF_ENDS, End, Kind, ends_of_mark
 from causalcontext.results.contexts import ContextGraphs
 
-_MARK_WORDS = {
-    Mark.FORWARD: "cause → effect",
-    Mark.UNDIRECTED: "adjacent, direction not determined (o-o)",
-    Mark.CONFLICT: "conflicting directions (x-x)",
-    Mark.BOTH: "one way here, the other way there (<=>)",
-    Mark.CONFOUNDED: "hidden common cause (<->)",
+_WORDS = {
+    "-->": "cause → effect",
+    "o->": "cause, or hidden common cause",
+    "o-o": "adjacent, direction not determined",
+    "x-x": "conflicting directions",
+    "<=>": "one way here, the other way there",
+    "<->": "hidden common cause",
 }
-_PAIR = (0, 1)
+_WORDS_IN_PAG = {"-->": "cause → effect, perhaps through others", "o-o": "cause, effect, or hidden common cause"}
+_END_WORDS = {
+    End.MIXED: "an end with an arrow here, a tail there",
+    End.CONFLICT: "an end in conflict",
+    End.CIRCLE: "an end not determined",
+    End.TAIL: "a tail at both ends",
+}
+_TOWARDS_ARROW = (End.TAIL, End.CIRCLE, End.CONFLICT, End.MIXED, End.ARROW)
+_PAIR, _ARROW, _OPEN = (0, 1), ends_of_mark("-->"), ends_of_mark("o-o")
 Shades = tuple[str, ...]
 
 
@@ -30,11 +39,21 @@ class Sample:
     words: str
 
 
-def graph_legend(panels: Sequence[Panel]) -> tuple[Sample, ...]:
+def mark_meanings(ends: Iterable[tuple[End, End]], kind: Kind) -> dict[str, str]:
+    """What the marks of these edges mean in graphs of that kind, each mark once and towards its arrow."""
+    words = _WORDS | (_WORDS_IN_PAG if kind is Kind.PAG else {})
+    found = {MARK_OF_ENDS[first, second] for first, second in (sorted(e, key=_TOWARDS_ARROW.index) for e in ends)}
+    others = {mark: _end_words(mark) for mark in sorted(found - set(words))}
+    return {mark: meaning for mark, meaning in (words | others).items() if mark in found}
+
+
+def graph_legend(panels: Sequence[Panel], kind: Kind = Kind.PATTERN) -> tuple[Sample, ...]:
     """The marks of these panels."""
-    found = {Mark.FORWARD if stroke.mark is Mark.BACKWARD else stroke.mark for stroke in _strokes(panels)}
-    marks = [(mark, words) for mark, words in _MARK_WORDS.items() if mark in found]
-    return tuple(Sample(Stroke(_PAIR, mark, strength=0.4), words) for mark, words in marks)
+    meanings = mark_meanings((stroke.ends for stroke in _strokes(panels)), kind)
+    return tuple(
+        Sample(Stroke(_PAIR, ends_of_mark(mark), strength=0.4), words if mark == "-->" else f"{words} ({mark})")
+        for mark, words in meanings.items()
+    )
 
 
 def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
@@ -43,9 +62,14 @@ def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, 
     strokes = _strokes(panels)
     meanings = _context_colours(result) if compared is None else _compared_colours(result, *compared)
     used = {stroke.colours for stroke in strokes} | {(colour,) for stroke in strokes for colour in stroke.colours}
-    colours = [Sample(Stroke(_PAIR, Mark.FORWARD, shades, strength=0.4), words) for shades, words in meanings
+    colours = [Sample(Stroke(_PAIR, _ARROW, shades, strength=0.4), words) for shades, words in meanings
                if shades in used]  # fmt: skip
-    return (*graph_legend(panels), *colours, *_widths(strokes), *_doubts(strokes))
+    return (*graph_legend(panels, result.union.kind), *colours, *_widths(strokes), *_doubts(strokes))
+
+
+def _end_words(mark: str) -> str:
+    """The words for a mark that has none of its own."""
+    return next(words for end, words in _END_WORDS.items() if end in ends_of_mark(mark))
 
 
 def _strokes(panels: Sequence[Panel]) -> list[Stroke]:
@@ -79,11 +103,11 @@ def _compared_colours(result: ContextGraphs, first: Any, second: Any) -> Iterato
 
 def _widths(strokes: Sequence[Stroke]) -> Iterator[Sample]:
     if any(stroke.strength is not None for stroke in strokes):
-        yield Sample(Stroke(_PAIR, Mark.UNDIRECTED, strength=0.05), "weak")
-        yield Sample(Stroke(_PAIR, Mark.UNDIRECTED, strength=1.0), "strong (|partial correlation|)")
+        yield Sample(Stroke(_PAIR, _OPEN, strength=0.05), "weak")
+        yield Sample(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)")
 
 
 def _doubts(strokes: Sequence[Stroke]) -> Iterator[Sample]:
     if any(stroke.uncertain for stroke in strokes):
         words = f"uncertain: kept narrowly (p > alpha/{NEAR:g}) or untestable"
-        yield Sample(Stroke(_PAIR, Mark.UNDIRECTED, strength=0.3, uncertain=True), words)
+        yield Sample(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words)

@@ -17,15 +17,15 @@ from causalcontext.drawing.legend import Sample
 from causalcontext.drawing.names import text_width
 from causalcontext.drawing.palette import BOX_FILL, CONTEXT_FILL, INK, text_colour
 from causalcontext.drawing.strokes import Stroke
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import End
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 HEAD = 0.95
-_ARROW_AT_START = {Mark.BACKWARD, Mark.BOTH, Mark.CONFOUNDED}
-_ARROW_AT_END = {Mark.FORWARD, Mark.BOTH, Mark.CONFOUNDED}
+_ROOM = {End.ARROW: HEAD * 0.8, End.MIXED: HEAD * 0.8, End.CIRCLE: 0.62, End.CONFLICT: 0.4, End.TAIL: 0.0}
+"""How much of the line its end takes up."""
 SAMPLE = 4.0
 LINE_HEIGHT = 1.9
 FONT = 0.92
@@ -57,8 +57,7 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
 
 def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> None:
     """One edge along its route, from the first to the second variable of the pair."""
-    ends = _arrow(stroke.mark, at_end=False), _arrow(stroke.mark, at_end=True)
-    body = _trimmed(route, [_room(stroke.mark, arrow) for arrow in ends])
+    body = _trimmed(route, [_ROOM[end] for end in stroke.ends])
     width = points * _line_width(stroke)
     codes = [Path.MOVETO] + [Path.CURVE4] * (len(body) - 1)
     count = len(stroke.colours)
@@ -66,10 +65,11 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
         dashes = _dashes(stroke, number, count, points / width)
         axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor=colour, linewidth=width, linestyle=dashes,
                                  capstyle="butt", zorder=2, alpha=0.75 if stroke.uncertain else 1.0))  # fmt: skip
-    if stroke.mark is Mark.BOTH:
+    if stroke.mark == "<=>":
         axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor="white", linewidth=width * 0.35, zorder=2.1))
-    for place, arrow, colour in ((0, ends[0], stroke.colours[0]), (-1, ends[1], stroke.colours[-1])):
-        _paint_end(axes, stroke.mark, route[place], body[place], arrow, colour, points)
+    for place, end in zip((0, -1), stroke.ends, strict=True):
+        shape = End.ARROW if stroke.mark == "<=>" else end
+        _paint_end(axes, shape, route[place], body[place], stroke.colours[place], points)
     words = " ".join(part for part in (stroke.label, "?" if stroke.uncertain else "") if part)
     if words:
         _paint_label(axes, words, _label_place(route, words), stroke, points)
@@ -129,22 +129,13 @@ def _line_width(stroke: Stroke) -> float:
 
 def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple[float, tuple[float, ...]]:
     """Colours take turns along the line; an uncertain line is dotted. `unit`: the font size in line widths."""
-    if stroke.mark is Mark.CONFLICT and count == 1:
-        return 0.0, (0.5 * unit, 0.3 * unit)
     if count > 1:
         return -0.8 * unit * number, (0.8 * unit, 0.8 * unit * (count - 1))
-    return (0.0, (0.18 * unit, 0.3 * unit)) if stroke.uncertain else "solid"
-
-
-def _arrow(mark: Mark, at_end: bool) -> bool:
-    return mark in (_ARROW_AT_END if at_end else _ARROW_AT_START)
-
-
-def _room(mark: Mark, arrow: bool) -> float:
-    """How much of the line its end takes up."""
-    if arrow:
-        return HEAD * 0.8
-    return {Mark.UNDIRECTED: 0.62, Mark.CONFLICT: 0.4}.get(mark, 0.0)
+    if End.CONFLICT in stroke.ends:
+        return 0.0, (0.5 * unit, 0.3 * unit)
+    if stroke.uncertain:
+        return 0.0, (0.18 * unit, 0.3 * unit)
+    return (0.0, (1.1 * unit, 0.35 * unit)) if stroke.mark == "<->" else "solid"
 
 
 def _trimmed(route: Floats, room: Sequence[float]) -> Floats:
@@ -155,15 +146,19 @@ def _trimmed(route: Floats, room: Sequence[float]) -> Floats:
     return body
 
 
-def _paint_end(axes: Axes, mark: Mark, tip: Floats, base: Floats, arrow: bool, colour: str, points: float) -> None:
+def _paint_end(axes: Axes, end: End, tip: Floats, base: Floats, colour: str, points: float) -> None:
+    """One end; a mixed one is a hollow arrow."""
     away = float(np.sign(base[0] - tip[0]))
-    if arrow:
+    if end is End.ARROW:
         outline = np.array([[0.0, 0.0], [HEAD, 0.4], [HEAD * 0.8, 0.0], [HEAD, -0.4]]) * [away, 1.0]
         axes.add_patch(Polygon(tip + outline, closed=True, facecolor=colour, edgecolor="none", zorder=2.5))
-    elif mark is Mark.UNDIRECTED:
+    elif end is End.MIXED:
+        outline = np.array([[0.06, 0.0], [HEAD * 0.8, 0.36], [HEAD * 0.8, -0.36]]) * [away, 1.0]
+        axes.add_patch(Polygon(tip + outline, facecolor="white", edgecolor=colour, linewidth=0.1 * points, zorder=2.5))
+    elif end is End.CIRCLE:
         middle = (float(tip[0] + away * 0.31), float(tip[1]))
         axes.add_patch(Circle(middle, 0.27, facecolor="white", edgecolor=colour, linewidth=0.1 * points, zorder=2.5))
-    elif mark is Mark.CONFLICT:
+    elif end is End.CONFLICT:
         middle_x, reach = tip[0] + away * 0.4, 0.28
         for sign in (1, -1):
             axes.plot([middle_x - reach, middle_x + reach], [tip[1] - sign * reach, tip[1] + sign * reach],

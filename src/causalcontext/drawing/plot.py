@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.drawing.figure import Picture, figure_of, paint_axes, paint_figure, save_picture
-from causalcontext.drawing.layout import layout
+from causalcontext.drawing.layout import Layout, layout
 from causalcontext.drawing.legend import graph_legend, legend
 from causalcontext.drawing.pictures import KINDS, check_picture_path
 from causalcontext.drawing.strokes import (
@@ -48,17 +48,18 @@ def plot_graph(graph: Graph, *, axes: Axes | None = None, path: str | FilePath |
 def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None) -> Picture:
     """What is to be painted of a result."""
     check_choice("kind", kind, KINDS)
-    panels, compared = _panels(result, kind, contexts)
-    return Picture(tuple(panels), legend(result, panels, compared), layout(result.union), context_variables(result))
+    places = layout(result.union)
+    panels, compared = _panels(result, kind, contexts, places)
+    return Picture(tuple(panels), legend(result, panels, compared), places, context_variables(result))
 
 
 def graph_picture(graph: Graph) -> Picture:
     """What is to be painted of a graph."""
     panel = graph_panel(graph)
-    return Picture((panel,), graph_legend([panel]), layout(graph), ())
+    return Picture((panel,), graph_legend([panel], graph.kind), layout(graph), ())
 
 
-def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None
+def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None, places: Layout
             ) -> tuple[list[Panel], tuple[Any, Any] | None]:  # fmt: skip
     if kind == "union":
         return [union_panel(result)], None
@@ -70,7 +71,7 @@ def _panels(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None
     chosen = tuple(result.contexts[:2] if contexts is None else contexts)
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         raise OptionError(f"contexts is {list(chosen)!r}, expected two different contexts to compare")
-    return [difference_panel(result, *chosen)], (chosen[0], chosen[1])
+    return [difference_panel(result, chosen[0], chosen[1], places.centre[:, 0].tolist())], (chosen[0], chosen[1])
 
 
 def _painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | FilePath | None, dpi: float

@@ -14,7 +14,8 @@ import numpy as np
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import MARK_OF_ENDS, End, mark_of
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
@@ -36,8 +37,8 @@ class Stroke:
     ----------
     pair : (int, int)
         Positions i < j of its ends.
-    mark : Mark
-        Read from i to j.
+    ends : (End, End)
+        At i and at j.
     colours : tuple of str
         Several take turns along the line.
     strength : float or None
@@ -49,11 +50,16 @@ class Stroke:
     """
 
     pair: tuple[int, int]
-    mark: Mark
+    ends: tuple[End, End]
     colours: tuple[str, ...] = (INK,)
     strength: float | None = None
     uncertain: bool = False
     label: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The edge as text, read from i to j."""
+        return MARK_OF_ENDS[self.ends]
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ class Panel:
 
 def graph_panel(graph: Graph, title: str = "") -> Panel:
     """A graph by itself."""
-    return Panel(title, tuple(Stroke(pair, Mark(int(graph.marks[pair]))) for pair in _edges(graph)))
+    return Panel(title, tuple(Stroke(pair, _ends(graph, pair)) for pair in _edges(graph)))
 
 
 def context_panel(result: ContextGraphs, value: Any) -> Panel:
@@ -75,7 +81,7 @@ def context_panel(result: ContextGraphs, value: Any) -> Panel:
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
     own = context_colour(result.contexts, place)
     strokes = [
-        Stroke(pair, Mark(int(graph.marks[pair])), (INK if everywhere[pair] else own,),
+        Stroke(pair, _ends(graph, pair), (INK if everywhere[pair] else own,),
                _strength(result, pair, [value]), _uncertain(result, pair, [value]))
         for pair in _edges(graph)
     ]  # fmt: skip
@@ -91,17 +97,21 @@ def union_panel(result: ContextGraphs) -> Panel:
     for pair in _edges(graph):
         having = _having(result, pair)
         strokes.append(
-            Stroke(pair, Mark(int(graph.marks[pair])), _colours(result, having), _strength(result, pair, having),
+            Stroke(pair, _ends(graph, pair), _colours(result, having), _strength(result, pair, having),
                    _uncertain(result, pair, having), _label(result, having) if partial <= MOST_LABELS else "")
         )  # fmt: skip
     return Panel("graph" if result.context is None else "labeled union", tuple(strokes))
 
 
-def difference_panel(result: ContextGraphs, first: Any, second: Any) -> Panel:
-    """Two contexts compared: what they share is pale, what one of them lacks has the colour of the other."""
+def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence[float] | None = None) -> Panel:
+    """Two contexts compared: what they share is pale, what one of them lacks has the colour of the other.
+
+    Two marks of an edge are read from left to right; `x` says where the variables stand.
+    """
     colours = two_colours(result, first, second)
+    places = range(len(result.names)) if x is None else x
     pairs = _edges(union_graph([result.graphs[first], result.graphs[second]]))
-    strokes = [_compared(result, pair, (first, second), colours) for pair in pairs]
+    strokes = [_compared(result, pair, (first, second), colours, places) for pair in pairs]
     return Panel(f"{shown(first)} against {shown(second)}", tuple(strokes))
 
 
@@ -134,28 +144,37 @@ def shown(value: Any) -> str:
     return shortened(printable(str(value)), 40)
 
 
-_ARROWS = {Mark.FORWARD: "→", Mark.BACKWARD: "←", Mark.UNDIRECTED: "o-o", Mark.CONFLICT: "x-x", Mark.BOTH: "⇔",
-           Mark.CONFOUNDED: "↔"}  # fmt: skip
+_ARROWS = {"-->": "→", "<--": "←", "<=>": "⇔", "<->": "↔"}
+"""Marks that have a sign of their own."""
 
 
-def _compared(result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str]) -> Stroke:
+def _compared(result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str],
+              x: Sequence[float]) -> Stroke:  # fmt: skip
     """An edge that at least one of two contexts has."""
-    marks = [Mark(int(result.graphs[value].marks[pair])) for value in two]
-    having = [value for value, mark in zip(two, marks, strict=True) if mark]
-    same = marks[0] is marks[1]
-    shades = (SOFT,) if same else tuple(colour for colour, mark in zip(colours, marks, strict=True) if mark)
-    label = f"{_ARROWS[marks[0]]} | {_ARROWS[marks[1]]}" if len(having) == 2 and not same else ""
-    mark = marks[0] or marks[1]
-    return Stroke(pair, mark, shades, _strength(result, pair, having), _uncertain(result, pair, having), label)
+    both = [_ends(result.graphs[value], pair) for value in two]
+    having = [value for value, ends in zip(two, both, strict=True) if any(ends)]
+    same = both[0] == both[1]
+    shades = (SOFT,) if same else tuple(colour for colour, ends in zip(colours, both, strict=True) if any(ends))
+    left, right = sorted(pair, key=lambda place: x[place])
+    marks = [mark_of(result.graphs[value].ends, left, right) for value in two]
+    signs = [_ARROWS.get(mark, mark) for mark in marks]
+    label = " | ".join(signs) if len(having) == 2 and not same else ""
+    ends = both[0] if any(both[0]) else both[1]
+    return Stroke(pair, ends, shades, _strength(result, pair, having), _uncertain(result, pair, having), label)
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
-    first, second = np.nonzero(np.triu(graph.marks))
+    first, second = np.nonzero(np.triu(graph.ends))
     return [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
 
 
+def _ends(graph: Graph, pair: tuple[int, int]) -> tuple[End, End]:
+    """The ends at the first and at the second of two variables."""
+    return End(graph.ends[pair[::-1]]), End(graph.ends[pair])
+
+
 def _having(result: ContextGraphs, pair: tuple[int, int]) -> list[Any]:
-    return [value for value, graph in result.graphs.items() if graph.marks[pair] != Mark.ABSENT]
+    return [value for value, graph in result.graphs.items() if graph.ends[pair]]
 
 
 def _colours(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
-from causalcontext.graphs.graph import Graph, Mark
-
-Marks = NDArray[np.int8]
+from causalcontext.graphs.ends import End, Ends, Kind, directed, marked
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.paths import is_acyclic
 
 
 def to_dag(graph: Graph) -> Graph:
@@ -28,11 +27,11 @@ def to_dag(graph: Graph) -> Graph:
         ...
     causalcontext.errors.OptionError: 'Y o-o Z' has no direction; to_dags() lists the graphs it leaves open
     """
-    _refuse_conflicts(graph)
+    _check_pattern(graph)
     for edge in graph.edges:
-        if edge.mark == Mark.UNDIRECTED.text:
+        if edge.mark == "o-o":
             raise OptionError(f"'{edge}' has no direction; to_dags() lists the graphs it leaves open")
-    if _cyclic(graph.marks):
+    if not is_acyclic(directed(graph.ends)):
         raise OptionError("directed edges form a cycle, so there is no directed acyclic graph with these edges")
     return graph
 
@@ -51,10 +50,10 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     >>> [str(dag).replace("\\n", ", ") for dag in found]
     ['X --> Y, Y --> Z', 'Y --> X, Y --> Z', 'Y --> X, Z --> Y']
     """
-    _refuse_conflicts(graph)
+    _check_pattern(graph)
     found = []
-    for marks in _extensions(graph.marks.copy(), _colliders(graph.marks)):
-        found.append(Graph(graph.names, marks))
+    for ends in _extensions(graph.ends.copy(), _colliders(graph.ends)):
+        found.append(Graph(graph.names, ends))
         if len(found) > limit:
             raise OptionError(f"the graph stands for more than {limit} directed acyclic graphs; add knowledge, or "
                               "raise the limit")  # fmt: skip
@@ -63,43 +62,36 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     return tuple(found)
 
 
-def _refuse_conflicts(graph: Graph) -> None:
+def _check_pattern(graph: Graph) -> None:
+    """Return if the graph can stand for directed acyclic graphs over its variables."""
+    if graph.kind is Kind.PAG:
+        raise OptionError("a PAG leaves room for hidden variables, so it stands for no directed acyclic graphs over "
+                          "these ones")  # fmt: skip
     for edge in graph.edges:
-        if edge.mark not in (Mark.FORWARD.text, Mark.UNDIRECTED.text):
+        if edge.mark not in ("-->", "o-o"):
             raise OptionError(f"'{edge}' contradicts every directed acyclic graph; take the graph of one context, or "
                               "settle the edge by knowledge")  # fmt: skip
 
 
-def _extensions(marks: Marks, colliders: frozenset[tuple[int, int, int]]) -> Iterator[Marks]:
+def _extensions(ends: Ends, colliders: frozenset[tuple[int, int, int]]) -> Iterator[Ends]:
     """Orient the first undirected edge both ways, as long as nothing is violated."""
-    if _cyclic(marks) or _colliders(marks) != colliders:
+    if not is_acyclic(directed(ends)) or _colliders(ends) != colliders:
         return
-    open_edges = np.argwhere(np.triu(marks == Mark.UNDIRECTED))
+    open_edges = np.argwhere(np.triu(marked(ends, "o-o")))
     if not len(open_edges):
-        yield marks
+        yield ends
         return
     i, j = open_edges[0]
     for a, b in ((i, j), (j, i)):
-        oriented = marks.copy()
-        oriented[a, b], oriented[b, a] = Mark.FORWARD, Mark.BACKWARD
+        oriented = ends.copy()
+        oriented[a, b], oriented[b, a] = End.ARROW, End.TAIL
         yield from _extensions(oriented, colliders)
 
 
-def _cyclic(marks: Marks) -> bool:
-    """Whether the directed edges have a cycle: take away variables without causes until none is left or can go."""
-    left = np.arange(len(marks))
-    while left.size:
-        caused = (marks[np.ix_(left, left)] == Mark.FORWARD).any(axis=0)
-        if caused.all():
-            return True
-        left = left[caused]
-    return False
-
-
-def _colliders(marks: Marks) -> frozenset[tuple[int, int, int]]:
+def _colliders(ends: Ends) -> frozenset[tuple[int, int, int]]:
     """The triples x --> w <-- y, x < y not adjacent."""
     found = set()
-    for w in range(len(marks)):
-        causes = np.flatnonzero(marks[:, w] == Mark.FORWARD)
-        found |= {(int(x), w, int(y)) for x in causes for y in causes if x < y and marks[x, y] == Mark.ABSENT}
+    for w, into in enumerate(directed(ends).T):
+        parents = np.flatnonzero(into)
+        found |= {(int(x), w, int(y)) for x in parents for y in parents if x < y and ends[x, y] == End.NONE}
     return frozenset(found)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.errors import DataError, did_you_mean
+from causalcontext.errors import DataError, check_choice, did_you_mean
+from causalcontext.graphs.ends import End, Ends, Kind, adjacent, as_written, ends_of_mark, mark_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,43 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Mark(IntEnum):
-    """The six kinds of edge, read from the first variable to the second, and no edge."""
-
-    ABSENT = 0
-    FORWARD = 1
-    BACKWARD = 2
-    UNDIRECTED = 3
-    CONFLICT = 4
-    BOTH = 5
-    CONFOUNDED = 6
-
-    @property
-    def text(self) -> str:
-        """The mark as it is written: `"-->"`, `"o-o"`, ..."""
-        return _TEXT[self]
-
-    @property
-    def reversed(self) -> Mark:
-        """The same edge read from the second variable to the first."""
-        return _REVERSED.get(self, self)
-
-
-_TEXT = {
-    Mark.ABSENT: "",
-    Mark.FORWARD: "-->",
-    Mark.BACKWARD: "<--",
-    Mark.UNDIRECTED: "o-o",
-    Mark.CONFLICT: "x-x",
-    Mark.BOTH: "<=>",
-    Mark.CONFOUNDED: "<->",
-}
-_REVERSED = {Mark.FORWARD: Mark.BACKWARD, Mark.BACKWARD: Mark.FORWARD}
-MARK_OF_TEXT = {text: mark for mark, text in _TEXT.items()}
-
-
 class Edge(NamedTuple):
-    """One edge by name; a directed edge is written from cause to effect, with the mark `"-->"`."""
+    """One edge by name; it is written towards its arrow (`"-->"`, `"o->"`) if it has just one."""
 
     source: str
     target: str
@@ -71,8 +36,11 @@ class Graph:
     ----------
     names : sequence of str
         The variables, in the order of the table.
-    marks : array of int, shape (variables, variables)
-        `marks[i, j]` is the `Mark` of the edge read from `i` to `j`; `marks[j, i]` must be its reverse.
+    ends : array of int, shape (variables, variables)
+        `ends[i, j]` is the `End` at j of the edge between `i` and `j`; both ends of an edge are set, or none.
+    kind : {"pattern", "pag"}
+        Whether the graph leaves directed acyclic graphs open, or is a partial ancestral graph, in which variables may
+        be hidden and `o-o` promises less.
 
     Examples
     --------
@@ -83,57 +51,63 @@ class Graph:
     ['X --> Y', 'Y o-o Z']
     """
 
-    __slots__ = ("_index", "_marks", "names")
+    __slots__ = ("_ends", "_index", "kind", "names")
 
-    def __init__(self, names: Sequence[str], marks: NDArray[np.integer[Any]]) -> None:
-        codes = np.array(marks, dtype=np.int8)
+    def __init__(self, names: Sequence[str], ends: NDArray[np.integer[Any]], kind: str = Kind.PATTERN) -> None:
+        check_choice("kind", kind, [known.value for known in Kind])
+        codes = np.array(ends, dtype=np.int8)
         codes.setflags(write=False)
         self.names: tuple[str, ...] = tuple(names)
-        self._marks = codes
+        self.kind = Kind(kind)
+        self._ends = codes
         self._index = {name: position for position, name in enumerate(self.names)}
-        if codes.shape != (len(self.names),) * 2 or not np.array_equal(codes.T, _reversed_codes(codes)):
-            raise DataError(f"marks of a graph over {len(self.names)} variables must be a square array of that "
-                            "size in which marks[j, i] is the reverse of marks[i, j]")  # fmt: skip
+        if codes.shape != (len(self.names),) * 2 or not _is_whole(codes):
+            raise DataError(f"ends of a graph over {len(self.names)} variables must be a square array of that size, "
+                            "with both ends of every edge and no edge from a variable to itself")  # fmt: skip
 
     @classmethod
-    def from_edges(cls, names: Sequence[str], edges: Iterable[tuple[str, str, str]]) -> Graph:
+    def from_edges(cls, names: Sequence[str], edges: Iterable[tuple[str, str, str]], kind: str = Kind.PATTERN) -> Graph:
         """The graph with just these `(source, target, mark)` edges."""
         index = {name: position for position, name in enumerate(names)}
-        marks = np.zeros((len(index), len(index)), dtype=np.int8)
-        for source, target, text in edges:
-            mark = MARK_OF_TEXT[text]
-            marks[index[source], index[target]] = mark
-            marks[index[target], index[source]] = mark.reversed
-        return cls(names, marks)
+        ends = np.zeros((len(index), len(index)), dtype=np.int8)
+        for source, target, mark in edges:
+            x, y = index[source], index[target]
+            ends[y, x], ends[x, y] = ends_of_mark(mark)
+        return cls(names, ends, kind)
 
     @property
-    def marks(self) -> NDArray[np.int8]:
-        """The `Mark` of every ordered pair, read-only, in the order of `names`."""
-        return self._marks
+    def ends(self) -> Ends:
+        """The `End` at j of the edge between i and j, read-only, in the order of `names`."""
+        return self._ends
 
     @property
     def adjacency(self) -> NDArray[np.bool_]:
         """True where two variables share an edge of any kind; symmetric, in the order of `names`."""
-        present: NDArray[np.bool_] = self._marks != Mark.ABSENT
-        return present
+        return adjacent(self._ends)
 
     @property
     def edges(self) -> tuple[Edge, ...]:
-        """Every edge once: directed ones from cause to effect, the others in the order of `names`."""
-        first, second = np.nonzero(np.triu(self._marks))
+        """Every edge once: those with one arrow are written towards it, the others in the order of `names`."""
+        first, second = np.nonzero(np.triu(self._ends))
         return tuple(self._edge(int(i), int(j)) for i, j in zip(first, second, strict=True))
 
     def mark(self, x: str, y: str) -> str:
-        """The edge read from `x` to `y`: `"-->"`, `"<--"`, `"o-o"`, `"x-x"`, `"<=>"`, or `""` for none."""
-        return Mark(int(self._marks[self.position(x), self.position(y)])).text
+        """The edge read from `x` to `y`, the end at `x` first: `"-->"`, `"<--"`, `"o-o"`, ..., or `""` for none.
+
+        `"x-x"` is a conflict; `"o->"` and `"<->"` stand in a PAG; in a union of contexts `"<=>"` points one way here
+        and the other way there, and `"+"` is an end that is a tail here and an arrow there.
+        """
+        return mark_of(self._ends, self.position(x), self.position(y))
 
     def neighbours(self, name: str) -> tuple[str, ...]:
         """The variables that share an edge with `name`, in the order of `names`."""
-        return tuple(self.names[i] for i in np.flatnonzero(self._marks[self.position(name)]))
+        return tuple(self.names[i] for i in np.flatnonzero(self._ends[self.position(name)]))
 
     def parents(self, name: str) -> tuple[str, ...]:
         """The variables with a directed edge into `name`, in the order of `names`."""
-        return tuple(self.names[i] for i in np.flatnonzero(self._marks[:, self.position(name)] == Mark.FORWARD))
+        place = self.position(name)
+        into = (self._ends[:, place] == End.ARROW) & (self._ends[place] == End.TAIL)
+        return tuple(self.names[i] for i in np.flatnonzero(into))
 
     def position(self, name: str) -> int:
         """The place of a variable in `names`."""
@@ -178,19 +152,19 @@ class Graph:
         return graph_svg(self)
 
     def _edge(self, i: int, j: int) -> Edge:
-        mark = Mark(int(self._marks[i, j]))
-        if mark is Mark.BACKWARD:
-            return Edge(self.names[j], self.names[i], Mark.FORWARD.text)
-        return Edge(self.names[i], self.names[j], mark.text)
+        source, target = as_written(self._ends, i, j)
+        return Edge(self.names[source], self.names[target], mark_of(self._ends, source, target))
 
     def __iter__(self) -> Iterator[Edge]:
         return iter(self.edges)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Graph) and self.names == other.names and np.array_equal(self._marks, other._marks)
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (self.names, self.kind) == (other.names, other.kind) and np.array_equal(self._ends, other._ends)
 
     def __hash__(self) -> int:
-        return hash((self.names, self._marks.tobytes()))
+        return hash((self.names, self.kind, self._ends.tobytes()))
 
     def __str__(self) -> str:
         return "\n".join(str(edge) for edge in self.edges) or "(no edges)"
@@ -199,7 +173,8 @@ class Graph:
         return f"Graph({len(self.names)} variables, {len(self.edges)} edges)"
 
 
-def _reversed_codes(codes: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Every mark read the other way round."""
-    table = np.array([mark.reversed for mark in Mark], dtype=np.int8)
-    return table[codes]
+def _is_whole(codes: Ends) -> bool:
+    """Whether every edge has two ends that exist, and no variable an edge to itself."""
+    present = codes != End.NONE
+    known = codes.min(initial=End.NONE) >= End.NONE and codes.max(initial=End.NONE) <= End.MIXED
+    return bool(known and np.array_equal(present, present.T) and not np.diagonal(present).any())

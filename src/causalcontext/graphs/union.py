@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import End, Ends, Kind, as_written, mark_of
+from causalcontext.graphs.graph import Graph
 
 
 def union_graph(graphs: Sequence[Graph]) -> Graph:
-    """The union: directed wins over undirected, undirected over conflict; `<=>` is directed both ways.
+    """The union, end by end: a tail or an arrow wins over a circle, a circle over a conflict.
+
+    An end that is a tail here and an arrow there is mixed; so directed wins over undirected, undirected over conflict,
+    and `<=>` is directed both ways. In a union of PAGs a mixed end may stand by itself (`+->`: `-->` here and `<->`
+    there), and no single context need have both ends of an edge.
 
     Examples
     --------
@@ -22,14 +27,18 @@ def union_graph(graphs: Sequence[Graph]) -> Graph:
     >>> union_graph([dry, wet]).mark("X", "Y")
     '<=>'
     """
-    stack = np.stack([graph.marks for graph in graphs])
-    forward, backward = (stack == Mark.FORWARD).any(axis=0), (stack == Mark.BACKWARD).any(axis=0)
-    marks: NDArray[np.int8] = np.select(
-        [forward & backward, forward, backward, (stack == Mark.UNDIRECTED).any(axis=0), stack.any(axis=0)],
-        [Mark.BOTH, Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED, Mark.CONFLICT],
-        default=Mark.ABSENT,
+    kind = Kind.PAG if any(graph.kind is Kind.PAG for graph in graphs) else Kind.PATTERN
+    return Graph(graphs[0].names, union_ends(np.stack([graph.ends for graph in graphs])), kind)
+
+
+def union_ends(stack: Ends) -> Ends:
+    """The ends of the union of several graphs, shape (N, N), from theirs, shape (graphs, N, N)."""
+    tail, arrow = (np.isin(stack, (end, End.MIXED)).any(axis=0) for end in (End.TAIL, End.ARROW))
+    return np.select(
+        [tail & arrow, tail, arrow, (stack == End.CIRCLE).any(axis=0), stack.any(axis=0)],
+        [End.MIXED, End.TAIL, End.ARROW, End.CIRCLE, End.CONFLICT],
+        default=End.NONE,
     ).astype(np.int8)
-    return Graph(graphs[0].names, marks)
 
 
 class LabeledEdge(NamedTuple):
@@ -45,8 +54,8 @@ class LabeledUnion:
     """The edges of the union graph, each with the contexts in which it is present (paper, App. "Labeled union graphs").
 
     An edge carries the mark of the union graph: where some contexts direct it and others leave it undirected, it is
-    directed. An edge that is directed one way here and the other way there is two edges with their own contexts;
-    contexts that leave such an edge undirected are a third.
+    directed. An edge with a mixed end, such as one that is directed one way here and the other way there, is several
+    edges, each with its own mark and contexts; contexts that leave it undirected or in conflict are one of them.
     """
 
     __slots__ = ("all_contexts", "edges")
@@ -92,23 +101,23 @@ class LabeledUnion:
 
 
 def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:
-    contexts = tuple(graphs)
-    stack = np.stack([graph.marks for graph in graphs.values()])
     union = union_graph(list(graphs.values()))
-    for i, j in zip(*np.nonzero(np.triu(union.marks)), strict=True):
-        x, y = union.names[i], union.names[j]
-        mark, here = Mark(int(union.marks[i, j])), stack[:, i, j]
-        if mark is not Mark.BOTH:
-            if mark is Mark.BACKWARD:
-                x, y, mark = y, x, Mark.FORWARD
-            yield LabeledEdge(x, y, mark.text, _chosen(contexts, here != Mark.ABSENT))
+    stack = np.stack([graph.ends for graph in graphs.values()])
+    readable = np.where(stack == End.CONFLICT, End.CIRCLE, stack)
+    for i, j in zip(*(place.tolist() for place in np.nonzero(np.triu(union.ends))), strict=True):
+        if End.MIXED not in (union.ends[i, j], union.ends[j, i]):
+            yield _labeled(union.names, union.ends, i, j, _chosen(graphs, stack[:, i, j] != End.NONE))
             continue
-        yield LabeledEdge(x, y, Mark.FORWARD.text, _chosen(contexts, here == Mark.FORWARD))
-        yield LabeledEdge(y, x, Mark.FORWARD.text, _chosen(contexts, here == Mark.BACKWARD))
-        rest = (here == Mark.UNDIRECTED) | (here == Mark.CONFLICT)
-        if rest.any():
-            yield LabeledEdge(x, y, Mark.UNDIRECTED.text, _chosen(contexts, rest))
+        own = [(int(ends[j, i]), int(ends[i, j])) for ends in readable]
+        for pair in sorted(set(own) - {(End.NONE, End.NONE)}):
+            having = np.array([other == pair for other in own])
+            yield _labeled(union.names, readable[having][0], i, j, _chosen(graphs, having))
 
 
-def _chosen(contexts: tuple[Any, ...], where: NDArray[np.bool_]) -> tuple[Any, ...]:
+def _labeled(names: Sequence[str], ends: Ends, i: int, j: int, contexts: tuple[Any, ...]) -> LabeledEdge:
+    source, target = as_written(ends, i, j)
+    return LabeledEdge(names[source], names[target], mark_of(ends, source, target), contexts)
+
+
+def _chosen(contexts: Iterable[Any], where: NDArray[np.bool_]) -> tuple[Any, ...]:
     return tuple(value for value, chosen in zip(contexts, where, strict=True) if chosen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import adjacent
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.questions import adaptive, masked, pooled
 from causalcontext.results.log import Decision, TrialLog
@@ -22,21 +22,21 @@ def pc_ac(task: Task) -> Outcome:
     if contexts.source is not None:
         found = with_indicator(found, contexts.positions[0], contexts.source)
         log = log.not_searched(*contexts.positions)
-    return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins, found.doubts)
+    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, found.doubts)
 
 
 def pc_m(task: Task) -> Outcome:
     """PC-M: every question is asked inside one context; context variables themselves stay isolated."""
     found, log = task.run(masked, task.cells)
-    return Outcome(found.marks, log, found.ledger.tests, found.complete, found.origins)
+    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins)
 
 
 def pc_p(task: Task) -> Outcome:
     """PC-P: every question is asked on all rows; the same graph for every context."""
     found, log = task.run(pooled, [0])
-    marks = np.repeat(found.marks, len(task.cells), axis=0)
+    ends = np.repeat(found.ends, len(task.cells), axis=0)
     origins = {(cell, a, b): origin for (_, a, b), origin in found.origins.items() for cell in task.cells}
-    return Outcome(marks, log, found.ledger.tests, found.complete, origins)
+    return Outcome(ends, log, found.ledger.tests, found.complete, origins)
 
 
 def pc_b(task: Task) -> Outcome:
@@ -45,10 +45,10 @@ def pc_b(task: Task) -> Outcome:
     if not everywhere.complete:
         return everywhere
     inside = pc_m(task)
-    pooled_marks = everywhere.marks[0] if inside.complete else unoriented(everywhere.marks[0] != Mark.ABSENT)
-    marks = intersect(inside.marks, pooled_marks, task.data.contexts.positions)
+    pooled_ends = everywhere.ends[0] if inside.complete else unoriented(adjacent(everywhere.ends[0]))
+    ends = intersect(inside.ends, pooled_ends, task.data.contexts.positions)
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
-    return Outcome(marks, log, inside.tests + everywhere.tests, inside.complete)
+    return Outcome(ends, log, inside.tests + everywhere.tests, inside.complete)
 
 
 def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> NDArray[np.bool_]:

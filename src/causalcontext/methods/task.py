@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import Survey
 from causalcontext.diagnostics.support import Support
+from causalcontext.graphs.ends import Ends
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
@@ -20,7 +21,7 @@ from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import TrialLog
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import Found, algorithm_1
-from causalcontext.search.family import Doubt, Origin
+from causalcontext.search.family import Doubt, Origin, Place
 from causalcontext.search.plan import Plan, Trusted
 from causalcontext.search.split import SplitSearch
 
@@ -62,13 +63,13 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The marks of every context, shape (contexts, N, N), and how they came about."""
+    """The ends of every context, shape (contexts, N, N), and how they came about."""
 
-    marks: NDArray[np.int8]
+    ends: Ends
     log: TrialLog
     tests: NDArray[np.int64]
     complete: bool
-    origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict)
+    origins: Mapping[Place, Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     evidence: ScoreEvidence | None = None
     notes: tuple[str, ...] = ()

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from causalcontext.drawing.layout import Layout, layout
+from causalcontext.drawing.legend import mark_meanings
 from causalcontext.drawing.names import printable
-from causalcontext.drawing.strokes import NEAR, context_variables
+from causalcontext.drawing.strokes import NEAR, context_variables, graph_panel
 from causalcontext.graphs.graph import Graph
 from causalcontext.report.presentable import presentable, stories
 from causalcontext.report.text import notes
@@ -47,6 +48,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "alpha": result.settings.alpha,
         "graphs": [_marks(graph) for graph in result.graphs.values()],
         "union": _marks(result.union),
+        "meaning": _meanings([result.union, *result.graphs.values()]),
         "pairs": [list(pair) for pair in pairs],
         "log": _logs(shown, pairs),
         "stories": [stories(shown, *pair) for pair in pairs],
@@ -82,9 +84,15 @@ def _drawn(found: Layout) -> dict[str, Any]:
     }
 
 
-def _marks(graph: Graph) -> dict[str, int]:
-    first, second = np.nonzero(np.triu(graph.marks))
-    return {f"{i},{j}": int(graph.marks[i, j]) for i, j in zip(first, second, strict=True)}
+def _marks(graph: Graph) -> dict[str, str]:
+    """The mark of every pair i < j with an edge, read from i to j."""
+    return {"{},{}".format(*stroke.pair): stroke.mark for stroke in graph_panel(graph).strokes}
+
+
+def _meanings(graphs: Sequence[Graph]) -> dict[str, str]:
+    """What the marks of these graphs mean."""
+    found = (stroke.ends for graph in graphs for stroke in graph_panel(graph).strokes)
+    return mark_meanings(found, graphs[0].kind)
 
 
 def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import as_written, directed, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
 from causalcontext.results.slopes import slope
@@ -117,20 +117,20 @@ def context_place(result: ContextGraphs, value: Any) -> int:
 
 def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:
     """(source, target, context that has the edge, context that has not) for system pairs."""
-    marks = [result.graphs[value].marks for value in result.contexts]
+    ends = [result.graphs[value].ends for value in result.contexts]
     contexts = result.cells.positions
-    for x, y in zip(*np.nonzero(np.triu((marks[a] != 0) != (marks[b] != 0))), strict=True):
+    for x, y in zip(*np.nonzero(np.triu((ends[a] != 0) != (ends[b] != 0))), strict=True):
         if x in contexts or y in contexts:
             continue
-        present, absent = (a, b) if marks[a][x, y] else (b, a)
-        source, target = (x, y) if marks[present][x, y] != Mark.BACKWARD else (y, x)
+        present, absent = (a, b) if ends[a][x, y] else (b, a)
+        source, target = as_written(ends[present], x, y)
         yield int(source), int(target), present, absent
 
 
 def _compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
              absent: int) -> Change:  # fmt: skip
     here, there, p, doubt = compare(result, moments, x, y, present, absent)
-    mark = Mark(int(result.graphs[result.contexts[present]].marks[x, y])).text
+    mark = mark_of(result.graphs[result.contexts[present]].ends, x, y)
     label = _label(result, moments, x, y, absent, LARGEST_NEGLIGIBLE)[0]
     return Change(result.names[x], result.names[y], mark, "edge", result.contexts[present], result.contexts[absent],
                   here.value, there.value, there.value - here.value, p, np.nan, False, label, doubt)  # fmt: skip
@@ -144,8 +144,8 @@ def _picked_from(result: ContextGraphs) -> int:
 
 def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     """Edges that point one way in the one context and the other way in the other."""
-    first, second = (result.graphs[result.contexts[place]].marks for place in (a, b))
-    for x, y in zip(*np.nonzero((first == Mark.FORWARD) & (second == Mark.BACKWARD)), strict=True):
+    first, second = (directed(result.graphs[result.contexts[place]].ends) for place in (a, b))
+    for x, y in zip(*np.nonzero(first & second.T), strict=True):
         yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b],
                      np.nan, np.nan, np.nan, np.nan, np.nan, False, "present", "")  # fmt: skip
 
@@ -162,17 +162,15 @@ def _label(
     n, fit = int(chosen.rows[0]), slope(chosen, 0, x, y, system)
     weight = n - len(system) - 3
     bound = float(np.tanh(np.abs(np.arctanh(fit.correlation)) + ONE_SIDED_95 / np.sqrt(weight))) if weight > 0 else 1.0
-    if result.graphs[result.contexts[place]].marks[x, y]:
+    if result.graphs[result.contexts[place]].ends[x, y]:
         return "present", fit.correlation, bound, n
     return ("absent" if bound < negligible else "undetermined"), fit.correlation, bound, n
 
 
 def _union_edges(result: ContextGraphs) -> Iterator[tuple[int, int, str, str, str]]:
     """Edges of the union between system variables by position and by name, the cause first where there is one."""
-    contexts, union = result.cells.positions, result.union.marks
+    contexts, union = result.cells.positions, result.union.ends
     for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
         if x not in contexts and y not in contexts:
-            mark = Mark(int(union[x, y]))
-            source, target = (int(y), int(x)) if mark is Mark.BACKWARD else (int(x), int(y))
-            text = Mark.FORWARD.text if mark is Mark.BACKWARD else mark.text
-            yield source, target, result.names[source], result.names[target], text
+            source, target = as_written(union, int(x), int(y))
+            yield source, target, result.names[source], result.names[target], mark_of(union, source, target)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.moments import Moments
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import directed, may_cause
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
@@ -100,10 +100,10 @@ class ContextGraphs:
         How many tests the skeleton took on all rows, and on the rows of one context.
     complete : bool
         False if the search was interrupted: edges that were not yet tested are still there, and nothing is oriented.
-    origins : mapping from (context, cause, effect), by position, to Origin
-        The rule behind every arrow; `explain` puts it into words.
+    origins : mapping from (context, x, y), by position, to Origin
+        The rule behind the end at y of x - y; `explain` puts it into words.
     doubts : tuple of Doubt
-        Arrows that a rule asked for against what was settled, and edges on which the assumptions fail.
+        Ends that a rule asked for against what was settled, and edges on which the assumptions fail.
     warnings : tuple of str
         What must not be overlooked; `diagnose()` has more.
     prepared : PreparedTest or None
@@ -338,12 +338,12 @@ class ContextGraphs:
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:
     """Sentences about one graph."""
     found = []
-    forward: NDArray[np.bool_] = graph.marks == Mark.FORWARD
+    forward = directed(graph.ends)
     for i, j in zip(*np.nonzero(links.must & ~forward), strict=True):
         found.append(f"{value}: {graph.names[i]} --> {graph.names[j]} is required and not there")
     for i, j in zip(*np.nonzero(np.triu(links.absent & graph.adjacency)), strict=True):
         found.append(f"{value}: {graph.names[i]} and {graph.names[j]} are adjacent, which is ruled out")
     one_way = links.may & ~links.may.T & ~links.must
-    for i, j in zip(*np.nonzero(one_way & graph.adjacency & ~forward), strict=True):
+    for i, j in zip(*np.nonzero(one_way & may_cause(graph.ends).T), strict=True):
         found.append(f"{value}: {graph.names[j]} --> {graph.names[i]} is ruled out, but the edge is not directed so")
     return found

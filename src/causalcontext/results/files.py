@@ -82,6 +82,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "cells": [list(cell) for cell in result.cells.cells],
             "source": result.cells.source,
         },
+        "kind": result.union.kind.value,
         "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
         "union": _edges(result.union),
         "labeled_union": [edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union],
@@ -112,7 +113,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         cells=cells,
         levels=levels,
         contexts=contexts,
-        graphs={value: _graph(names, edges[value]) for value in contexts},
+        graphs={value: _graph(names, edges[value], content.get("kind", "pattern")) for value in contexts},
         settings=settings,
         data=_summary(content["data"]),
         log=_log_from_dict(content["log"], len(contexts), len(names)),
@@ -162,8 +163,8 @@ def _edges(graph: Graph) -> list[dict[str, str]]:
     return [edge._asdict() for edge in graph.edges]
 
 
-def _graph(names: tuple[str, ...], edges: list[dict[str, str]]) -> Graph:
-    return Graph.from_edges(names, [(edge["source"], edge["target"], edge["mark"]) for edge in edges])
+def _graph(names: tuple[str, ...], edges: list[dict[str, str]], kind: str) -> Graph:
+    return Graph.from_edges(names, [(edge["source"], edge["target"], edge["mark"]) for edge in edges], kind)
 
 
 def _log_to_dict(log: TrialLog) -> dict[str, Any]:

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.moments import Moments
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import Ends, directed, may_cause
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.questions import Contexts, Trial, adaptive
@@ -68,12 +67,11 @@ class TwoContexts:
 
     def may_be_caused(self, variable: int) -> bool:
         """Whether a context that differs may cause a variable: adjacent to it, and not known to be its effect."""
-        marks = _marks(self.result, self.places[0])[list(self.differing), variable]
-        return bool(((marks != Mark.ABSENT) & (marks != Mark.BACKWARD)).any())
+        return bool(may_cause(_ends(self.result, self.places[0]))[list(self.differing), variable].any())
 
     def is_near(self, variable: int) -> bool:
         """Whether a variable is adjacent to a context that differs."""
-        return bool(_marks(self.result, self.places[0])[list(self.differing), variable].any())
+        return bool(_ends(self.result, self.places[0])[list(self.differing), variable].any())
 
     def _given(self, given: Sequence[int]) -> tuple[Moments, tuple[int, ...]]:
         """The moments of both contexts, and the system variables of a set."""
@@ -94,7 +92,7 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
     those given the possible causes.
     """
     two = TwoContexts(result, moments, present, absent)
-    found = _marks(result, present)[x, y] == Mark.FORWARD
+    found = bool(directed(_ends(result, present))[x, y])
     settled = found and two.may_be_caused(y) and not two.is_near(x)
     p_values = [
         heterogeneity(two.slopes(cause, effect, given))[1]
@@ -120,8 +118,7 @@ def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequ
     """What may cause `effect` in some of the contexts, besides `cause`."""
     possible = np.zeros(len(result.names), dtype=bool)
     for place in places:
-        towards = _marks(result, place)[:, effect]
-        possible |= (towards != Mark.ABSENT) & (towards != Mark.BACKWARD)
+        possible |= may_cause(_ends(result, place))[:, effect]
     possible[[cause, effect]] = False
     return tuple(np.flatnonzero(possible).tolist())
 
@@ -150,5 +147,5 @@ def _doubt(two: TwoContexts, x: int, y: int, there: Slope, directed: bool) -> st
     return ""
 
 
-def _marks(result: ContextGraphs, place: int) -> NDArray[np.int8]:
-    return result.graphs[result.contexts[place]].marks
+def _ends(result: ContextGraphs, place: int) -> Ends:
+    return result.graphs[result.contexts[place]].ends

@@ -1,55 +1,56 @@
-"""Why an arrow points as it does, in words."""
+"""Why an edge has its ends, in words."""
 
 from __future__ import annotations
 
+from causalcontext.graphs.ends import End, Kind
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 from causalcontext.search.family import Origin
-
-FORMS = {
-    "knowledge": "your knowledge allows no other direction",
-    "collider": "{via} and {cause} are separated{set}, not given {effect}: a collider",
-    "R1": "the other direction would make {cause} a collider of {via} and {effect}",
-    "R2": "the other direction would close a cycle through {via}",
-    "R3": "the other direction would close a cycle or make a collider with {via}",
-    "R4": "the other direction would close a cycle or make a collider with {via}",
-    "deterministic": "{effect} was made out of {cause}",
-    "indicator": "{lost} is missing in {source}, and only {effect} can be an effect of {context}",
-    "T1": "it points so in {source}, and only edges between two children of {context} can turn around",
-    "V1": "{lost} is missing in {source} and only its effect can be a child of {context}",
-    "V4": "{lost} is missing in {source}, so {context} changes the causes of {effect}",
-    "F": "the edge between {effect} and {via} turns around in {source}, so {context} causes both",
-    "A1": "{system} is a known {kin} of {context}",
-    "A2": "{cause} is a known ancestor of {context} and {effect} a known descendant",
-    "A3": "{cause} leads to {effect}, an ancestor of {context}, and no cycle of any contexts may meet {context}",
-}
+from causalcontext.search.rules import Entry, Scope, rule_named
 
 
 def origin_words(result: ContextGraphs, place: int, x: str, y: str) -> str:
-    """The sentence about the arrow between x and y in one context; empty without an arrow or a known origin."""
+    """The sentences about the ends of x - y in one context; empty without an end whose origin is known."""
+    found = []
     for cause, effect in ((x, y), (y, x)):
         origin = result.origins.get((place, result.position(cause), result.position(effect)))
         if origin is not None:
-            return f"{cause} --> {effect} by {origin.rule}: {_because(result, origin, place, cause, effect)}."
-    return ""
+            what = _end(result, place, cause, effect)
+            found.append(f"{what} by {origin.rule}: {_because(result, origin, place, cause, effect)}.")
+    return " ".join(found)
+
+
+def _end(result: ContextGraphs, place: int, cause: str, effect: str) -> str:
+    """The end at the effect: the whole direction in a pattern, where it is one arrow and one tail."""
+    graph = result.graphs[result.contexts[place]]
+    if graph.kind is Kind.PATTERN:
+        return f"{cause} --> {effect}"
+    end = graph.ends[graph.position(cause), graph.position(effect)]
+    return f"{'An arrow' if end == End.ARROW else 'A tail'} at {effect}"
 
 
 def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:
+    rule = rule_named(origin.rule, result.graphs[result.contexts[place]].kind)
     via = " and ".join(result.names[v] for v in origin.via)
-    context = _context(result, origin, place, cause)
-    words = FORMS[origin.rule].format(
+    words = rule.words.format(
         cause=cause,
         effect=effect,
         via=via,
-        context=context,
+        context=_context(result, origin, place, cause),
         source=result.contexts[origin.graph],
         lost=f"the edge {via or cause} - {effect}",
-        system=effect if cause == context else cause,
-        kin="descendant" if cause == context else "ancestor",
-        set=_separating_set(result, origin, cause) if origin.rule == "collider" else "",
+        system=effect if cause == via else cause,
+        kin="descendant" if cause == via else "ancestor",
+        set=_separating_set(result, origin, cause) if "{set}" in rule.words else "",
     )
-    here = origin.graph == place or origin.rule in ("T1", "V1", "V4", "F", "knowledge", "deterministic", "indicator")
-    return words if here else f"{words} (found in {result.contexts[origin.graph]}, the same in all contexts)"
+    if origin.graph == place or _holds_anywhere(rule):
+        return words
+    return f"{words} (found in {result.contexts[origin.graph]}, the same in all contexts)"
+
+
+def _holds_anywhere(rule: Entry) -> bool:
+    """Whether nothing is left to say about the context that a rule was found in."""
+    return rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words
 
 
 def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> str:
@@ -57,8 +58,6 @@ def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> s
     named = [result.names[position] for position in result.cells.positions]
     if len(named) < 2:
         return str(result.context)
-    if origin.rule in ("A1", "A2", "A3"):
-        return result.names[origin.via[0]]
     if cause in named:
         return cause
     differing = [result.names[z] for z in result.cells.differing(place, origin.graph)]

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import Survey, take_survey
 from causalcontext.errors import NotYetError
+from causalcontext.graphs.ends import Ends
 from causalcontext.kernels.orders.context_parents import no_memory
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.score.equivalence import equivalence_marks
+from causalcontext.score.equivalence import equivalence_ends
 from causalcontext.score.exact_search import search_exactly
 from causalcontext.score.judgement import judge
 from causalcontext.score.model import FittedModel
@@ -31,9 +31,9 @@ SAME_SCORE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class ScoreOutcome:
-    """Marks of every context in the order of the table, the evidence, and what the residuals say."""
+    """Ends of every context in the order of the table, the evidence, and what the residuals say."""
 
-    marks: NDArray[np.int8]
+    ends: Ends
     evidence: ScoreEvidence
     findings: tuple[Misfit, ...]
     notes: tuple[str, ...]
@@ -106,19 +106,19 @@ def _outcome(setup: Setup, links: Links, options: ScoreOptions, searched: Search
     notes = [*_sentences(findings, [names[i] for i in setup.position], setup.contexts > 1)]
     if not searched.complete:
         notes.append("the time limit ended the search early: this is the best model found so far")
-    return ScoreOutcome(_table_marks(setup, links, model), evidence, findings, tuple(notes), searched.complete,
+    return ScoreOutcome(_table_ends(setup, links, model), evidence, findings, tuple(notes), searched.complete,
                         searched.interrupted)  # fmt: skip
 
 
-def _table_marks(setup: Setup, links: Links, model: FittedModel) -> NDArray[np.int8]:
-    """Marks with the variables in the order of the table."""
+def _table_ends(setup: Setup, links: Links, model: FittedModel) -> Ends:
+    """Ends with the variables in the order of the table."""
     there = setup.position >= 0
     place = setup.position[there]
     numbered = Links(np.ones((len(there),) * 2, dtype=bool), np.zeros((len(there),) * 2, dtype=bool))
     numbered.may[np.ix_(there, there)] = links.may[place[:, None], place]
-    marks = equivalence_marks(model, numbered)[:, there][:, :, there]
+    ends = equivalence_ends(model, numbered)[:, there][:, :, there]
     back = np.argsort(place)
-    return np.asarray(marks[:, back][:, :, back])
+    return np.asarray(ends[:, back][:, :, back])
 
 
 _DANGERS = {

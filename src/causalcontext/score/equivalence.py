@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import Ends, directed, ends_of_arcs
 from causalcontext.knowledge import Links
 from causalcontext.score.model import FittedModel
 from causalcontext.search.orient import close_under_meek
@@ -20,8 +20,8 @@ from causalcontext.search.orient import close_under_meek
 Bools = NDArray[np.bool_]
 
 
-def equivalence_marks(model: FittedModel, links: Links) -> NDArray[np.int8]:
-    """The marks of every context's graph, shape (K, p + 1, p + 1); undirected where an equal model disagrees."""
+def equivalence_ends(model: FittedModel, links: Links) -> Ends:
+    """The ends of every context's graph, shape (K, p + 1, p + 1); undirected where an equal model disagrees."""
     graphs = model.links()
     adjacent = graphs | graphs.transpose(0, 2, 1)
     same = _same_block(model)
@@ -33,7 +33,7 @@ def equivalence_marks(model: FittedModel, links: Links) -> NDArray[np.int8]:
         closed = np.stack([_closed(adjacent[r], settled[r]) for r in range(len(graphs))])
         shared = _share(closed, model) & graphs
         if np.array_equal(shared, settled):
-            return _marks(adjacent, settled)
+            return ends_of_arcs(adjacent & ~settled.transpose(0, 2, 1))
         settled = shared | settled
 
 
@@ -55,7 +55,7 @@ def _collider_arrows(graph: Bools, adjacent: Bools) -> Bools:
 
 def _closed(adjacent: Bools, settled: Bools) -> Bools:
     """Settled links and all that follow by Meek's rules."""
-    return np.asarray(close_under_meek(adjacent, settled) == Mark.FORWARD)
+    return directed(close_under_meek(adjacent, settled))
 
 
 def _share(settled: Bools, model: FittedModel) -> Bools:
@@ -66,10 +66,3 @@ def _share(settled: Bools, model: FittedModel) -> Bools:
             together = (model.block[r] >> other) & 1 == 1
             shared[r][:, :-1] |= settled[other][:, :-1] & together
     return shared
-
-
-def _marks(adjacent: Bools, settled: Bools) -> NDArray[np.int8]:
-    backward = settled.transpose(0, 2, 1)
-    return np.select([settled, backward, adjacent], [Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED], Mark.ABSENT).astype(
-        np.int8
-    )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.some_rows import complete_rows
 from causalcontext.data.survey import Survey
+from causalcontext.graphs.paths import reach
 from causalcontext.kernels.orders.partitions import ALWAYS, FREE, NEVER
 from causalcontext.knowledge import Links
 
@@ -144,15 +145,4 @@ def _constraints(links: Links, position: Ints) -> dict[str, Any]:
     role = np.where(forced_out, ALWAYS, np.where(out_of, FREE, NEVER)).astype(np.int64)
     return {"allowed": np.ascontiguousarray(may.T), "forced": np.ascontiguousarray(must.T),
             "context_allowed": into.copy(), "context_forced": forced_into.copy(), "role": role,
-            "first": _closure(first)}  # fmt: skip
-
-
-def _closure(first: Bools) -> Bools:
-    """All that must come before all that must come after it."""
-    reach = first
-    while reach.any():
-        longer = reach | (reach.astype(np.float32) @ first.astype(np.float32) > 0)
-        if np.array_equal(longer, reach):
-            break
-        reach = longer
-    return reach
+            "first": reach(first)}  # fmt: skip

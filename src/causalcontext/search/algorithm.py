@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import Ends, ends_of_arcs
 from causalcontext.progress import Advance
-from causalcontext.search.across import across_rules, broken_assumptions
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.cycles import separate_inside
-from causalcontext.search.family import Doubt, Origin
+from causalcontext.search.family import Doubt, Evidence, Origin
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import LevelSearch, run_level, sweeps
 from causalcontext.search.orient import Oriented, orient_all
@@ -21,9 +17,9 @@ from causalcontext.search.plan import Bools, Physical, Plan, Trusted
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The marks of every graph, shape (graphs, N, N), the ledger of deciding tests, and where the arrows come from."""
+    """The ends of every graph, shape (graphs, N, N), the ledger of deciding tests, and where the ends come from."""
 
-    marks: NDArray[np.int8]
+    ends: Ends
     ledger: Ledger
     complete: bool
     origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
@@ -46,9 +42,9 @@ def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance) 
             run_level(search, ledger, work, n_jobs, advance)  # 8: test, on the rows of plan.rule
             ledger.remove_separated(graphs)  # 9, 10: all at the end of a level, as PC-stable does
         oriented = orient_skeletons(search, plan, ledger, graphs)  # 15: orient as PC does
-        if separate_inside(search, plan, ledger, graphs, oriented.marks, n_jobs, advance):  # beyond the paper
+        if separate_inside(search, plan, ledger, graphs, oriented.ends, n_jobs, advance):  # beyond the paper
             oriented = orient_skeletons(search, plan, ledger, graphs)
-        return Found(oriented.marks, ledger, True, oriented.origins, oriented.doubts)
+        return Found(oriented.ends, ledger, True, oriented.origins, oriented.doubts)
     except KeyboardInterrupt:
         ledger.remove_separated(graphs)
         return Found(unoriented(graphs), ledger, complete=False)
@@ -58,9 +54,8 @@ def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bo
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
     triples = judge_triples(search, plan, ledger, graphs)
     if plan.across is None or not plan.searched:
-        return orient_all(graphs, plan.links, triples)
-    rules = across_rules(_physical(plan, plan.across, ledger))
-    return orient_all(graphs, plan.links, triples, plan.graphs, rules, broken_assumptions)
+        return orient_all(graphs, Evidence(triples, plan.links))
+    return orient_all(graphs, Evidence(triples, plan.links, plan.graphs, _physical(plan, plan.across, ledger)))
 
 
 def _physical(plan: Plan, trusted: Trusted, ledger: Ledger) -> Physical:
@@ -73,6 +68,6 @@ def _physical(plan: Plan, trusted: Trusted, ledger: Ledger) -> Physical:
     return answer
 
 
-def unoriented(graphs: Bools) -> NDArray[np.int8]:
-    """The marks of graphs in which nothing is directed."""
-    return np.where(graphs, Mark.UNDIRECTED, Mark.ABSENT).astype(np.int8)
+def unoriented(graphs: Bools) -> Ends:
+    """The ends of graphs in which nothing is directed."""
+    return ends_of_arcs(graphs)

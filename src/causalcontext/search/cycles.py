@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import Ends, directed
+from causalcontext.graphs.paths import ancestors, blocks
 from causalcontext.progress import Advance
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import LevelSearch, run_level, sweeps
@@ -23,10 +23,10 @@ FEWEST_CHILDREN = 2
 """Every union cycle holds at least two children of the context: two of its edges vary, with different heads."""
 
 
-def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, marks: NDArray[np.int8],
+def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, ends: Ends,
                     n_jobs: int, advance: Advance) -> bool:  # fmt: skip
     """Remove the edges in scope that some set separates inside a context; whether there were any."""
-    asked = SCOPES[plan.masked_scope](plan, graphs, marks) if plan.searched else no_edges(plan, graphs, marks)
+    asked = SCOPES[plan.masked_scope](plan, graphs, ends) if plan.searched else no_edges(plan, graphs, ends)
     before = int(graphs.sum())
     for size in range(1, plan.variables if asked.any() else 1):
         work = sweeps(plan, graphs, size, asked)
@@ -37,63 +37,48 @@ def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Boo
     return int(graphs.sum()) < before
 
 
-def no_edges(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
+def no_edges(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
     """Scope "adaptive": the paper's algorithm, nothing more."""
     return np.zeros_like(graphs)
 
 
-def system_edges(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
+def system_edges(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
     """Scope "always": every edge between system variables; complete whatever the cycles."""
     edges, contexts = graphs.copy(), list(plan.contexts.positions)
     edges[:, contexts], edges[:, :, contexts] = False, False
     return edges
 
 
-def edges_of_possible_cycles(plan: Plan, graphs: Bools, marks: NDArray[np.int8]) -> Bools:
+def edges_of_possible_cycles(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
     """Scope "cycle": edges that may be there only because of a large union cycle.
 
     One end is not adjacent to a context, neither is a known ancestor of it, and the edge lies in a biconnected block of
     the union skeleton without the contexts that holds at least two of their neighbours.
     """
-    edges = system_edges(plan, graphs, marks) & possible_cycles(graphs, plan.searched)
-    allowed = np.zeros(edges.shape[1:], dtype=bool)
+    edges = system_edges(plan, graphs, ends) & possible_cycles(graphs, plan.searched)
+    arrows, allowed = np.asarray(directed(ends).any(axis=0)), np.zeros(edges.shape[1:], dtype=bool)
     for context in plan.searched:
-        at_context, upstream = np.asarray(graphs[:, context].any(axis=0)), _known_ancestors(marks, context)
+        at_context, upstream = np.asarray(graphs[:, context].any(axis=0)), ancestors(arrows, context)
         allowed |= ~(at_context[:, None] & at_context) & ~(upstream[:, None] | upstream)
     return np.asarray(edges & allowed)
 
 
 def possible_cycles(graphs: Bools, contexts: tuple[int, ...]) -> Bools:
     """Edges in blocks of the union skeleton without the contexts that hold enough of their neighbours; shape (N, N)."""
-    import networkx
-
     union = np.asarray(graphs.any(axis=0))
     at_context = set(np.flatnonzero(union[list(contexts)].any(axis=0)).tolist())
     union[list(contexts)], union[:, list(contexts)] = False, False
     found = np.zeros_like(union)
     if len(at_context) < FEWEST_CHILDREN:
         return found
-    skeleton = networkx.Graph(zip(*(ends.tolist() for ends in np.nonzero(np.triu(union))), strict=True))
-    for block in networkx.biconnected_component_edges(skeleton):
-        edges = list(block)
+    for edges in blocks(union):
         if len(edges) > 1 and len({v for edge in edges for v in edge} & at_context) >= FEWEST_CHILDREN:
             for a, b in edges:
                 found[a, b] = found[b, a] = True
     return found
 
 
-def _known_ancestors(marks: NDArray[np.int8], context: int) -> Bools:
-    """Variables with a path of arrows, of any graph, to the context."""
-    union = np.asarray((marks == Mark.FORWARD).any(axis=0))
-    found: Bools = union[:, context].copy()
-    while True:
-        more = found | union[:, found].any(axis=1)
-        if np.array_equal(more, found):
-            return found
-        found = more
-
-
-SCOPES: dict[str, Callable[[Plan, Bools, NDArray[np.int8]], Bools]] = {
+SCOPES: dict[str, Callable[[Plan, Bools, Ends], Bools]] = {
     "adaptive": no_edges,
     "cycle": edges_of_possible_cycles,
     "always": system_edges,

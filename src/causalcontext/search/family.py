@@ -1,28 +1,40 @@
-"""The graphs of all contexts while they are being oriented, and why each arrow points as it does.
+"""The graphs of all contexts while they are being oriented, end by end, and why each end is what it is.
 
-All proposals of a round are collected before any is applied, so the order of the columns cannot matter. Two proposals
-that contradict each other mark the edge as a conflict; it is never overwritten and supports no further rule. An arrow
-at a context variable is an arrow of the union, so it is applied to all graphs that have the edge at once (rule T0).
+A rule proposes one end: "the end at b of a - b is an arrow", or a tail. All proposals of a round are collected before
+any is applied, so the order of the columns cannot matter. Proposals of a round that contradict each other make the edge
+a conflict, which is never overwritten and supports no further rule; an end of an earlier round stands, and what
+contradicts it is a doubt. What one end says about the other depends on what the graphs are (`CLOSURES`). An end at a
+context variable is an end of the union, so it is applied to all graphs that have the edge at once (rule T0).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import End, Ends, Kind
+from causalcontext.knowledge import Links
 from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triple, Triples
+from causalcontext.search.plan import Physical
 
-Arrow = tuple[int, int]
+CLOSURES: Mapping[Kind, Mapping[End, End]] = {
+    Kind.PATTERN: {End.ARROW: End.TAIL, End.TAIL: End.ARROW, End.CONFLICT: End.CONFLICT},
+    Kind.PAG: {End.TAIL: End.ARROW, End.CONFLICT: End.CONFLICT},
+}
+"""What an end implies at the other end of its edge. A direction of a pattern is one arrow and one tail. In a PAG two
+arrows are a hidden common cause; two tails would be selection, which a context is not."""
+
+Place = tuple[int, int, int]
+"""(graph, a, b): the end at b of a - b."""
 
 
 class Origin(NamedTuple):
-    """Why an edge points as it does: the rule, the graph in which it applied, and the variables it rests on."""
+    """Why an end is what it is: the rule, the graph in which it applied, and the variables it rests on."""
 
     rule: str
     graph: int
@@ -30,21 +42,23 @@ class Origin(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """An arrow that a rule asks for in one graph."""
+    """What a rule asks for in one graph: this end at b of a - b, because of `via` in the graph `source`."""
 
     graph: int
-    cause: int
-    effect: int
-    origin: Origin
+    a: int
+    b: int
+    end: End
+    via: tuple[int, ...]
+    source: int
 
 
 class Doubt(NamedTuple):
-    """An arrow that a rule asks for against what is settled, or an edge on which the assumptions fail."""
+    """An end at b of a - b that a rule asks for against what is settled, or an edge on which the assumptions fail."""
 
     rule: str
     graph: int
-    cause: int
-    effect: int
+    a: int
+    b: int
 
 
 class Vanishing(NamedTuple):
@@ -57,8 +71,38 @@ class Vanishing(NamedTuple):
     y: int
 
 
+def always_physical(x: int, y: int, present: int, absent: int) -> bool:
+    """Trust every missing edge: right for exact distributions."""
+    return True
+
+
+class Evidence(NamedTuple):
+    """What rules may ask besides the ends.
+
+    Attributes
+    ----------
+    triples : sequence of Triples
+        The colliders of every graph, and the triples without a verdict.
+    links : Links, optional
+        Knowledge.
+    contexts : Contexts
+        The variables whose links the graphs share; without any, every graph is treated by itself.
+    physical : function
+        Whether an edge that is missing in one graph may orient others.
+    """
+
+    triples: Sequence[Triples]
+    links: Links | None = None
+    contexts: Contexts = Contexts()
+    physical: Physical = always_physical
+
+
 class PartlyOriented:
-    """One graph that is being oriented: neighbours by kind of edge."""
+    """One graph that is being oriented.
+
+    `circles[b]`, `arrows[b]` and `tails[b]` are the neighbours a of b whose edge a - b has that end at b; an end that
+    is none of these is a conflict. `parents[b]` and `children[b]` are those with a --> b and b --> a.
+    """
 
     def __init__(self, adjacency: NDArray[np.bool_], ambiguous: frozenset[Triple]) -> None:
         around: list[set[int]] = [set() for _ in adjacency]
@@ -66,76 +110,82 @@ class PartlyOriented:
             around[a].add(b)
         self.ambiguous = ambiguous
         self.adjacent = around
-        self.undirected = [set(row) for row in around]
-        self.parents: list[set[int]] = [set() for _ in around]
-        self.children: list[set[int]] = [set() for _ in around]
+        self.circles = [set(row) for row in around]
+        self.arrows, self.tails, self.parents, self.children = ([set[int]() for _ in around] for _ in range(4))
 
-    def open_edges(self) -> Iterator[Arrow]:
-        """Both readings of every undirected edge."""
-        for a, around in enumerate(self.undirected):
-            for b in around:
-                yield a, b
-
-    def arrows(self) -> Iterator[Arrow]:
-        """Every directed edge."""
-        for a, effects in enumerate(self.children):
-            for b in effects:
+    def open_ends(self) -> Iterator[tuple[int, int]]:
+        """(a, b) for every circle at b of a - b; in a pattern these are both readings of every undirected edge."""
+        for b, around in enumerate(self.circles):
+            for a in around:
                 yield a, b
 
     def clear(self, x: int, w: int, y: int) -> bool:
         """Whether (x, w, y) is unshielded with a verdict."""
         return y not in self.adjacent[x] and (min(x, y), w, max(x, y)) not in self.ambiguous
 
-    def close(self, a: int, b: int, conflict: bool) -> None:
-        """Direct the undirected edge a --> b, or make it a conflict."""
-        self.undirected[a].discard(b)
-        self.undirected[b].discard(a)
-        if not conflict:
-            self.children[a].add(b)
-            self.parents[b].add(a)
+    def contradicts(self, a: int, b: int, end: End) -> bool:
+        """Whether the end at b of a - b is settled otherwise; a conflict contradicts nothing."""
+        return (a in self.arrows[b] and end is not End.ARROW) or (a in self.tails[b] and end is not End.TAIL)
 
-    def marks(self) -> NDArray[np.int8]:
-        """The marks of all pairs; what is adjacent but neither directed nor undirected is a conflict."""
+    def settle(self, a: int, b: int, end: End) -> None:
+        """Set the end at b of a - b, unless it is settled."""
+        if a not in self.circles[b]:
+            return
+        self.circles[b].discard(a)
+        if end is End.CONFLICT:
+            return
+        (self.arrows if end is End.ARROW else self.tails)[b].add(a)
+        cause, effect = (a, b) if end is End.ARROW else (b, a)
+        if cause in self.arrows[effect] and effect in self.tails[cause]:
+            self.parents[effect].add(cause)
+            self.children[cause].add(effect)
+
+    def ends(self) -> Ends:
+        """The ends of all edges, shape (N, N)."""
         codes = np.zeros((len(self.adjacent),) * 2, dtype=np.int8)
-        kinds = ((self.adjacent, Mark.CONFLICT), (self.undirected, Mark.UNDIRECTED), (self.children, Mark.FORWARD),
-                 (self.parents, Mark.BACKWARD))  # fmt: skip
-        for neighbours, mark in kinds:
-            first = [a for a, around in enumerate(neighbours) for _ in around]
-            codes[first, [b for around in neighbours for b in around]] = mark
+        kinds = ((self.adjacent, End.CONFLICT), (self.circles, End.CIRCLE), (self.arrows, End.ARROW),
+                 (self.tails, End.TAIL))  # fmt: skip
+        for neighbours, end in kinds:
+            second = [b for b, around in enumerate(neighbours) for _ in around]
+            codes[[a for around in neighbours for a in around], second] = end
         return codes
 
 
 class GraphFamily:
-    """The graphs of all contexts; `contexts` are the variables whose links they share."""
+    """The graphs of all contexts, where their settled ends come from, and what is in doubt.
 
-    def __init__(
-        self, adjacency: NDArray[np.bool_], triples: Sequence[Triples], contexts: Contexts | None = None
-    ) -> None:
-        self.graphs = [PartlyOriented(a, t.ambiguous) for a, t in zip(adjacency, triples, strict=True)]
-        self.contexts = contexts or Contexts()
-        self.origins: dict[tuple[int, int, int], Origin] = {}
+    `origins` has the ends that rules asked for; an end that follows from the other end of its edge has none.
+    """
+
+    def __init__(self, adjacency: NDArray[np.bool_], evidence: Evidence, kind: Kind = Kind.PATTERN) -> None:
+        self.adjacency = adjacency
+        self.graphs = [PartlyOriented(a, t.ambiguous) for a, t in zip(adjacency, evidence.triples, strict=True)]
+        self.evidence, self.contexts, self.closure = evidence, evidence.contexts, CLOSURES[kind]
+        self.origins: dict[Place, Origin] = {}
         self.doubts: set[Doubt] = set()
 
-    def apply(self, proposals: Iterable[Proposal]) -> bool:
-        """Orient undirected edges as proposed, opposite proposals as conflicts; whether anything changed."""
-        wanted: dict[tuple[int, int, int], Origin] = {}
-        for proposal in proposals:
-            _, a, b, origin = proposal
+    def apply(self, proposals: Iterable[tuple[str, Proposal]]) -> bool:
+        """Set open ends as rules, named first, propose, contradictory ones to a conflict; whether anything changed."""
+        wanted: dict[tuple[Place, End], Origin] = {}
+        for rule, proposal in proposals:
+            _, a, b, end, via, source = proposal
             for g in self.affected(proposal):
-                if b in self.graphs[g].undirected[a]:
-                    wanted.setdefault((g, a, b), origin)
-                elif a in self.graphs[g].children[b]:
-                    self.doubts.add(Doubt(origin.rule, g, a, b))
-        for (g, a, b), origin in wanted.items():
-            conflict = (g, b, a) in wanted
-            self.graphs[g].close(a, b, conflict)
-            if not conflict:
-                self.origins[g, a, b] = origin
+                if a in self.graphs[g].circles[b]:
+                    wanted.setdefault(((g, a, b), end), Origin(rule, source, via))
+                elif self.graphs[g].contradicts(a, b, end):
+                    self.doubts.add(Doubt(rule, g, a, b))
+        self._settle(wanted)
         return bool(wanted)
 
-    def marks(self) -> NDArray[np.int8]:
-        """The marks of all graphs, shape (graphs, N, N)."""
-        return np.stack([graph.marks() for graph in self.graphs])
+    def affected(self, proposal: Proposal) -> Iterable[int]:
+        """The graphs that an end holds for: all of them at a context variable (T0), else its own."""
+        if proposal.a in self.contexts.positions or proposal.b in self.contexts.positions:
+            return range(len(self.graphs))
+        return (proposal.graph,)
+
+    def ends(self) -> Ends:
+        """The ends of all graphs, shape (graphs, N, N)."""
+        return np.stack([graph.ends() for graph in self.graphs])
 
     @cached_property
     def vanishing(self) -> tuple[Vanishing, ...]:
@@ -148,8 +198,17 @@ class GraphFamily:
             for y in around - self.graphs[h].adjacent[x] - set(self.contexts.positions)
         )
 
-    def affected(self, proposal: Proposal) -> Iterable[int]:
-        """The graphs that an arrow holds for: all of them at a context variable (T0), else its own."""
-        if proposal.cause in self.contexts.positions or proposal.effect in self.contexts.positions:
-            return range(len(self.graphs))
-        return (proposal.graph,)
+    def _settle(self, wanted: Mapping[tuple[Place, End], Origin]) -> None:
+        """Set the ends that are wanted and what they imply; an edge with contradictory claims becomes a conflict."""
+        claims: dict[Place, set[End]] = {}
+        for (g, a, b), end in wanted:
+            claims.setdefault((g, a, b), set()).add(end)
+            if end in self.closure:
+                claims.setdefault((g, b, a), set()).add(self.closure[end])
+        contested = {place for place, ends in claims.items() if len(ends) > 1}
+        for place, ends in claims.items():
+            g, a, b = place
+            end = End.CONFLICT if contested.intersection((place, (g, b, a))) else min(ends)
+            self.graphs[g].settle(a, b, end)
+            if (place, end) in wanted:
+                self.origins[place] = wanted[place, end]

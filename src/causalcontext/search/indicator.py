@@ -10,41 +10,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import End, Ends, adjacent, directed, ends_of_mark
 from causalcontext.knowledge import Links
 from causalcontext.search.algorithm import Found
-from causalcontext.search.family import Doubt, Origin
+from causalcontext.search.family import Doubt, Origin, Place
 
 
 def with_indicator(found: Found, indicator: int, source: int) -> Found:
     """The graphs of a search with an indicator at one position, made from the column `source`: its links are drawn."""
     if not found.complete:
         return found
-    marks, origins, doubts = found.marks.copy(), dict(found.origins), list(found.doubts)
-    _draw(marks, origins, source, indicator, Origin("deterministic", 0, ()))
-    for effect, certain, origin in links_of_indicator(found.marks, source):
-        if marks[0, indicator, effect] != Mark.FORWARD:
-            _draw(marks, origins, indicator, effect, origin if certain else None)
-    doubts += [Doubt("V2", place, x, y) for place, x, y in _special(found.marks, source)]
-    return Found(marks, found.ledger, True, origins, tuple(doubts))
+    ends, origins, doubts = found.ends.copy(), dict(found.origins), list(found.doubts)
+    _draw(ends, origins, source, indicator, Origin("deterministic", 0, ()))
+    for effect, certain, origin in links_of_indicator(found.ends, source):
+        if ends[0, indicator, effect] != End.ARROW:
+            _draw(ends, origins, indicator, effect, origin if certain else None)
+    doubts += [Doubt("V2", place, x, y) for place, x, y in _special(found.ends, source)]
+    return Found(ends, found.ledger, True, origins, tuple(doubts))
 
 
-def links_of_indicator(marks: NDArray[np.int8], source: int) -> Iterator[tuple[int, bool, Origin]]:
+def links_of_indicator(ends: Ends, source: int) -> Iterator[tuple[int, bool, Origin]]:
     """Effects of the indicator: (variable, whether it is certain, why), from edges that some graphs do not have.
 
     The effect of a vanishing edge is a child of C, hence adjacent to W. Where only one end can be one, it is the
     effect; where both can, the direction of the edge decides; without one, both are possible. Certain links come first.
     """
     uncertain: list[tuple[int, bool, Origin]] = []
-    for h, x, y in _vanishing(marks):
-        ends = [end for end in (x, y) if _may_be_child(marks, source, end)]
-        directed = {(Mark(int(m))) for m in marks[:, x, y]} & {Mark.FORWARD, Mark.BACKWARD}
-        if len(ends) == 2 and len(directed) == 1:
-            ends = [y if directed == {Mark.FORWARD} else x]
-        for end in ends:
-            link = (end, len(ends) == 1, Origin("indicator", h, (x + y - end,)))
+    arrows = np.asarray(directed(ends).any(axis=0))
+    for h, x, y in _vanishing(ends):
+        effects = [v for v in (x, y) if _may_be_child(ends, source, v)]
+        if len(effects) == 2 and arrows[x, y] != arrows[y, x]:
+            effects = [y if arrows[x, y] else x]
+        for effect in effects:
+            link = (effect, len(effects) == 1, Origin("indicator", h, (x + y - effect,)))
             if link[1]:
                 yield link
             else:
@@ -60,31 +59,27 @@ def without(links: Links, variable: int) -> Links:
     return Links(may, must)
 
 
-def _vanishing(marks: NDArray[np.int8]) -> Iterator[tuple[int, int, int]]:
+def _vanishing(ends: Ends) -> Iterator[tuple[int, int, int]]:
     """(graph without it, x, y), x < y, for edges that some graphs have and others have not."""
-    present = marks != Mark.ABSENT
+    present = adjacent(ends)
     for x, y in zip(*np.nonzero(np.triu(present.any(axis=0) & ~present.all(axis=0))), strict=True):
         yield int(np.flatnonzero(~present[:, x, y])[0]), int(x), int(y)
 
 
-def _special(marks: NDArray[np.int8], source: int) -> Iterator[tuple[int, int, int]]:
+def _special(ends: Ends, source: int) -> Iterator[tuple[int, int, int]]:
     """Edges that vanish though no end can be a child of the indicator: not a physical change."""
-    for h, x, y in _vanishing(marks):
-        if not any(_may_be_child(marks, source, end) for end in (x, y)):
+    for h, x, y in _vanishing(ends):
+        if not any(_may_be_child(ends, source, v) for v in (x, y)):
             yield h, x, y
 
 
-def _may_be_child(marks: NDArray[np.int8], source: int, node: int) -> bool:
+def _may_be_child(ends: Ends, source: int, node: int) -> bool:
     """Whether a variable is adjacent to W and not a known cause of it."""
-    found = marks[:, source, node]
-    return node != source and bool((found != Mark.ABSENT).any() and not (found == Mark.BACKWARD).any())
+    return bool(ends[:, source, node].any() and not (ends[:, node, source] == End.ARROW).any())
 
 
-def _draw(marks: NDArray[np.int8], origins: dict[tuple[int, int, int], Origin], cause: int, effect: int,
-          origin: Origin | None) -> None:  # fmt: skip
+def _draw(ends: Ends, origins: dict[Place, Origin], cause: int, effect: int, origin: Origin | None) -> None:
     """Draw cause --> effect in all graphs; without an origin, an edge that may be there."""
-    mark = Mark.UNDIRECTED if origin is None else Mark.FORWARD
-    marks[:, cause, effect], marks[:, effect, cause] = mark, mark.reversed
+    ends[:, effect, cause], ends[:, cause, effect] = ends_of_mark("o-o" if origin is None else "-->")
     if origin is not None:
-        for g in range(len(marks)):
-            origins[g, cause, effect] = origin
+        origins |= {(g, cause, effect): origin for g in range(len(ends))}

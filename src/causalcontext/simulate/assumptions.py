@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.graphs.paths import ancestors, is_acyclic
+
 BoolArray = NDArray[np.bool_]
 
 
@@ -73,26 +75,6 @@ def has_long_union_cycle(stack: BoolArray) -> BoolArray:
         without[..., b, a] = False
         found |= union[..., a, b] & ancestors(without, int(a))[..., b]
     return found
-
-
-def is_acyclic(adjacency: BoolArray) -> BoolArray:
-    """True where a graph has no directed cycle: peeling off nodes without parents leaves none."""
-    left = np.ones(adjacency.shape[:-1], dtype=np.bool_)
-    while True:
-        has_parent = (adjacency & left[..., :, None]).any(axis=-2)
-        if not (left & ~has_parent).any():
-            return np.asarray(~left.any(axis=-1))
-        left &= has_parent
-
-
-def ancestors(adjacency: BoolArray, node: int) -> BoolArray:
-    """The nodes with a directed path of one or more links to `node`: shape (..., nodes)."""
-    found = adjacency[..., :, node].copy()
-    while True:
-        more = found | (adjacency & found[..., None, :]).any(axis=-1)
-        if np.array_equal(more, found):
-            return np.asarray(found)
-        found = more
 
 
 def _diagonal(matrices: NDArray[Any]) -> NDArray[Any]:

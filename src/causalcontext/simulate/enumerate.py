@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
-from causalcontext.simulate.assumptions import is_acyclic, is_strongly_acyclic, is_weakly_sufficient
+from causalcontext.graphs.paths import is_acyclic
+from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
 
 BoolArray = NDArray[np.bool_]
 

@@ -6,7 +6,6 @@ in the order of the row's own context. So R really is a function of its final pa
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph
-from causalcontext.simulate.assumptions import ancestors, is_strongly_acyclic
+from causalcontext.graphs.paths import ancestors, causal_order
+from causalcontext.simulate.assumptions import is_strongly_acyclic
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.random_graphs import Design, Rejection, random_family
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
@@ -221,22 +221,6 @@ def random_model(
         noise=noise,
         rejections=family.rejections,
     )
-
-
-def causal_order(links: BoolArray, preferred: Sequence[int]) -> tuple[int, ...]:
-    """All nodes of an acyclic graph, causes before effects; otherwise as early as `preferred` has them."""
-    rank = {node: place for place, node in enumerate(preferred)}
-    missing = links.sum(axis=0)
-    ready = [rank[node] for node in preferred if missing[node] == 0]
-    order: list[int] = []
-    while ready:
-        node = preferred[heapq.heappop(ready)]
-        order.append(node)
-        for child in np.flatnonzero(links[node]).tolist():
-            missing[child] -= 1
-            if missing[child] == 0:
-                heapq.heappush(ready, rank[child])
-    return tuple(order)
 
 
 def cut_at_quantiles(values: FloatArray, levels: int, balance: float) -> NDArray[np.int64]:

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Graph, Mark
-from causalcontext.simulate.assumptions import ancestors, is_acyclic
+from causalcontext.graphs import paths
+from causalcontext.graphs.ends import causes
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.paths import is_d_separated
 from causalcontext.simulate.discrete import DiscreteModel
-from causalcontext.simulate.separation import is_d_separated
 from causalcontext.simulate.truth import Truth
 
 BoolArray = NDArray[np.bool_]
@@ -81,11 +82,11 @@ def strong_context_acyclicity(truth: Truth) -> Assumption:
     weak = weak_context_acyclicity(truth)
     if not weak:
         return weak
-    links = _links(truth.union)
+    links = causes(truth.union.ends)
     context = truth.union.position(truth.context)
-    upstream = ancestors(links, context)
+    upstream = paths.ancestors(links, context)
     upstream[context] = True
-    cycle = _shortest_cycle(links & upstream[:, None] & upstream)
+    cycle = paths.shortest_cycle(links & upstream[:, None] & upstream)
     if cycle:
         names = [truth.union.names[node] for node in cycle]
         return Assumption(
@@ -96,11 +97,11 @@ def strong_context_acyclicity(truth: Truth) -> Assumption:
 
 def short_union_cycles(truth: Truth) -> Assumption:
     """Every cycle of the union is a link that is reversed between contexts, as Theorem 1 asks."""
-    links = _links(truth.union)
+    links = causes(truth.union.ends)
     for a, b in np.argwhere(links):
         without = links.copy()
         without[b, a] = False
-        back = _shortest_path(without, int(b), int(a))
+        back = paths.shortest_path(without, int(b), int(a))
         if back:
             names = tuple(truth.union.names[node] for node in back)
             return Assumption(False, f"the union has the cycle {_arrows(names)} of length {len(names)}")
@@ -130,7 +131,7 @@ def r_faithfulness(model: DiscreteModel) -> Assumption:
 
 def shortest_cycle(graph: Graph) -> tuple[str, ...]:
     """The variables of a shortest directed cycle, in its order; empty if there is none."""
-    return tuple(graph.names[node] for node in _shortest_cycle(_links(graph)))
+    return tuple(graph.names[node] for node in paths.shortest_cycle(causes(graph.ends)))
 
 
 def _questions(nodes: Any) -> Iterator[tuple[int, int, tuple[int, ...]]]:
@@ -148,22 +149,17 @@ def _unfaithful(model: DiscreteModel, x: int, y: int, given: tuple[int, ...], le
             f"{names[model.context]} = {level}")  # fmt: skip
 
 
-def _links(graph: Graph) -> BoolArray:
-    """Directed links, both ways where a link is reversed between contexts."""
-    return np.asarray((graph.marks == Mark.FORWARD) | (graph.marks == Mark.BOTH))
-
-
 def _parents(graph: Graph, name: str) -> set[str]:
-    return {graph.names[cause] for cause in np.flatnonzero(_links(graph)[:, graph.position(name)])}
+    return {graph.names[cause] for cause in np.flatnonzero(causes(graph.ends)[:, graph.position(name)])}
 
 
 def _children(graph: Graph, name: str) -> set[str]:
-    return {graph.names[effect] for effect in np.flatnonzero(_links(graph)[graph.position(name)])}
+    return {graph.names[effect] for effect in np.flatnonzero(causes(graph.ends)[graph.position(name)])}
 
 
 def _difference(first: Graph, second: Graph) -> Iterator[str]:
     """The links of the first graph that the second lacks."""
-    for cause, effect in np.argwhere(_links(first) & ~_links(second)):
+    for cause, effect in np.argwhere(causes(first.ends) & ~causes(second.ends)):
         yield f"{first.names[cause]} --> {first.names[effect]}"
 
 
@@ -171,27 +167,3 @@ def _arrows(cycle: tuple[str, ...]) -> str:
     """A cycle in words, from its first name in the alphabet on."""
     start = cycle.index(min(cycle))
     return " --> ".join((*cycle[start:], *cycle[: start + 1]))
-
-
-def _shortest_cycle(links: BoolArray) -> tuple[int, ...]:
-    if is_acyclic(links):
-        return ()
-    found = [path for a, b in np.argwhere(links) if (path := _shortest_path(links, int(b), int(a)))]
-    return min(found, key=len)
-
-
-def _shortest_path(links: BoolArray, start: int, end: int) -> tuple[int, ...]:
-    """The nodes of a shortest directed path, both ends included; empty if there is none."""
-    before: dict[int, int] = {start: start}
-    queue = [start]
-    for node in queue:
-        if node == end:
-            path = [end]
-            while path[-1] != start:
-                path.append(before[path[-1]])
-            return tuple(reversed(path))
-        for child in np.flatnonzero(links[node]).tolist():
-            if child not in before:
-                before[child] = node
-                queue.append(child)
-    return ()

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError, check_choice
-from causalcontext.simulate.assumptions import ancestors, is_acyclic, shortest_union_cycle
+from causalcontext.graphs.paths import ancestors, is_acyclic
+from causalcontext.simulate.assumptions import shortest_union_cycle
 from causalcontext.simulate.edits import COEFFICIENTS, EDITS
 
 FloatArray = NDArray[np.float64]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import End, ends_of_arcs
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.simulate.assumptions import union_of
 
@@ -57,9 +58,7 @@ def same_truth(names: Sequence[str], context: int, stack: NDArray[np.bool_]) -> 
 
 def directed_graph(names: Sequence[str], adjacency: NDArray[np.bool_]) -> Graph:
     """The graph with `i --> j` where `adjacency[i, j]`, and `i <=> j` where both directions hold."""
-    forward, backward = adjacency, adjacency.T
-    one_way = np.where(forward, Mark.FORWARD, np.where(backward, Mark.BACKWARD, Mark.ABSENT))
-    return Graph(names, np.where(forward & backward, Mark.BOTH, one_way))
+    return Graph(names, ends_of_arcs(adjacency, both=End.MIXED))
 
 
 def union_graph(names: Sequence[str], stack: NDArray[np.bool_]) -> Graph:

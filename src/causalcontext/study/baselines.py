@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.errors import OptionError
-from causalcontext.graphs.graph import Mark
+from causalcontext.graphs.ends import End, Ends
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.independence.registry import find_test
 from causalcontext.questions import Trial
 from causalcontext.study.estimate import Estimate, Task
-from causalcontext.study.metrics import Marks
 
 TEST_NAME = "causalcontext"
 ARROW = 1
@@ -59,9 +58,9 @@ def _run(task: Task, search: Callable[[NDArray[np.float64]], NDArray[np.int64]])
     data = read_table(table, task.context)
     _register(find_test(task.test).prepare(data, take_survey(data, "raise")))
     with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # both talk, asked or not
-        marks = _marks(search(table.to_numpy(dtype=np.float64)))
+        ends = _read(search(table.to_numpy(dtype=np.float64)))
     back = [order.index(name) for name in task.table.columns]
-    return Estimate(None, marks[np.ix_(back, back)][None])
+    return Estimate(None, ends[np.ix_(back, back)][None])
 
 
 def _register(prepared: PreparedTest) -> None:
@@ -81,10 +80,7 @@ def _register(prepared: PreparedTest) -> None:
     register_ci_test(TEST_NAME, PreparedCIT)
 
 
-def _marks(ends: NDArray[np.int64]) -> Marks:
-    """Our marks of causal-learn's edges."""
-    arrow_here, arrow_there = ends.T == ARROW, ends == ARROW
-    forward, backward = arrow_here & ~arrow_there, arrow_there & ~arrow_here
-    both = arrow_here & arrow_there
-    choices = [Mark.ABSENT, Mark.CONFOUNDED, Mark.FORWARD, Mark.BACKWARD]
-    return np.select([ends == 0, both, forward, backward], choices, default=Mark.UNDIRECTED).astype(np.int8)
+def _read(codes: NDArray[np.int64]) -> Ends:
+    """Our ends of causal-learn's edges: what is no arrow is a tail beside an arrow, else a circle."""
+    here, there = codes.T == ARROW, codes == ARROW
+    return np.select([codes == 0, here, there], [End.NONE, End.ARROW, End.TAIL], default=End.CIRCLE).astype(np.int8)

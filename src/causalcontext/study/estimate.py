@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from causalcontext.graphs.ends import Ends
 from causalcontext.knowledge import Knowledge
-from causalcontext.study.metrics import Marks
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +34,17 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Found marks in the order of the table's columns.
+    """Found ends in the order of the table's columns.
 
     Attributes
     ----------
-    contexts : array of marks, shape (contexts, N, N), or None
+    contexts : array of ends, shape (contexts, N, N), or None
         None for methods that find the union alone.
-    union : array of marks, shape (1, N, N)
+    union : array of ends, shape (1, N, N)
     tests : mapping
         How many tests were run on which rows, where the method counts them.
     """
 
-    contexts: Marks | None
-    union: Marks
+    contexts: Ends | None
+    union: Ends
     tests: Mapping[str, int] = field(default_factory=dict)

@@ -28,9 +28,9 @@ def search_with(method: str, task: Task) -> Estimate:
     """
     result = discover(task.table, context=task.context, method=method, test=_test_of(task), alpha=task.alpha,
                       knowledge=task.knowledge)  # fmt: skip
-    marks = np.stack([graph.marks for graph in result.graphs.values()])
-    contexts = None if method == "pc-p" else marks
-    return Estimate(contexts, result.union.marks[None], {} if method in WITHOUT_TESTS else result.tests_run)
+    ends = np.stack([graph.ends for graph in result.graphs.values()])
+    contexts = None if method == "pc-p" else ends
+    return Estimate(contexts, result.union.ends[None], {} if method in WITHOUT_TESTS else result.tests_run)
 
 
 def _test_of(task: Task) -> str | Remembering:

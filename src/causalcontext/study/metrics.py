@@ -1,6 +1,6 @@
 """How near found graphs are to true ones: adjacencies, edge marks, labels, links at the context apart.
 
-Found graphs are marks, true graphs links; both are stacks of shape (contexts, N, N), the union a stack of one. Rates
+Found graphs are ends, true graphs links; both are stacks of shape (contexts, N, N), the union a stack of one. Rates
 are computed per graph and averaged over contexts, as in the paper. Pairs that a method was told about are left out:
 as published, they count as absent from both graphs.
 """
@@ -12,11 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.graph import Graph, Mark
-from causalcontext.graphs.union import union_graph
+from causalcontext.graphs.ends import End, Ends, adjacent, causes, ends_of_arcs
 
 BoolArray = NDArray[np.bool_]
-Marks = NDArray[np.int8]
 Metrics = dict[str, float]
 
 GRAPH_METRICS = (
@@ -26,12 +24,12 @@ GRAPH_METRICS = (
 LABEL_METRICS = ("label_prec", "label_rec")
 
 
-def graph_metrics(found: Marks, truth: BoolArray, context: int, told: BoolArray) -> Metrics:
+def graph_metrics(found: Ends, truth: BoolArray, context: int, told: BoolArray) -> Metrics:
     """The metrics of one kind of graph, each averaged over the stack; NaN where there is nothing to count.
 
     Parameters
     ----------
-    found : array of marks, shape (graphs, N, N)
+    found : array of ends, shape (graphs, N, N)
     truth : array of bool, shape (graphs, N, N)
         `truth[r, i, j]`: i -> j.
     context : int
@@ -47,18 +45,18 @@ def graph_metrics(found: Marks, truth: BoolArray, context: int, told: BoolArray)
         mark; `..._at_context`, `..._system`: the rates of the links at the context, and of all others (without the
         diagonal).
     """
-    rows = [_one_graph(marks, links, context, told) for marks, links in zip(found, truth, strict=True)]
+    rows = [_one_graph(ends, links, context, told) for ends, links in zip(found, truth, strict=True)]
     with np.errstate(invalid="ignore"):
         return {name: _mean([row[name] for row in rows]) for name in GRAPH_METRICS}
 
 
-def label_metrics(found: Marks, truth: BoolArray, context: int) -> Metrics:
+def label_metrics(found: Ends, truth: BoolArray, context: int) -> Metrics:
     """Are the pairs that change between contexts found, each with just the contexts that have it?
 
     `label_prec`: of the system pairs whose adjacency was found to change, the share whose contexts are right;
     `label_rec`: of those whose adjacency truly changes, the share whose contexts were found.
     """
-    here = found != Mark.ABSENT
+    here = adjacent(found)
     there = truth | truth.swapaxes(1, 2)
     pairs = _pairs(found.shape[1])
     pairs[context] = pairs[:, context] = False
@@ -68,24 +66,19 @@ def label_metrics(found: Marks, truth: BoolArray, context: int) -> Metrics:
     return {"label_prec": _share(right, found_changes), "label_rec": _share(right, true_changes)}
 
 
-def union_marks(marks: Marks) -> Marks:
-    """The union of a stack of graphs, as a stack of one."""
-    names = [str(node) for node in range(marks.shape[1])]
-    return union_graph([Graph(names, graph) for graph in marks]).marks[None]
-
-
 def rounded(metrics: Mapping[str, float]) -> dict[str, float | None]:
     """The same metrics for a file: eight digits, and null for NaN."""
     return {name: None if np.isnan(value) else round(float(value), 8) for name, value in metrics.items()}
 
 
-def _one_graph(marks: Marks, links: BoolArray, context: int, told: BoolArray) -> Metrics:
+def _one_graph(ends: Ends, links: BoolArray, context: int, told: BoolArray) -> Metrics:
     open_pair = ~told
-    found, true = (marks != Mark.ABSENT) & open_pair, (links | links.T) & open_pair
-    pairs = _pairs(len(marks)) & open_pair
+    found, true = adjacent(ends) & open_pair, (links | links.T) & open_pair
+    pairs = _pairs(len(ends)) & open_pair
     at_context = np.zeros_like(pairs)
     at_context[context] = at_context[:, context] = True
-    right = ((marks == Mark.FORWARD) | (marks == Mark.BOTH)) & links & open_pair
+    right = causes(ends) & links & open_pair
+    other_end = ends != ends_of_arcs(links, both=End.MIXED)
     arrows = links & open_pair
     precision, recall = _share(true, found), _share(found, true)
     return {
@@ -97,17 +90,12 @@ def _one_graph(marks: Marks, links: BoolArray, context: int, told: BoolArray) ->
         "f1": _ratio(2.0 * (found & true).sum(), found.sum() + true.sum()),
         "edge_prec": _ratio(right.sum(), found.sum() / 2),
         "edge_rec": _ratio(right.sum(), arrows.sum()),
-        "shd": float((_marks_of(links) != marks)[pairs].sum()),
+        "shd": float((other_end | other_end.T)[pairs].sum()),
         "tpr_at_context": _share(found, true & at_context),
         "fpr_at_context": _share(found, pairs & ~true & at_context),
         "tpr_system": _share(found, true & ~at_context),
         "fpr_system": _share(found, pairs & ~true & ~at_context),
     }
-
-
-def _marks_of(links: BoolArray) -> Marks:
-    one_way = np.where(links, Mark.FORWARD, np.where(links.T, Mark.BACKWARD, Mark.ABSENT))
-    return np.where(links & links.T, Mark.BOTH, one_way).astype(np.int8)
 
 
 def _pairs(nodes: int) -> BoolArray:

@@ -10,6 +10,8 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
+from causalcontext.graphs.ends import Ends
+from causalcontext.graphs.union import union_ends
 from causalcontext.independence.regression_legacy import RegressionLegacy
 from causalcontext.questions import ViewRule, adaptive, masked, pooled
 from causalcontext.search.algorithm import algorithm_1
@@ -17,7 +19,6 @@ from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.intersection import intersect
 from causalcontext.search.plan import Plan
 from causalcontext.study.estimate import Estimate, Task
-from causalcontext.study.metrics import Marks, union_marks
 
 
 def published_pc_ac(task: Task) -> Estimate:
@@ -40,17 +41,17 @@ def published_pc_b(task: Task) -> Estimate:
     return _estimate(intersect(_by_context(task, adaptive), _run(task, pooled, 0), [task.position]))
 
 
-def _by_context(task: Task, rule: ViewRule) -> Marks:
+def _by_context(task: Task, rule: ViewRule) -> Ends:
     return np.stack([_run(task, rule, level) for level in range(len(_prepared(task)[0].contexts.cells))])
 
 
-def _run(task: Task, rule: ViewRule, level: int) -> Marks:
+def _run(task: Task, rule: ViewRule, level: int) -> Ends:
     data, search = _prepared(task)
     variables = len(data.names)
     links = task.knowledge.links(data.names)
     plan = Plan(variables, data.contexts, rule, (level,), links, task.alpha, variables)
     found = algorithm_1(search, plan, 1, lambda size, done, total: None)
-    return np.asarray(found.marks[0])
+    return np.asarray(found.ends[0])
 
 
 def _prepared(task: Task) -> tuple[Dataset, BatchedSearch]:
@@ -63,5 +64,5 @@ def _prepared(task: Task) -> tuple[Dataset, BatchedSearch]:
     return found
 
 
-def _estimate(contexts: Marks) -> Estimate:
-    return Estimate(contexts, union_marks(contexts))
+def _estimate(contexts: Ends) -> Estimate:
+    return Estimate(contexts, union_ends(contexts)[None])

@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.export.refusals import refuse_marks
-from causalcontext.graphs.graph import MARK_OF_TEXT, Graph, Mark
+from causalcontext.graphs.ends import End, ends_of_arcs, ends_of_mark, mark_texts, may_cause
+from causalcontext.graphs.export.lines import kind_of_marks
+from causalcontext.graphs.export.refusals import refuse_marks, refuse_pag
+from causalcontext.graphs.graph import Graph
 
 
 def to_mark_table(graph: Graph) -> pd.DataFrame:
-    """The mark of every pair, read from the row to the column; nothing is lost.
+    """The mark of every pair, read from the row to the column; nothing is lost but the kind of the graph.
 
     Examples
     --------
     >>> to_mark_table(Graph.from_edges("XY", [("X", "Y", "-->")])).loc["Y", "X"]
     '<--'
     """
-    texts = np.array([mark.text for mark in Mark], dtype=object)
-    return pd.DataFrame(texts[graph.marks], index=list(graph.names), columns=list(graph.names))
+    return pd.DataFrame(mark_texts(graph.ends), index=list(graph.names), columns=list(graph.names))
 
 
-def from_mark_table(table: pd.DataFrame) -> Graph:
-    """The graph of a table of marks."""
-    names = _names(table)
-    unknown = [mark for mark in pd.unique(table.to_numpy().ravel()) if mark not in MARK_OF_TEXT]
-    if unknown:
-        raise DataError(f"the table has a mark {unknown[0]!r}, expected one of {list(MARK_OF_TEXT)}")
-    marks = np.vectorize(lambda text: int(MARK_OF_TEXT[text]), otypes=[np.int8])(table.to_numpy())
-    return Graph(names, marks)
+def from_mark_table(table: pd.DataFrame, kind: str | None = None) -> Graph:
+    """The graph of a table of marks; unless `kind` says what it is, a PAG if an edge has just one circle."""
+    return graph_of_marks(_names(table), table.to_numpy(), kind)
 
 
 def to_adjacency(graph: Graph) -> pd.DataFrame:
     """1 where the row may cause the column, else 0: an undirected edge has both; other marks are refused."""
-    refuse_marks(graph, {Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED}, "a table of ones and zeros")
-    ones = np.isin(graph.marks, (Mark.FORWARD, Mark.UNDIRECTED)).astype(np.int64)
-    return pd.DataFrame(ones, index=list(graph.names), columns=list(graph.names))
+    refuse_marks(graph, ("-->", "o-o"), "a table of ones and zeros")
+    refuse_pag(graph, "a table of ones and zeros")
+    return pd.DataFrame(may_cause(graph.ends).astype(np.int64), index=list(graph.names), columns=list(graph.names))
 
 
 def from_adjacency(table: pd.DataFrame) -> Graph:
@@ -44,14 +43,20 @@ def from_adjacency(table: pd.DataFrame) -> Graph:
     names, ones = _names(table), table.to_numpy()
     if not np.isin(ones, (0, 1)).all() or np.diagonal(ones).any():
         raise DataError("the table has entries other than 0 and 1, or a 1 on its diagonal")
-    forward, backward = ones == 1, ones.T == 1
-    choices = [forward & backward, forward, backward]
-    return Graph(names, np.select(choices, [Mark.UNDIRECTED, Mark.FORWARD, Mark.BACKWARD], Mark.ABSENT))
+    return Graph(names, ends_of_arcs(ones == 1))
 
 
 def conflicts_as_undirected(graph: Graph) -> Graph:
     """The same graph with `o-o` for every `x-x`, for formats that cannot say that directions conflict."""
-    return Graph(graph.names, np.where(graph.marks == Mark.CONFLICT, Mark.UNDIRECTED, graph.marks))
+    return Graph(graph.names, np.where(graph.ends == End.CONFLICT, End.CIRCLE, graph.ends), graph.kind)
+
+
+def graph_of_marks(names: Sequence[str], texts: NDArray[np.object_], kind: str | None) -> Graph:
+    """The graph whose mark, read from i to j, is `texts[i, j]`."""
+    ends = np.vectorize(lambda mark: int(ends_of_mark(mark)[1]), otypes=[np.int8])(texts)
+    if not np.array_equal(mark_texts(ends), texts):
+        raise DataError("a mark read from the second variable to the first must be the reverse of the other one")
+    return Graph(names, ends, kind_of_marks(texts.ravel(), kind))
 
 
 def _names(table: pd.DataFrame) -> tuple[str, ...]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.export.refusals import missing_package, refuse_marks
-from causalcontext.graphs.graph import Graph, Mark
-
-_ENDS = {"-->": ("TAIL", "ARROW"), "o-o": ("TAIL", "TAIL"), "<->": ("ARROW", "ARROW")}
+from causalcontext.graphs.ends import MARK_OF_ENDS, End, ends_of_mark
+from causalcontext.graphs.export.lines import graph_of_lines, plain_lines
+from causalcontext.graphs.export.refusals import missing_package
+from causalcontext.graphs.graph import Graph
 
 
 def to_causal_learn(graph: Graph) -> Any:
-    """The graph for causal-learn; undirected edges are `---`, as in the result of its PC."""
-    refuse_marks(graph, {Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED, Mark.CONFOUNDED}, "causal-learn")
+    """The graph for causal-learn; undirected edges of a pattern are `---`, as in the result of its PC."""
+    edges = list(plain_lines(graph, "causal-learn"))
     try:
         from causallearn.graph.Edge import Edge
         from causallearn.graph.Endpoint import Endpoint
@@ -23,24 +23,19 @@ def to_causal_learn(graph: Graph) -> Any:
         raise missing_package("causal-learn", "compare") from error
     nodes = {name: GraphNode(name) for name in graph.names}
     made = GeneralGraph(list(nodes.values()))
-    for edge in graph.edges:
-        start, end = (Endpoint[end] for end in _ENDS[edge.mark])
-        made.add_edge(Edge(nodes[edge.source], nodes[edge.target], start, end))
+    for x, y, mark in edges:
+        made.add_edge(Edge(nodes[x], nodes[y], *(Endpoint[end.name] for end in ends_of_mark(mark))))
     return made
 
 
-def from_causal_learn(graph: Any) -> Graph:
-    """The graph of causal-learn's `GeneralGraph`; edges of other kinds (`o->`) are refused."""
+def from_causal_learn(graph: Any, kind: str | None = None) -> Graph:
+    """The graph of causal-learn's `GeneralGraph`; unless `kind` says what it is, a PAG if an edge has a circle."""
     names = [str(node.get_name()) for node in graph.get_nodes()]
     edges = []
     for edge in graph.get_graph_edges():
         ends = edge.get_endpoint1().name, edge.get_endpoint2().name
-        source, target = edge.get_node1().get_name(), edge.get_node2().get_name()
-        if ends == ("ARROW", "TAIL"):
-            source, target, ends = target, source, ("TAIL", "ARROW")
-        mark = next((mark for mark, known in _ENDS.items() if known == ends), None)
-        mark = "o-o" if ends == ("CIRCLE", "CIRCLE") else mark
-        if mark is None:
+        if not {*ends} <= {"TAIL", "ARROW", "CIRCLE"}:
             raise DataError(f"the edge '{edge}' has a kind that a graph here cannot hold")
-        edges.append((source, target, mark))
-    return Graph.from_edges(names, edges)
+        mark = MARK_OF_ENDS[End[ends[0]], End[ends[1]]]
+        edges.append((edge.get_node1().get_name(), edge.get_node2().get_name(), mark))
+    return graph_of_lines(names, edges, kind)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.export.refusals import refuse_letters, refuse_marks
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import Kind
+from causalcontext.graphs.export.refusals import COMMON_MARKS, refuse_letters, refuse_marks
+from causalcontext.graphs.graph import Graph
 
-_ARROWS = {"-->": "->", "o-o": "--", "<->": "<->"}
+_SPELLED = {"-->": "->", "<--": "<-", "<->": "<->"}
+_LINES: dict[Kind, dict[str, str]] = {
+    Kind.PATTERN: _SPELLED | {"o-o": "--"},
+    Kind.PAG: _SPELLED | {"o-o": "@-@", "o->": "@->", "<-o": "<-@", "---": "--", "o--": "@--", "--o": "--@"},
+}
 _NAME = r'"([^"]*)"'
-_LINE = re.compile(rf"^\s*{_NAME}(?:\s*(->|--|<->|<-)\s*{_NAME})?\s*$")
+_LINE = re.compile(rf"^\s*{_NAME}(?:\s*([<@-]*[>@-]+)\s*{_NAME})?\s*$")
 
 
 def to_dagitty(graph: Graph) -> str:
-    """The graph as `dag {...}`, or `pdag {...}` if it has undirected edges; quotes and line ends in names are refused.
+    """The graph as `dag {...}`, `pdag {...}` if it has undirected edges, or `pag {...}` with circles as `@`.
+
+    Quotes and line ends in names are refused.
 
     Examples
     --------
@@ -25,28 +32,30 @@ def to_dagitty(graph: Graph) -> str:
     "X" -> "Y"
     }
     """
-    refuse_marks(graph, {Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED, Mark.CONFOUNDED}, "DAGitty")
+    refuse_marks(graph, COMMON_MARKS[graph.kind], "DAGitty")
     refuse_letters(graph, '"\\\n\r', "DAGitty")
-    kind = "pdag" if any(edge.mark == Mark.UNDIRECTED.text for edge in graph.edges) else "dag"
+    pattern = "pdag" if any(edge.mark == "o-o" for edge in graph.edges) else "dag"
+    what = "pag" if graph.kind is Kind.PAG else pattern
     names = [f'"{name}"' for name in graph.names]
-    edges = [f'"{edge.source}" {_ARROWS[edge.mark]} "{edge.target}"' for edge in graph.edges]
-    return "\n".join([f"{kind} {{", *names, *edges, "}"])
+    edges = [f'"{edge.source}" {_LINES[graph.kind][edge.mark]} "{edge.target}"' for edge in graph.edges]
+    return "\n".join([f"{what} {{", *names, *edges, "}"])
 
 
 def from_dagitty(text: str) -> Graph:
     """The graph in a text as `to_dagitty` writes it: one variable or edge a line, names in quotes."""
     lines = [line for line in text.strip().split("\n") if line.strip()]
-    if len(lines) < 2 or not re.match(r"^\s*p?dag\s*\{\s*$", lines[0]) or lines[-1].strip() != "}":
+    head = re.match(r"^\s*(dag|pdag|pag)\s*\{\s*$", lines[0]) if len(lines) > 1 else None
+    if head is None or lines[-1].strip() != "}":
         raise DataError("the text is not DAGitty's, expected 'dag {', a line for each variable and edge, and '}'")
+    kind = Kind.PAG if head[1] == "pag" else Kind.PATTERN
+    marks = {spelled: mark for mark, spelled in _LINES[kind].items()}
     names: dict[str, None] = {}
     edges = []
     for line in lines[1:-1]:
         found = _LINE.match(line)
-        if found is None:
+        if found is None or found[2] not in (None, *marks):
             raise DataError(f"the DAGitty text has a line {line!r}, expected one quoted variable or edge")
         names.update(dict.fromkeys(name for name in (found[1], found[3]) if name is not None))
         if found[2]:
-            source, target = (found[3], found[1]) if found[2] == "<-" else (found[1], found[3])
-            mark = {"->": "-->", "<-": "-->", "--": "o-o", "<->": "<->"}[found[2]]
-            edges.append((source, target, mark))
-    return Graph.from_edges(tuple(names), edges)
+            edges.append((found[1], found[3], marks[found[2]]))
+    return Graph.from_edges(tuple(names), edges, kind)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import End, ends_of_mark
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 
-_STYLE = {
-    Mark.FORWARD.text: "",
-    Mark.UNDIRECTED.text: "dir=both, arrowhead=odot, arrowtail=odot",
-    Mark.CONFLICT.text: "dir=both, arrowhead=tee, arrowtail=tee, style=dashed",
-    Mark.BOTH.text: 'dir=both, arrowhead=normal, arrowtail=normal, color="black:black"',
-    Mark.CONFOUNDED.text: "dir=both, arrowhead=normal, arrowtail=normal, style=dashed",
-}
+_HEADS = {End.TAIL: "none", End.ARROW: "normal", End.CIRCLE: "odot", End.CONFLICT: "tee", End.MIXED: "onormal"}
+_STYLES = {"-->": "", "<=>": 'dir=both, arrowhead=normal, arrowtail=normal, color="black:black"'}
+_DASHED = ("x-x", "<->")
 
 
 def to_dot(graph: Graph | LabeledUnion) -> str:
@@ -31,9 +28,16 @@ def to_dot(graph: Graph | LabeledUnion) -> str:
     for edge in graph.edges:
         contexts = () if isinstance(graph, Graph) or edge.contexts == graph.all_contexts else edge.contexts  # type: ignore[union-attr]
         label = f"label={quoted(', '.join(map(str, contexts)))}" if contexts else ""
-        attributes = ", ".join(part for part in (_STYLE[edge.mark], label) if part)
+        attributes = ", ".join(part for part in (_style(edge.mark), label) if part)
         lines.append(f"  {quoted(edge.source)} -> {quoted(edge.target)}{f' [{attributes}]' if attributes else ''};")
     return "\n".join(["digraph {", *lines, "}"])
+
+
+def _style(mark: str) -> str:
+    """The ends and the line of an edge."""
+    tail, head = (_HEADS[end] for end in ends_of_mark(mark))
+    line = ", style=dashed" if mark in _DASHED else ""
+    return _STYLES.get(mark, f"dir=both, arrowhead={head}, arrowtail={tail}{line}")
 
 
 def quoted(text: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.graph import MARK_OF_TEXT, Graph, Mark
+from causalcontext.graphs.ends import MARK_OF_ENDS, Kind, ends_of_mark
+from causalcontext.graphs.export.lines import kind_of_marks
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 def to_networkx(graph: Graph) -> nx.DiGraph:
     """One arc for a directed edge, two for every other; the attribute `mark` of an arc reads along it.
 
+    A PAG has the attribute `kind`.
+
     Examples
     --------
     >>> arcs = to_networkx(Graph.from_edges("XYZ", [("X", "Y", "-->"), ("Y", "Z", "o-o")]))
@@ -23,12 +27,9 @@ def to_networkx(graph: Graph) -> nx.DiGraph:
     """
     import networkx as nx
 
-    made = nx.DiGraph()
+    made = nx.DiGraph() if graph.kind is Kind.PATTERN else nx.DiGraph(kind=graph.kind.value)
     made.add_nodes_from(graph.names)
-    for edge in graph.edges:
-        made.add_edge(edge.source, edge.target, mark=edge.mark)
-        if edge.mark != Mark.FORWARD.text:
-            made.add_edge(edge.target, edge.source, mark=edge.mark)
+    made.add_edges_from((x, y, {"mark": mark}) for edge in graph.edges for x, y, mark in _arcs(*edge))
     return made
 
 
@@ -46,11 +47,11 @@ def from_networkx(graph: nx.Graph) -> Graph:
             raise DataError(f"the networkx graph has an edge from {source!r} to itself")
         if mark is None:
             both = not graph.is_directed() or graph.has_edge(target, source)
-            mark = Mark.UNDIRECTED.text if both else Mark.FORWARD.text
-        if mark not in MARK_OF_TEXT:
-            raise DataError(f"the networkx graph has a mark {mark!r}, expected one of {list(MARK_OF_TEXT)}")
+            mark = "o-o" if both else "-->"
         edges[frozenset((source, target))] = (source, target, mark)
-    return Graph.from_edges(names, edges.values())
+    said = graph.graph.get("kind")
+    kind = kind_of_marks((mark for *_, mark in edges.values()), said if said in list(Kind) else None)
+    return Graph.from_edges(names, edges.values(), kind)
 
 
 def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
@@ -58,8 +59,14 @@ def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
     import networkx as nx
 
     made = nx.MultiDiGraph()
-    for edge in union.edges:
-        made.add_edge(edge.source, edge.target, mark=edge.mark, contexts=edge.contexts)
-        if edge.mark != Mark.FORWARD.text:
-            made.add_edge(edge.target, edge.source, mark=edge.mark, contexts=edge.contexts)
+    for *edge, contexts in union.edges:
+        made.add_edges_from((x, y, {"mark": mark, "contexts": contexts}) for x, y, mark in _arcs(*edge))
     return made
+
+
+def _arcs(source: str, target: str, mark: str) -> list[tuple[str, str, str]]:
+    """An edge along its one arc, or along both."""
+    if mark == "-->":
+        return [(source, target, mark)]
+    first, second = ends_of_mark(mark)
+    return [(source, target, mark), (target, source, MARK_OF_ENDS[second, first])]

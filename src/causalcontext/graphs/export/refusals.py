@@ -5,20 +5,33 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from causalcontext.errors import OptionError
-from causalcontext.graphs.graph import Graph, Mark
+from causalcontext.graphs.ends import ENDS_OF_MARK, End, Kind
+from causalcontext.graphs.graph import Graph
+
+COMMON_MARKS: dict[Kind, tuple[str, ...]] = {
+    Kind.PATTERN: ("-->", "o-o", "<->"),
+    Kind.PAG: tuple(mark for mark, ends in ENDS_OF_MARK.items() if {*ends} <= {End.TAIL, End.ARROW, End.CIRCLE}),
+}
+"""What most tools can say about a graph of either kind."""
 
 _ADVICE = {
-    Mark.CONFLICT: "; export.conflicts_as_undirected(graph) turns them into 'o-o'",
-    Mark.BOTH: "; export the graphs of the contexts instead of their union",
+    End.CONFLICT: "; export.conflicts_as_undirected(graph) turns them into 'o-o'",
+    End.MIXED: "; export the graphs of the contexts instead of their union",
 }
 
 
-def refuse_marks(graph: Graph, allowed: Collection[Mark], where: str) -> None:
-    """Return if every edge has one of the allowed marks."""
+def refuse_marks(graph: Graph, allowed: Collection[str], where: str) -> None:
+    """Return if every edge, as it is written, has one of the allowed marks."""
     for edge in graph.edges:
-        mark = Mark(int(graph.marks[graph.position(edge.source), graph.position(edge.target)]))
-        if mark not in allowed:
-            raise OptionError(f"{where} has no mark for '{edge}'{_ADVICE.get(mark, '')}")
+        if edge.mark not in allowed:
+            advice = next((_ADVICE[end] for end in ENDS_OF_MARK[edge.mark] if end in _ADVICE), "")
+            raise OptionError(f"{where} has no mark for '{edge}'{advice}")
+
+
+def refuse_pag(graph: Graph, where: str) -> None:
+    """Return if the graph is no PAG."""
+    if graph.kind is Kind.PAG:
+        raise OptionError(f"{where} cannot say that a graph is a PAG, in which 'o-o' is no direction left open")
 
 
 def refuse_letters(graph: Graph, letters: Collection[str], where: str) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.export.refusals import refuse_letters, refuse_marks
-from causalcontext.graphs.graph import Graph, Mark
-
-_MARKS = {"-->": "-->", "o-o": "---", "<->": "<->"}
+from causalcontext.graphs.export.lines import graph_of_lines, plain_lines
+from causalcontext.graphs.export.refusals import refuse_letters
+from causalcontext.graphs.graph import Graph
 
 
 def to_tetrad(graph: Graph) -> str:
     """The graph as Tetrad saves it; names with blanks, commas or semicolons are refused.
+
+    Undirected edges of a pattern are `---`; a PAG keeps its circles.
 
     Examples
     --------
@@ -24,15 +25,14 @@ def to_tetrad(graph: Graph) -> str:
     1. X --> Y
     <BLANKLINE>
     """
-    refuse_marks(graph, {Mark.FORWARD, Mark.BACKWARD, Mark.UNDIRECTED, Mark.CONFOUNDED}, "Tetrad")
+    edges = [f"{number}. {x} {mark} {y}" for number, (x, y, mark) in enumerate(plain_lines(graph, "Tetrad"), 1)]
     blanks = {letter for name in graph.names for letter in name if letter.isspace()}
     refuse_letters(graph, {";", ",", *blanks}, "Tetrad")
-    edges = [f"{number}. {edge.source} {_MARKS[edge.mark]} {edge.target}" for number, edge in enumerate(graph.edges, 1)]
     return "\n".join(["Graph Nodes:", ";".join(graph.names), "", "Graph Edges:", *edges, ""])
 
 
-def from_tetrad(text: str) -> Graph:
-    """The graph in a text of Tetrad."""
+def from_tetrad(text: str, kind: str | None = None) -> Graph:
+    """The graph in a text of Tetrad; unless `kind` says what it is, a PAG if an edge has a circle."""
     lines = [line.strip() for line in text.strip().split("\n")]
     if "Graph Nodes:" not in lines or "Graph Edges:" not in lines:
         raise DataError("the text is not Tetrad's, expected 'Graph Nodes:' and 'Graph Edges:'")
@@ -42,10 +42,7 @@ def from_tetrad(text: str) -> Graph:
         if not line:
             break
         parts = line.split()
-        if len(parts) != 4 or parts[2] not in ("-->", "<--", "---", "o-o", "<->"):
+        if len(parts) != 4 or not re.fullmatch("[<o-]-[>o-]", parts[2]):
             raise DataError(f"the Tetrad text has an edge {line!r}, expected '1. X --> Y'")
-        source, mark, target = parts[1:]
-        if mark == "<--":
-            source, target, mark = target, source, "-->"
-        edges.append((source, target, "o-o" if mark == "---" else mark))
-    return Graph.from_edges(names, edges)
+        edges.append((parts[1], parts[3], parts[2]))
+    return graph_of_lines(names, edges, kind)

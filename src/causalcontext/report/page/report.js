@@ -2,10 +2,8 @@
 // Everything shown here comes from the data block as text: nothing is ever parsed as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const EM = 16, SVG = "http://www.w3.org/2000/svg", MARKS = ["", "-->", "<--", "o-o", "x-x", "<=>", "<->"];
-  const MEANING = { "-->": "cause → effect", "o-o": "adjacent, direction not determined", "x-x": "conflicting directions",
-    "<=>": "one way here, the other way there", "<->": "hidden common cause" };
-  const REVERSED = [0, 2, 1, 3, 4, 5, 6], ROWS_SHOWN = 300;
+  const EM = 16, SVG = "http://www.w3.org/2000/svg", ROWS_SHOWN = 300;
+  const ROOM = { "<": 12, ">": 12, "+": 12, o: 9, x: 6, "-": 0 };
   const byId = (id) => document.getElementById(id);
   const several = data.contexts.length > 1;
   const state = { view: several ? "union" : 0, compare: "", pair: null, first: null, zoom: 1, alpha: data.alpha };
@@ -26,7 +24,12 @@
   const number = (value) => value === null ? "–" : Math.abs(value) >= 1e-3 || value === 0 ? String(Number(value.toPrecision(3))) : value.toExponential(0);
   const key = (i, j) => i < j ? `${i},${j}` : `${j},${i}`;
   const ends = (name) => name.split(",").map(Number);
-  const markText = (code, i, j) => code === 2 ? `${data.names[j]} --> ${data.names[i]}` : `${data.names[i]} ${MARKS[code]} ${data.names[j]}`;
+  // The first letter of a mark is the end at the first variable, the last one that at the second.
+  const turned = (mark) => [...mark].reverse().map((end) => ({ "<": ">", ">": "<" })[end] ?? end).join("");
+  const rank = (end) => "-ox+>".indexOf(end === "<" ? ">" : end);
+  const towardsArrow = (mark) => rank(mark[0]) > rank(mark[2]) ? turned(mark) : mark;
+  const dashes = (mark) => mark.includes("x") ? "8 5" : mark === "<->" ? "18 6" : "";
+  const markText = (mark, i, j) => mark[0] === "<" && mark[2] !== ">" ? `${data.names[j]} ${turned(mark)} ${data.names[i]}` : `${data.names[i]} ${mark} ${data.names[j]}`;
   const having = (pair) => data.graphs.map((graph, place) => graph[pair] ? place : -1).filter((place) => place >= 0);
   const colour = (place) => `var(--c${data.contexts.length <= 6 ? place : 0})`;
   const titleOf = (place) => data.context === null ? "all rows" : `${data.context} = ${data.contexts[place]}`;
@@ -45,19 +48,19 @@
       places, label: everywhere ? "" : places.length > 2 ? `${places.length} of ${data.contexts.length}` : places.map((place) => short(data.contexts[place], 12)).join(", ") };
   }
   function contextStroke(pair, place) {
-    const mark = data.graphs[place][pair] || 0;
+    const mark = data.graphs[place][pair] || "";
     const everywhere = having(pair).length === data.contexts.length;
-    if (!mark) return { pair, mark: 0, colours: ["var(--pale)"], places: [], label: "", ghost: true };
+    if (!mark) return { pair, mark, colours: ["var(--pale)"], places: [], label: "", ghost: true };
     return { pair, mark, colours: [everywhere ? "var(--ink)" : colour(place)], places: [place], label: "" };
   }
   function comparedStroke(pair, a, b) {
-    const marks = [a, b].map((place) => data.graphs[place][pair] || 0);
+    const marks = [a, b].map((place) => data.graphs[place][pair] || "");
     if (!marks[0] && !marks[1]) return null;
     const shades = data.contexts.length <= 6 ? [colour(a), colour(b)] : ["var(--c0)", "var(--c1)"];
-    const same = marks[0] === marks[1];
+    const same = marks[0] === marks[1], [i, j] = ends(pair), backwards = data.boxes[i][0] > data.boxes[j][0];
     return { pair, mark: marks[0] || marks[1], places: [a, b].filter((place, number) => marks[number]),
       colours: same ? ["var(--pale)"] : shades.filter((shade, number) => marks[number]),
-      label: marks[0] && marks[1] && !same ? `${MARKS[marks[0]]} | ${MARKS[marks[1]]}` : "" };
+      label: marks[0] && marks[1] && !same ? marks.map((mark) => backwards ? turned(mark) : mark).join(" | ") : "" };
   }
   const short = (text, most) => [...text].length <= most ? text : [...text].slice(0, most - 1).join("") + "…";
   function strengthOf(stroke) {
@@ -103,7 +106,7 @@
       else if (stroke.ghost) line.setAttribute("stroke-dasharray", "2 6");
       else if (flag) line.setAttribute("stroke-dasharray", "10 7");
       else if (doubt) line.setAttribute("stroke-dasharray", "3 5");
-      else if (stroke.mark === 4) line.setAttribute("stroke-dasharray", "8 5");
+      else if (dashes(stroke.mark)) line.setAttribute("stroke-dasharray", dashes(stroke.mark));
       group.append(line);
     });
     if (!stroke.ghost) { drawEnd(group, route, 0, stroke.mark, stroke.colours[0]); drawEnd(group, route, 1, stroke.mark, stroke.colours[stroke.colours.length - 1]); }
@@ -136,10 +139,9 @@
     for (let at = 2; at < points.length; at += 6) path += ` C${points.slice(at, at + 6).join(" ")}`;
     return path;
   }
-  const arrowAt = (mark, end) => end ? [1, 5, 6].includes(mark) : [2, 5, 6].includes(mark);
   function trimmed(route, mark) {
     const body = route.slice(), last = route.length - 2;
-    const room = (end) => arrowAt(mark, end) ? 12 : mark === 3 ? 9 : mark === 4 ? 6 : 0;
+    const room = (end) => ROOM[mark[2 * end]] ?? 0;
     body[0] += Math.sign(route[2] - route[0]) * room(0);
     body[last] += Math.sign(route[last - 2] - route[last]) * room(1);
     return body;
@@ -147,12 +149,16 @@
   function drawEnd(group, route, end, mark, shade) {
     const at = end ? route.length - 2 : 0, next = end ? at - 2 : 2;
     const x = route[at], y = route[at + 1], away = Math.sign(route[next] - x) || 1;
+    const letter = mark[2 * end];
+    if (letter === "-") return;
     let made;
-    if (arrowAt(mark, end)) made = shape("polygon", { class: "end", points: `${x},${y} ${x + away * 15},${y + 6.4} ${x + away * 12},${y} ${x + away * 15},${y - 6.4}` });
-    else if (mark === 3) { made = shape("circle", { class: "end", cx: x + away * 5, cy: y, r: 4.2, "stroke-width": 1.7 }); made.style.stroke = shade; made.style.fill = "var(--card)"; group.append(made); return; }
-    else if (mark === 4) { made = shape("path", { class: "end", d: `M${x + away * 2} ${y - 4.5} l${away * 9} 9 m0 -9 l${-away * 9} 9`, "stroke-width": 2 }); made.style.stroke = shade; group.append(made); return; }
-    else return;
-    made.style.fill = shade;
+    if (letter === "o") made = shape("circle", { class: "end", cx: x + away * 5, cy: y, r: 4.2, "stroke-width": 1.7 });
+    else if (letter === "x") made = shape("path", { class: "end", d: `M${x + away * 2} ${y - 4.5} l${away * 9} 9 m0 -9 l${-away * 9} 9`, "stroke-width": 2 });
+    else if (letter === "+") made = shape("polygon", { class: "end", points: `${x + away},${y} ${x + away * 12},${y + 5.6} ${x + away * 12},${y - 5.6}`, "stroke-width": 1.7 });
+    else made = shape("polygon", { class: "end", points: `${x},${y} ${x + away * 15},${y + 6.4} ${x + away * 12},${y} ${x + away * 15},${y - 6.4}` });
+    const filled = letter === "<" || letter === ">";
+    made.style.fill = filled ? shade : letter === "x" ? "none" : "var(--card)";
+    if (!filled) made.style.stroke = shade;
     group.append(made);
   }
   function halfway(route) {
@@ -326,18 +332,18 @@
     drawGraph(); drawLegend(); if (state.pair) tellStory();
   }
   function drawLegend() {
-    const shown = strokes(), marks = [...new Set(shown.filter((s) => !s.ghost).map((s) => s.mark === 2 ? 1 : s.mark))].sort();
-    const items = marks.map((mark) => legendItem({ mark, colours: ["var(--ink)"] }, `${MARKS[mark]}: ${MEANING[MARKS[mark]]}`));
+    const shown = strokes(), marks = new Set(shown.filter((s) => !s.ghost).map((s) => towardsArrow(s.mark)));
+    const items = Object.keys(data.meaning).filter((mark) => marks.has(mark)).map((mark) => legendItem({ mark, colours: ["var(--ink)"] }, `${mark}: ${data.meaning[mark]}`));
     if (several && state.compare !== "") {
       const shades = data.contexts.length <= 6 ? [colour(state.view), colour(Number(state.compare))] : ["var(--c0)", "var(--c1)"];
-      items.push(legendItem({ mark: 1, colours: ["var(--pale)"] }, "the same in both"), legendItem({ mark: 1, colours: [shades[0]] }, `only ${data.contexts[state.view]}`), legendItem({ mark: 1, colours: [shades[1]] }, `only ${data.contexts[Number(state.compare)]}`), legendItem({ mark: 1, colours: shades }, "in both, with another mark"));
+      items.push(legendItem({ mark: "-->", colours: ["var(--pale)"] }, "the same in both"), legendItem({ mark: "-->", colours: [shades[0]] }, `only ${data.contexts[state.view]}`), legendItem({ mark: "-->", colours: [shades[1]] }, `only ${data.contexts[Number(state.compare)]}`), legendItem({ mark: "-->", colours: shades }, "in both, with another mark"));
     } else if (several) {
       const used = new Set(shown.filter((s) => !s.ghost && s.colours[0] !== "var(--ink)").flatMap((s) => s.places));
-      if (data.contexts.length <= 6) for (const place of [...used].sort()) items.push(legendItem({ mark: 1, colours: [colour(place)] }, `not in all contexts: ${data.contexts[place]}`));
-      else if (used.size) items.push(legendItem({ mark: 1, colours: [colour(0)] }, "not in all contexts"));
-      if (shown.some((s) => s.ghost) && byId("ghosts").checked) items.push(legendItem({ mark: 0, colours: ["var(--pale)"], ghost: true }, "missing here, present elsewhere"));
+      if (data.contexts.length <= 6) for (const place of [...used].sort()) items.push(legendItem({ mark: "-->", colours: [colour(place)] }, `not in all contexts: ${data.contexts[place]}`));
+      else if (used.size) items.push(legendItem({ mark: "-->", colours: [colour(0)] }, "not in all contexts"));
+      if (shown.some((s) => s.ghost) && byId("ghosts").checked) items.push(legendItem({ mark: "", colours: ["var(--pale)"], ghost: true }, "missing here, present elsewhere"));
     }
-    if (shown.some(doubtful)) items.push(legendItem({ mark: 3, colours: ["var(--ink)"], doubt: true }, "?: uncertain, kept narrowly (p > alpha/5) or untestable"));
+    if (shown.some(doubtful)) items.push(legendItem({ mark: "o-o", colours: ["var(--ink)"], doubt: true }, "?: uncertain, kept narrowly (p > alpha/5) or untestable"));
     items.push(element("li", {}, "Width: strength of the weakest test."));
     byId("legend").replaceChildren(...items);
   }
@@ -347,7 +353,8 @@
       const line = shape("path", { d: pathOf(trimmed(route, sample.mark)), "stroke-width": 2.4, fill: "none" });
       line.style.stroke = shade;
       if (sample.colours.length > 1) { line.setAttribute("stroke-dasharray", "8 8"); line.setAttribute("stroke-dashoffset", String(-8 * turn)); }
-      if (sample.ghost || sample.doubt) line.setAttribute("stroke-dasharray", "2 5");
+      else if (sample.ghost || sample.doubt) line.setAttribute("stroke-dasharray", "2 5");
+      else if (dashes(sample.mark)) line.setAttribute("stroke-dasharray", dashes(sample.mark));
       svg.append(line);
     });
     if (!sample.ghost) { drawEnd(svg, route, 0, sample.mark, sample.colours[0]); drawEnd(svg, route, 1, sample.mark, sample.colours[sample.colours.length - 1]); }

@@ -1,0 +1,161 @@
+"""Rounds of proposals against their naive twin, in patterns and in PAGs; conflicts, doubts, origins, entries."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import causalcontext as cc
+import naive
+from causalcontext.graphs.ends import End, Kind, mark_of
+from causalcontext.graphs.graph import Graph
+from causalcontext.questions import Contexts
+from causalcontext.search import rules
+from causalcontext.search.colliders import Triples
+from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Proposal
+from causalcontext.search.orient import orient_all
+from causalcontext.search.rules import CHECKS, RULES, Entry, Scope, Turn
+
+NODES = 5
+LETTERS = {End.CIRCLE: "o", End.ARROW: ">", End.TAIL: "-", End.CONFLICT: "x"}
+
+
+def family_of(adjacency, kind=Kind.PAG, contexts=()):
+    stack = np.asarray(adjacency)
+    free = [Triples(frozenset(), frozenset())] * len(stack)
+    codes = tuple((level,) * len(contexts) for level in range(len(stack)))
+    return GraphFamily(stack, Evidence(free, contexts=Contexts(contexts, codes)), kind)
+
+
+def pair(kind=Kind.PAG):
+    """A family of one graph with one edge, 0 - 1."""
+    return family_of([[[0, 1], [1, 0]]], kind)
+
+
+def propose(a, b, end, graph=0):
+    return "rule", Proposal(graph, a, b, end, (), graph)
+
+
+def state(family, graph=0):
+    ends = family.ends()[graph]
+    return {(int(a), int(b)): LETTERS[End(ends[a, b])] for a, b in np.argwhere(ends)}
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("seed", range(25))
+def test_rounds_are_the_naive_ones(kind, seed):
+    generator = np.random.default_rng(seed)
+    adjacency = np.triu(generator.random((NODES, NODES)) < 0.7, k=1)
+    family = family_of([adjacency | adjacency.T], kind)
+    ends, doubts = state(family), set()
+    for _ in range(5):
+        asked = [(a, b, end) for a, b in ends for end in (End.ARROW, End.TAIL) if generator.random() < 0.12]
+        changed = family.apply(propose(*proposal) for proposal in asked)
+        before = dict(ends)
+        doubts |= naive.orientation_round(ends, [(a, b, LETTERS[end]) for a, b, end in asked], kind == "pag")
+        assert state(family) == ends
+        assert changed == (before != ends)
+        assert family.doubts == {Doubt("rule", 0, a, b) for a, b in doubts}
+
+
+def test_an_arrow_of_a_pattern_is_a_direction_and_one_of_a_pag_is_not():
+    for kind, mark in ((Kind.PATTERN, "-->"), (Kind.PAG, "o->")):
+        family = pair(kind)
+        assert family.apply([propose(0, 1, End.ARROW)])
+        assert mark_of(family.ends()[0], 0, 1) == mark
+        assert (family.graphs[0].parents[1] == {0}) == (mark == "-->")
+        assert set(family.origins) == {(0, 0, 1)}
+
+
+def test_a_tail_of_a_pag_is_a_direction():
+    family = pair()
+    family.apply([propose(1, 0, End.TAIL)])
+    assert mark_of(family.ends()[0], 0, 1) == "-->"
+    assert family.graphs[0].children[0] == {1}
+    assert family.origins == {(0, 1, 0): Origin("rule", 0, ())}  # the arrow at 1 follows, and has no origin
+
+
+def test_two_arrows_of_a_round_are_a_conflict_in_a_pattern_and_a_hidden_cause_in_a_pag():
+    for kind, mark in ((Kind.PATTERN, "x-x"), (Kind.PAG, "<->")):
+        family = pair(kind)
+        family.apply([propose(0, 1, End.ARROW), propose(1, 0, End.ARROW)])
+        assert mark_of(family.ends()[0], 0, 1) == mark
+        assert len(family.origins) == (2 if kind is Kind.PAG else 0)
+
+
+def test_contradictions_of_a_round_close_what_is_open_and_leave_what_is_settled():
+    family = pair()
+    family.apply([propose(0, 1, End.ARROW), propose(0, 1, End.TAIL)])
+    assert mark_of(family.ends()[0], 0, 1) == "x-x"
+    family = pair()
+    family.apply([propose(1, 0, End.ARROW)])
+    family.apply([propose(0, 1, End.ARROW), propose(0, 1, End.TAIL)])
+    assert mark_of(family.ends()[0], 0, 1) == "<-x"
+    assert not family.apply([propose(0, 1, End.ARROW)])  # a conflict is never overwritten
+
+
+def test_an_earlier_end_stands_and_the_contradiction_is_a_doubt():
+    family = pair()
+    family.apply([propose(0, 1, End.ARROW)])
+    assert not family.apply([propose(0, 1, End.TAIL)])
+    assert mark_of(family.ends()[0], 0, 1) == "o->"
+    assert family.doubts == {Doubt("rule", 0, 0, 1)}
+
+
+def test_a_rule_may_ask_for_a_conflict():
+    family = pair()
+    family.apply([propose(0, 1, End.CONFLICT)])
+    assert mark_of(family.ends()[0], 0, 1) == "x-x"
+
+
+def test_ends_at_a_context_are_shared_by_all_graphs():
+    triangle = ~np.eye(3, dtype=bool)
+    family = family_of([triangle] * 3, contexts=(0,))
+    family.apply([propose(1, 0, End.ARROW, graph=1), propose(1, 2, End.ARROW, graph=1)])
+    assert [mark_of(ends, 1, 0) for ends in family.ends()] == ["o->"] * 3
+    assert [mark_of(ends, 1, 2) for ends in family.ends()] == ["o-o", "o->", "o-o"]
+
+
+def test_checks_of_patterns_are_not_made_of_pags():
+    """An edge may vanish between two variables that are not adjacent to the context if something is hidden."""
+    edge = np.zeros((2, 3, 3), dtype=bool)
+    edge[0, 1, 2] = edge[0, 2, 1] = True
+    evidence = Evidence([Triples(frozenset(), frozenset())] * 2, contexts=Contexts((0,), ((0,), (1,))))
+    assert [doubt.rule for doubt in orient_all(edge, evidence).doubts] == ["V2"]
+    assert orient_all(edge, evidence, Kind.PAG).doubts == ()
+
+
+def test_a_rule_is_one_function_and_one_entry(monkeypatch):
+    """A rule for PAGs that is not in the library: it runs, stops, and is explained."""
+
+    def arrow_at_everything(family):
+        for g, graph in enumerate(family.graphs):
+            for a, b in graph.open_ends():
+                yield Proposal(g, a, b, End.ARROW, (), g)
+
+    words = "{effect} causes nothing"
+    entry = Entry("Z", Scope.WITHIN, Turn.CONSEQUENCES, arrow_at_everything, "a test", words, Kind.PAG)
+    monkeypatch.setattr(rules, "RULES", (*RULES, entry))
+    result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil")
+    adjacency = np.stack([graph.adjacency for graph in result.graphs.values()])
+    evidence = Evidence([Triples(frozenset(), frozenset())] * len(adjacency))
+    found = orient_all(adjacency, evidence, Kind.PAG)
+    graphs = {value: Graph(result.names, ends, "pag") for value, ends in zip(result.contexts, found.ends, strict=True)}
+    pags = replace(result, graphs=graphs, origins=found.origins)
+    edge = pags.graphs["dry"].edges[0]
+    assert {edge.mark for graph in graphs.values() for edge in graph} == {"<->"}
+    told = pags.explain(edge.source, edge.target).splitlines()[0]
+    assert f"An arrow at {edge.target} by Z: {edge.target} causes nothing. An arrow at {edge.source} by Z" in told
+
+
+def test_entries_have_names_words_and_a_line_in_the_docs():
+    assert len({(rule.name, rule.kind) for rule in RULES}) == len(RULES)
+    known = {"cause", "effect", "via", "context", "source", "lost", "set", "system", "kin"}
+    page = (Path(__file__).parents[2] / "docs" / "orientation.md").read_text(encoding="utf-8")
+    for rule in RULES:
+        assert set(re.findall(r"{(\w+)}", rule.words)) <= known
+        assert rule.propose is None or f"| {rule.name} |" in page
+    for check in CHECKS:
+        assert f"({check.name})" in page
