@@ -215,3 +215,81 @@ def test_compiled_for_the_first_time(tmp_path: Path) -> None:
     subprocess.run(command, cwd=tmp_path, env=os.environ | environment, check=True, capture_output=True)
     assert list(cache.rglob("*.nbi"))
     assert cc.load(tmp_path / "fresh.json") == cc.discover(table, context)
+
+
+TESTS = (
+    "auto",
+    "partial-correlation",
+    "fisher-z",
+    "sandwich",
+    "gaussian-ranks",
+    "tsagris",
+    "conditional-gaussian",
+    "rcot",
+)
+
+
+def random_case(seed: int, two: bool = False) -> tuple[pd.DataFrame, list[str], dict[str, Any]]:
+    """A table with contexts that it causes, and a call of `discover` that suits it."""
+    generator = np.random.default_rng([seed, 77])
+    model = random_model(nodes=6, density=0.4, contexts=int(generator.integers(2, 4)), seed=seed)
+    table = model.sample(int(generator.integers(120, 400)), seed=seed)
+    system = [name for name in table if name != model.context_name]
+    contexts = [model.context_name]
+    if two:
+        driver = table[system[0]] + generator.standard_normal(len(table)) * table[system[0]].std()
+        table["S"] = np.where(driver > driver.median(), "high", "low")
+        contexts.append("S")
+    if generator.random() < 0.4:
+        table[system[-1]] = pd.cut(table[system[-1]], 3, labels=["a", "b", "c"]).astype(str)
+    options = {
+        "method": str(generator.choice(["pc-ac", "pc-ac", "pc-m", "pc-p", "pc-b"])),
+        "test": str(generator.choice(TESTS)),
+        "masked_scope": str(generator.choice(["adaptive", "cycle", "always"])),
+        "max_given": int(generator.integers(1, 4)),
+    }
+    return table, contexts, options
+
+
+def assert_a_list_of_one_is_one(seed: int) -> None:
+    table, contexts, options = random_case(seed)
+    one, listed = (cc.discover(table, context, **options) for context in (contexts[0], contexts))
+    assert one == listed
+    pd.testing.assert_frame_equal(one.tests(), listed.tests())
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_one_context_and_a_list_of_one(seed: int) -> None:
+    assert_a_list_of_one_is_one(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(25, 200))
+def test_one_context_and_a_list_of_one_on_many_tables(seed: int) -> None:
+    assert_a_list_of_one_is_one(seed)
+
+
+def assert_units_do_not_matter(seed: int, two: bool) -> None:
+    table, contexts, options = random_case(seed, two)
+    generator = np.random.default_rng([seed, 78])
+    moved = table.copy()
+    for name in table.columns.drop(contexts):
+        if table[name].dtype.kind == "f":
+            factor = 10.0 ** generator.uniform(-8, 8) * generator.choice([-1.0, 1.0])
+            offset = generator.choice([0.0, 1e3, 1e6, 1e9]) * table[name].std()
+            moved[name] = (table[name] + offset) * factor
+    expected, found = (cc.discover(data, contexts, **options) for data in (table, moved))
+    assert edges_by_name(found) == edges_by_name(expected)
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("seed", range(15))
+def test_units_and_offsets(seed: int, two: bool) -> None:
+    assert_units_do_not_matter(seed, two)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("seed", range(15, 150))
+def test_units_and_offsets_of_many_tables(seed: int, two: bool) -> None:
+    assert_units_do_not_matter(seed, two)

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.data.determinism import step_functions
+from causalcontext.data.tables import read_table
 from causalcontext.graphs.ends import ends_of_mark
 from causalcontext.search.indicator import links_of_indicator
 
@@ -75,6 +77,38 @@ def test_bins_by_quantiles_and_edges():
     assert edges.union.mark("range", "Y") == "-->"
 
 
+def test_bins_of_large_numbers_have_names_of_their_own(tmp_path):
+    rng = np.random.default_rng(0)
+    stamps = 1.7e9 + 3.7 * np.arange(600)
+    x = rng.standard_normal(600)
+    table = pd.DataFrame({"T": stamps, "X": x, "Y": x + rng.standard_normal(600)})
+    result = cc.discover(table, context=cc.bins("T", quantiles=5))
+    assert len(set(result.contexts)) == len(result.graphs) == 5
+    assert result.data.rows == (120,) * 5
+    cuts = [float(name.removeprefix("<= ").split(", ")[-1].rstrip("]")) for name in result.contexts[:-1]]
+    assert np.bincount(np.searchsorted(cuts, stamps)).tolist() == [120] * 5  # the names say where the cuts are
+    result.save(tmp_path / "r.json")
+    assert cc.load(tmp_path / "r.json") == result
+
+
+def test_edges_are_any_numbers_in_order():
+    edges = np.linspace(-1.0, 1.0, 3)
+    made = [cc.bins("X", edges=some) for some in (edges, list(edges), pd.Series(edges), tuple(edges))]
+    assert all(other == made[0] for other in made)
+    assert made[0].cuts == (-1.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.7e9, -3e12])
+def test_the_suggested_call_cuts_where_the_data_do(offset):
+    rng = np.random.default_rng(1)
+    values = offset + 1e-3 * rng.standard_normal(400) * max(abs(offset) ** 0.3, 1.0)
+    cut = np.sort(values)[150]
+    table = pd.DataFrame({"W": values, "X": rng.standard_normal(400), "R": np.where(values > cut, "b", "a")})
+    (found,) = step_functions(read_table(table, "R"))
+    declared = eval(found.call().removeprefix("context="), {"cc": cc})
+    assert np.array_equal(declared.applied(read_table(table.drop(columns="R"), None)).codes, (values > cut).astype(int))
+
+
 def test_results_are_explained_saved_and_compared(tmp_path):
     result = cc.discover(table(4), context=cc.threshold("W", 0.3))
     assert "W > 0.3 was made out of W" in result.explain("W", "W > 0.3")
@@ -141,6 +175,8 @@ def test_no_end_next_to_the_column_is_no_physical_change():
         (lambda: cc.bins("W"), "either edges"),
         (lambda: cc.bins("W", edges=[2, 1]), "ascending numbers"),
         (lambda: cc.bins("W", quantiles=1), "a whole number from 2"),
+        (lambda: cc.bins("W", quantiles=10**9), "expected at most 1000"),
+        (lambda: cc.bins("W", np.array([])), "ascending numbers"),
         (lambda: cc.discover(table(1), context=cc.threshold("V", 0)), "no column 'V'"),
         (lambda: cc.discover(table(1), context=cc.threshold("W", 99)), "1 level"),
         (lambda: cc.discover(table(1), context=cc.threshold("W", 0, name="X")), "has a column 'X' already"),

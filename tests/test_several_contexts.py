@@ -298,3 +298,69 @@ def test_wet_soil_is_no_effect_of_its_runoff():
         result = cc.discover(frame, context=["soil", "season"], alpha=0.01)
         assert {graph.mark("soil", "runoff") for graph in result.graphs.values()} == {"-->"}
         assert {graph.mark("precipitation", "soil") for graph in result.graphs.values()} == {"-->"}
+
+
+def test_units_do_not_make_links_between_contexts():
+    """An inverse of unscaled cross products made R - S appear where columns had very different units."""
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((2, 500))
+    frame = pd.DataFrame({"A": a, "B": b, "C": a + b + rng.standard_normal(500)})
+    frame["R"] = (a + 0.5 * rng.standard_normal(500) > 0).astype(int)
+    frame["S"] = (a + b + 0.5 * rng.standard_normal(500) > 0).astype(int)
+    moved = frame.assign(A=frame["A"] * 1e4, B=frame["B"] * 1e-4)
+    for test in ("auto", "partial-correlation"):
+        plain, other = (cc.discover(data, context=["R", "S"], test=test) for data in (frame, moved))
+        assert dict(plain.graphs) == dict(other.graphs)
+
+
+def test_ugly_tables_are_treated_as_with_one_context():
+    frame = table(2)
+    mixed = frame.astype(object)
+    assert dict(cc.discover(mixed, context=["A", "B"]).graphs) == dict(cc.discover(frame, context=["A", "B"]).graphs)
+    with pytest.raises(cc.DataError, match="infinite values in 'X'"):
+        cc.discover(frame.assign(X=frame["X"].where(frame["X"] < 1.5, np.inf)), context=["A", "B"])
+    holes = frame.assign(X=frame["X"].where(frame["X"] < 1.5))
+    with pytest.raises(cc.DataError, match="missing values in 'X'"):
+        cc.discover(holes, context=["A", "B"])
+    dropped = cc.discover(holes, context=["A", "B"], missing="listwise")
+    assert dict(dropped.graphs) == dict(cc.discover(holes.dropna(), context=["A", "B"]).graphs)
+    testwise = cc.discover(holes, context=["A", "B"], missing="testwise")
+    log = testwise.tests().query("rows == 'pooled'")
+    assert set(log[(log["x"] == "X") | (log["y"] == "X")]["n"]) == {len(holes.dropna())}
+    assert len(frame) in set(log["n"])
+
+
+@pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b", "auto"])
+@pytest.mark.parametrize("scope", ["adaptive", "cycle", "always"])
+def test_every_method_and_scope(method, scope):
+    result = cc.discover(table(4, n=1500), context=["A", "B"], method=method, masked_scope=scope, alpha=0.01, n_jobs=2)
+    assert len(result.graphs) == 6
+    if method in ("pc-ac", "auto"):
+        assert result.graphs[1, "north"].mark("X", "Y") != "" == result.graphs[0, "north"].mark("X", "Y")
+    if method == "pc-m":
+        assert all(not graph.neighbours("A") for graph in result.graphs.values())
+    if method == "pc-p":
+        assert len(set(result.graphs.values())) == 1
+
+
+@pytest.mark.parametrize("test", ["auto", "tsagris", "g-squared", "cmi-knn", "conditional-gaussian", "energy"])
+def test_every_kind_of_column_and_test(test):
+    frame = table(5, n=240).assign(K=lambda f: pd.cut(f["W"], 3, labels=["l", "m", "h"]).astype(str))
+    frame["N"] = np.random.default_rng(1).poisson(2.0, len(frame))
+    result = cc.discover(frame, context=["A", "B"], test=test, max_given=1, kinds={"N": "count"})
+    assert result.union.mark("W", "K") != ""
+    assert result.explain("A", "K").count("\n") == 5
+
+
+def test_the_command_line_takes_several_contexts(tmp_path):
+    from typer.testing import CliRunner
+
+    from causalcontext.cli.app import app
+
+    table(4, n=1500).to_csv(tmp_path / "t.csv", index=False)
+    words = ["discover", str(tmp_path / "t.csv"), "--context", "A", "--context", "B", "--masked-scope", "cycle"]
+    files = ["--json", str(tmp_path / "r.json"), "--report", str(tmp_path / "r.html"), "--diagnose"]
+    found = CliRunner().invoke(app, [*words, *files])
+    assert found.exit_code == 0, found.output
+    assert cc.load(tmp_path / "r.json") == cc.discover(table(4, n=1500), context=["A", "B"], masked_scope="cycle")
+    assert "Diagnosis" in (tmp_path / "r.html").read_text()

@@ -29,6 +29,17 @@ def verdict(mechanism, other, low, high, n=600, seed=1):
     return matched_support(rows(rng, 600, mechanism), rows(rng, n, other, low, high), 0.01)
 
 
+@pytest.mark.parametrize(("offset", "factor"), [(1e7, 1.0), (-1e9, 1e8), (1e6, 1e-8)])
+def test_neither_offsets_nor_units_change_the_verdict(offset, factor):
+    rng = np.random.default_rng(7)
+    here, there = rows(rng, 400, lambda x: x), rows(rng, 300, lambda x: 0.0 * x)
+    expected = matched_support(here, there, 0.05)
+    moved = [factor * (part + offset) for part in (here, there)]
+    found = matched_support(*moved, 0.05)
+    assert (found.cause, found.rows) == (expected.cause, expected.rows)
+    assert found.variance_ratio == pytest.approx(expected.variance_ratio, rel=1e-3)
+
+
 def test_mechanism():
     found = verdict(lambda x: x, lambda x: 0.0 * x, -1.5, 1.5)
     assert found.cause is Cause.MECHANISM

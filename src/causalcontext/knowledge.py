@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.files import read_toml
 from causalcontext.errors import KnowledgeError, check_choice, did_you_mean
 from causalcontext.graphs.paths import reach
+from causalcontext.kernels.arrays import Bools
 
 Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
 
@@ -26,16 +26,16 @@ Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
 class Links:
     """Knowledge by number: directed links that `may` exist and that `must`, shape (N, N), from row to column."""
 
-    may: NDArray[np.bool_]
-    must: NDArray[np.bool_]
+    may: Bools
+    must: Bools
 
     @property
-    def required(self) -> NDArray[np.bool_]:
+    def required(self) -> Bools:
         """Pairs with a required link, symmetric."""
         return self.must | self.must.T
 
     @property
-    def absent(self) -> NDArray[np.bool_]:
+    def absent(self) -> Bools:
         """Pairs that are ruled out in both directions, symmetric, diagonal included."""
         return ~self.may & ~self.may.T
 

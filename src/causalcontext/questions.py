@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
+
 View = tuple[tuple[int, int], ...]
 """The rows where every (context variable, level) holds; without any, all rows."""
 ALL_ROWS: View = ()
@@ -173,9 +175,9 @@ class Outcomes:
         Which of the `labels` of the prepared test answered, where it has several.
     """
 
-    statistic: NDArray[np.float64]
-    df: NDArray[np.float64]
-    p: NDArray[np.float64]
-    n: NDArray[np.int64]
+    statistic: Floats
+    df: Floats
+    p: Floats
+    n: Ints
     reason: NDArray[np.int8]
     label: NDArray[np.int8] | None = None

@@ -265,6 +265,7 @@ def test_rcot_is_the_covariance_of_residuals(given, ends):
     for side in (x, y):
         if side.is_number:
             centred = side.values - side.values.mean()
+            centred *= np.sign((centred**3).sum())
             blocks.append(fourier_features((centred / centred.std())[:, np.newaxis], 5, random))
         else:
             blocks.append(np.column_stack([side.codes == level for level in range(side.levels)]).astype(float))

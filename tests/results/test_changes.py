@@ -58,6 +58,14 @@ def test_two_contexts_side_by_side_are_the_naive_ones(seed):
     assert two.unchanged(1, (0, 3)) == pytest.approx(twin[-1], rel=1e-6)
 
 
+def test_no_changes_are_a_table_of_the_same_types():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((300, 3)), columns=list("ABC")).assign(R=rng.integers(2, size=300))
+    found = cc.discover(frame, context="R", alpha=0.001).changes(0, 1)
+    assert len(found) == 0
+    assert found["claimed"].dtype == bool
+
+
 def test_slopes_that_cannot_be_computed_are_not_numbers():
     frame = table(1, sizes=(50, 5, 40))
     frame.loc[frame["R"] == 2, "A"] = 3.0

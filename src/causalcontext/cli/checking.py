@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from causalcontext.cli.inspection import Inspection, constant_levels, inspect, largest_set
 from causalcontext.cli.terminal import print_line, shortened, show_page, show_table
 from causalcontext.data.files import read_file
+from causalcontext.kernels.arrays import Ints
 
 PROBLEMS_FOUND = 1
 _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant in")
@@ -85,7 +85,7 @@ def _counts(inspection: Inspection, name: str) -> dict[str, Any]:
     }
 
 
-def _by_level(levels: Sequence[Any], counts: NDArray[np.int64]) -> list[dict[str, Any]]:
+def _by_level(levels: Sequence[Any], counts: Ints) -> list[dict[str, Any]]:
     """The contexts that have any; a list, since keys of a JSON object are text and contexts need not be."""
     return [{"context": levels[int(level)], "count": int(counts[level])} for level in np.flatnonzero(counts)]
 

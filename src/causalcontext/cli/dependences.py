@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpstrf
 
 from causalcontext.data.survey import Survey
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER
 
 _NO_SHARE = 1e-4
@@ -46,7 +46,7 @@ def _named(survey: Survey, columns: Sequence[int]) -> tuple[str, ...]:
     return tuple(survey.names[column] for column in columns)
 
 
-def _dependences(scatter: NDArray[np.float64], n: int) -> list[tuple[int, list[int]]]:
+def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
     """Columns that a pivoted Cholesky factorisation has no use for, each with those that make it up.
 
     With no more rows than columns everything depends on everything: that is a lack of rows, and not reported here.

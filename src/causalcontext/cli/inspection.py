@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.cli.dependences import Dependence, linear_dependences
 from causalcontext.cli.readings import (
@@ -26,6 +24,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, declared_kinds
 from causalcontext.data.survey import Survey, take_survey
 from causalcontext.errors import DataError, did_you_mean
+from causalcontext.kernels.arrays import Bools, Values
 from causalcontext.kernels.limits import SMALLEST_SCATTER, SPARE_ROWS
 
 LOOK = 10_000
@@ -154,9 +153,9 @@ def _value_problems(survey: Survey, data: Dataset, missing: str) -> Iterator[str
         yield f"the same value in all complete rows of {shortened(fixed)}; drop constant columns"
 
 
-def _constant_everywhere(survey: Survey) -> NDArray[np.bool_]:
+def _constant_everywhere(survey: Survey) -> Bools:
     whole = survey.moments.merged()
-    constant: NDArray[np.bool_] = np.diagonal(whole.scatter[0]) < SMALLEST_SCATTER
+    constant: Bools = np.diagonal(whole.scatter[0]) < SMALLEST_SCATTER
     return constant if whole.rows[0] > 1 else np.zeros_like(constant)
 
 
@@ -177,7 +176,7 @@ def _two_numbers(system: tuple[SystemReading, ...]) -> Iterator[str]:
             yield f"{name} holds two different numbers; if they are labels: --kind {name}=categorical"
 
 
-def _different(values: NDArray[Any] | None, rows: int | None = None) -> int:
+def _different(values: Values | None, rows: int | None = None) -> int:
     """How many different numbers there are in the first rows, or in all."""
     if values is None:
         return 0

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, infer_kind
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError
+from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.questions import Contexts
 
 
@@ -35,7 +35,7 @@ class SystemReading:
     name: str
     dtype: str
     kind: str
-    values: NDArray[Any] | None
+    values: Values | None
     problem: str = ""
 
 
@@ -58,7 +58,7 @@ class ContextReading:
     name: str | None
     dtype: str | None
     levels: tuple[Any, ...]
-    codes: NDArray[np.int32]
+    codes: Codes
     problem: str = ""
 
     @property

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, check_choice
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import LARGEST_SCATTER, SMALLEST_SCATTER
 
 if TYPE_CHECKING:
@@ -97,13 +97,13 @@ def _check_spread(survey: Survey) -> None:
                         "(and rescale those with tiny values)")  # fmt: skip
 
 
-def _all_missing(survey: Survey) -> NDArray[np.bool_]:
+def _all_missing(survey: Survey) -> Bools:
     """The variables that have no value in any row with a context."""
-    result: NDArray[np.bool_] = survey.missing.sum(axis=0) == (survey.moments.rows + survey.lost).sum()
+    result: Bools = survey.missing.sum(axis=0) == (survey.moments.rows + survey.lost).sum()
     return result
 
 
-def _counts_by_column(survey: Survey, data: Dataset, counts: NDArray[np.int64]) -> list[str]:
+def _counts_by_column(survey: Survey, data: Dataset, counts: Ints) -> list[str]:
     """`'X' (12: 7 with R = 'dry', 5 with R = 'wet')` for every column that has any."""
     return [
         f"{survey.names[place]!r} ({counts[:, place].sum()}{_counts_by_level(survey, data, counts[:, place])})"
@@ -111,7 +111,7 @@ def _counts_by_column(survey: Survey, data: Dataset, counts: NDArray[np.int64]) 
     ]
 
 
-def _counts_by_level(survey: Survey, data: Dataset, counts: NDArray[np.int64]) -> str:
+def _counts_by_level(survey: Survey, data: Dataset, counts: Ints) -> str:
     if not data.contexts.positions:
         return ""
     places = np.flatnonzero(counts)

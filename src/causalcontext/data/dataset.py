@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, did_you_mean
+from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.questions import Contexts
 
 
@@ -43,11 +42,11 @@ class Dataset:
 
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    columns: tuple[NDArray[Any], ...]
+    columns: tuple[Values, ...]
     dtypes: tuple[str, ...]
     contexts: Contexts
     levels: tuple[tuple[Any, ...], ...]
-    codes: NDArray[np.int32]
+    codes: Codes
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.cuts import number_text, short_cut
 from causalcontext.data.dataset import Dataset
+from causalcontext.kernels.arrays import Codes, Floats, Values
 
 FEWEST_ROWS = 20
 """Rows that every context needs before a fit without error means anything."""
@@ -60,7 +61,7 @@ def _of_context(data: Dataset, position: int) -> Iterator[StepFunction]:
                 yield StepFunction(data.names[position], data.names[i], *found)
 
 
-def _steps(values: NDArray[Any], codes: NDArray[np.int32],
+def _steps(values: Values, codes: Codes,
            most: int) -> tuple[tuple[float, ...], tuple[int, ...]] | None:  # fmt: skip
     """The cuts and levels of a step function of the values; None with an exception, too many steps or tiny ones."""
     column, codes, switch = _switches(values, codes)
@@ -72,9 +73,7 @@ def _steps(values: NDArray[Any], codes: NDArray[np.int32],
     return cuts, tuple(int(codes[place]) for place in (*switch.tolist(), len(codes) - 1))
 
 
-def _switches(
-    values: NDArray[Any], codes: NDArray[np.int32]
-) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.intp]]:
+def _switches(values: Values, codes: Codes) -> tuple[Floats, Codes, NDArray[np.intp]]:
     """The usable rows sorted by value, and the places after which the context changes."""
     column = values.astype(np.float64)
     usable = (codes >= 0) & np.isfinite(column)

@@ -11,12 +11,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.cuts import number_text, short_cut
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, OptionError, check_whole
+from causalcontext.kernels.arrays import Floats
 from causalcontext.questions import Contexts
 
 MOST_BINS = 1000
@@ -131,7 +131,7 @@ def _check_column(column: object) -> None:
         raise OptionError(f"the column of a context is {column!r}, expected its name")
 
 
-def _quantile_cuts(values: NDArray[np.float64], quantiles: int, column: str) -> tuple[float, ...]:
+def _quantile_cuts(values: Floats, quantiles: int, column: str) -> tuple[float, ...]:
     finite = values[np.isfinite(values)]
     if finite.size == 0:
         raise DataError(f"column {column!r} has no value to make bins of")

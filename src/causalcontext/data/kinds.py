@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, OptionError, check_choice, did_you_mean
+from causalcontext.kernels.arrays import Values
 
 
 class Kind(StrEnum):
@@ -101,7 +101,7 @@ def _is_ordered(column: Column) -> bool:
     return bool(getattr(native.dtype, "ordered", False)) if isinstance(native, pd.Series) else False
 
 
-def plain_values(column: Column) -> NDArray[Any]:
+def plain_values(column: Column) -> Values:
     """The values as an array of numbers in the byte order of this machine, or of Python objects.
 
     Integers with gaps become floats.
@@ -117,14 +117,14 @@ def plain_values(column: Column) -> NDArray[Any]:
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
-def object_values(column: Column) -> NDArray[Any]:
+def object_values(column: Column) -> Values:
     """The values as an array of Python objects."""
     values = np.empty(len(column.series), dtype=object)
     values[:] = column.series.to_list()
     return values
 
 
-def value_families(values: NDArray[Any]) -> tuple[type, ...]:
+def value_families(values: Values) -> tuple[type, ...]:
     """The Python types among the values that are not missing, sorted by name.
 
     `bool`, `int`, `float` and `str` stand for their kin; any other type is listed as it is.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Column, object_values, plain_values, value_families
 from causalcontext.errors import DataError
+from causalcontext.kernels.arrays import Codes, Values
 
 _LEVEL_TYPES = (bool, int, float, str)
 _FAMILY_OF_DTYPE = {"b": bool, "i": int, "u": int, "f": float}
@@ -19,7 +20,7 @@ _FAMILY_OF_DTYPE = {"b": bool, "i": int, "u": int, "f": float}
 
 def read_levels(
     column: Column, declared: bool = False, whole_floats: bool = False, role: str = "context"
-) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+) -> tuple[tuple[Any, ...], Codes]:
     """The values that occur in a categorical column, in order, and the position of every row's value among them.
 
     A categorical column gives its own order, anything else is sorted. Rows without a value have the code -1.
@@ -54,7 +55,7 @@ def read_levels(
     return tuple(family(values[position]) for position in order), place[codes]
 
 
-def _coded(column: Column, role: str) -> tuple[NDArray[Any], NDArray[Any], type]:
+def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
     """A code for every row (-1: missing), the values that the codes stand for, and their one Python type."""
     if _is_pandas_categorical(column):
         native = column.series.to_native()
@@ -68,13 +69,13 @@ def _coded(column: Column, role: str) -> tuple[NDArray[Any], NDArray[Any], type]
     return codes, values, family
 
 
-def _row_values(column: Column) -> NDArray[Any]:
+def _row_values(column: Column) -> Values:
     """The values as an array; Python objects where numpy would turn integers with gaps into floats."""
     values = plain_values(column)
     return object_values(column) if values.dtype.kind == "f" and column.dtype.is_integer() else values
 
 
-def _one_family(column: Column, values: NDArray[Any], role: str) -> type:
+def _one_family(column: Column, values: Values, role: str) -> type:
     """The one Python type of all values."""
     if values.dtype.kind in _FAMILY_OF_DTYPE:
         return _FAMILY_OF_DTYPE[values.dtype.kind]
@@ -92,7 +93,7 @@ def _not_a_level(column: Column, listed: str, role: str) -> DataError:
                      "booleans; convert them to text")  # fmt: skip
 
 
-def _float_or_int(column: Column, values: NDArray[Any], declared: bool, whole_floats: bool) -> type:
+def _float_or_int(column: Column, values: Values, declared: bool, whole_floats: bool) -> type:
     """The type of levels that are floats; unless declared as labels, they are measurements."""
     if whole_floats and all(float(value).is_integer() for value in values):
         return int
@@ -110,7 +111,7 @@ def _check_several_levels(column: Column, first: list[Any]) -> None:
         raise DataError(f"context {column.name!r} has 1 level ({first[0]!r}); at least 2 are needed")
 
 
-def _check_levels_repeat(column: Column, role: str, codes: NDArray[Any], levels: int) -> None:
+def _check_levels_repeat(column: Column, role: str, codes: Values, levels: int) -> None:
     """Return if there are few enough levels to be called so."""
     rows = int(np.count_nonzero(codes >= 0))
     if 2 * levels > rows:
@@ -125,7 +126,7 @@ def _is_pandas_categorical(column: Column) -> bool:
     return pandas_like and hasattr(column.series.to_native().dtype, "categories")
 
 
-def _level_order(column: Column, values: NDArray[Any]) -> NDArray[np.intp]:
+def _level_order(column: Column, values: Values) -> NDArray[np.intp]:
     """The positions of the values in the column's own order, or sorted."""
     own = _own_order(column)
     place = {value: position for position, value in enumerate(own or ())}

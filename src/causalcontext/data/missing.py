@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import DataError
+from causalcontext.kernels.arrays import Bools, Floats
 
 
-def missing_rows(data: Dataset) -> dict[int, NDArray[np.bool_]]:
+def missing_rows(data: Dataset) -> dict[int, Bools]:
     """For every system variable with missing values, the rows in which it is missing."""
     found = {position: np.isnan(np.asarray(data.columns[position], dtype=np.float64)) for position in data.system}
     return {position: missing for position, missing in found.items() if missing.any()}
 
 
-def with_placeholders(data: Dataset, missing: Mapping[int, NDArray[np.bool_]]) -> Dataset:
+def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
     """The table with a value wherever one is missing: a placeholder for rows that no test of the column will use.
 
     `missing` has the rows without a value, as `missing_rows` gives them.
@@ -40,7 +41,7 @@ def with_placeholders(data: Dataset, missing: Mapping[int, NDArray[np.bool_]]) -
     return replace(data, columns=columns)
 
 
-def _filled(column: NDArray[np.generic], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _filled(column: NDArray[np.generic], missing: Bools) -> Floats:
     """A value from the middle of those that are there, so that a column stays what it is."""
     values = np.asarray(column, dtype=np.float64)
     present = np.sort(values[~missing])

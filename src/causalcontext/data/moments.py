@@ -13,10 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import COLLINEAR_BELOW
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Regression(NamedTuple):

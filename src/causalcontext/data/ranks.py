@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Floats = NDArray[np.float64]
+from causalcontext.kernels.arrays import Floats, Values
 
 
-def mean_ranks(values: NDArray[Any]) -> Floats:
+def mean_ranks(values: Values) -> Floats:
     """The rank of every value, from 1; equal values share the mean of their ranks.
 
     Examples
@@ -23,6 +20,6 @@ def mean_ranks(values: NDArray[Any]) -> Floats:
     return np.asarray((np.cumsum(count) - (count - 1) / 2.0)[place])
 
 
-def gaussian_ranks(values: NDArray[Any]) -> Floats:
+def gaussian_ranks(values: Values) -> Floats:
     """The normal quantiles of (rank - 1/2) / n."""
     return np.asarray(ndtri((mean_ranks(values) - 0.5) / values.size))

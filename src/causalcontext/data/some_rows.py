@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.kernels.arrays import Bools, Values
 
 
-def complete_rows(data: Dataset) -> NDArray[np.bool_]:
+def complete_rows(data: Dataset) -> Bools:
     """True for the rows with a context and a finite number in every system variable."""
-    complete: NDArray[np.bool_] = data.codes >= 0
+    complete: Bools = data.codes >= 0
     for position in data.system:
         complete = complete & np.isfinite(np.asarray(data.columns[position]))
     return complete
 
 
-def some_rows(data: Dataset, rows: NDArray[Any]) -> Dataset:
+def some_rows(data: Dataset, rows: Values) -> Dataset:
     """The table of some rows, given by number or by truth values."""
     columns = tuple(np.asarray(column)[rows] for column in data.columns)
     return replace(data, columns=columns, codes=data.codes[rows])

@@ -20,6 +20,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.some_rows import only_cells
 from causalcontext.data.tally import Tally, add_batch, no_tally, settle
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import PERFECT
 from causalcontext.kernels.rows.scan import digest_rows
 
@@ -62,11 +63,11 @@ class Survey:
     names: tuple[str, ...]
     values: tuple[Any, ...]
     moments: Moments
-    constant: NDArray[np.bool_]
-    missing: NDArray[np.int64]
-    infinite: NDArray[np.int64]
+    constant: Bools
+    missing: Ints
+    infinite: Ints
     missing_context: int
-    lost: NDArray[np.int64]
+    lost: Ints
     fingerprint: str
     emptied: tuple[tuple[Any, int], ...] = ()
 

@@ -9,13 +9,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.data.levels import read_levels
 from causalcontext.data.values import read_system
 from causalcontext.errors import DataError, OptionError, did_you_mean
+from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.questions import Contexts
 
 MOST_CELLS = 1000
@@ -111,7 +111,7 @@ PLAIN_NUMBERS = {np.dtype(np.float64): nw.Float64(), np.dtype(np.float32): nw.Fl
                  np.dtype(np.int32): nw.Int32()}  # fmt: skip
 
 
-def _frame_of_array(array: NDArray[Any], names: Sequence[Any] | None) -> pd.DataFrame:
+def _frame_of_array(array: Values, names: Sequence[Any] | None) -> pd.DataFrame:
     if array.ndim != 2:
         raise DataError(f"the array has {array.ndim} dimensions, expected 2 (rows and columns)")
     if names is None:
@@ -187,16 +187,14 @@ def _check_shape(columns: Sequence[Column], contexts: tuple[int, ...]) -> None:
         raise DataError("the table has no rows")
 
 
-def _read_context(
-    column: Column, declared: Mapping[str, Kind], whole_floats: bool
-) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+def _read_context(column: Column, declared: Mapping[str, Kind], whole_floats: bool) -> tuple[tuple[Any, ...], Codes]:
     """The levels of a context variable, and the level of every row."""
     if declared.get(column.name) is Kind.CONTINUOUS:
         raise DataError(f"context {column.name!r} is declared continuous; a context is categorical")
     return read_levels(column, declared=column.name in declared, whole_floats=whole_floats)
 
 
-def _cells(read: Mapping[str, NDArray[np.int32]], rows: int) -> tuple[tuple[tuple[int, ...], ...], NDArray[np.int32]]:
+def _cells(read: Mapping[str, Codes], rows: int) -> tuple[tuple[tuple[int, ...], ...], Codes]:
     """The combinations of levels that occur, sorted, and the combination of every row; -1 where a level is missing."""
     if not read:
         return ((),), np.zeros(rows, dtype=np.int32)

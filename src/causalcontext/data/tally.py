@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
 from causalcontext.kernels.limits import SMALLEST_SCATTER
 from causalcontext.kernels.rows.scan import add_cross_products, centre_by_level, mirror, order_by_level, scan
 
@@ -28,14 +29,14 @@ class Tally:
         A hash of every column.
     """
 
-    n: NDArray[np.int64]
-    lost: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    scatter: NDArray[np.float64]
-    missing: NDArray[np.int64]
-    infinite: NDArray[np.int64]
+    n: Ints
+    lost: Ints
+    mean: Floats
+    low: Floats
+    high: Floats
+    scatter: Floats
+    missing: Ints
+    infinite: Ints
     digests: NDArray[np.uint64]
 
 
@@ -55,7 +56,7 @@ def no_tally(levels: int, variables: int) -> Tally:
     )
 
 
-def add_batch(tally: Tally, values: NDArray[np.float64], codes: NDArray[np.int32], first_row: int) -> None:
+def add_batch(tally: Tally, values: Floats, codes: Codes, first_row: int) -> None:
     """Add a batch of rows to the tally.
 
     Parameters
@@ -80,7 +81,7 @@ def add_batch(tally: Tally, values: NDArray[np.float64], codes: NDArray[np.int32
         _merge(tally, int(level), centred, starts[level] + level, starts[level + 1] + level, batch_mean[level])
 
 
-def settle(tally: Tally) -> NDArray[np.bool_]:
+def settle(tally: Tally) -> Bools:
     """Which variables are constant in which context, once all batches are in; the moments are exact for them.
 
     Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0.
@@ -88,7 +89,7 @@ def settle(tally: Tally) -> NDArray[np.bool_]:
     mirror(tally.scatter)
     single = (tally.low == tally.high) | (tally.n <= 1)[:, None]
     tally.mean[...] = np.where(single & (tally.n > 0)[:, None], tally.low, tally.mean)
-    constant: NDArray[np.bool_] = single | (np.diagonal(tally.scatter, axis1=1, axis2=2) < SMALLEST_SCATTER)
+    constant: Bools = single | (np.diagonal(tally.scatter, axis1=1, axis2=2) < SMALLEST_SCATTER)
     for level in np.flatnonzero(constant.any(axis=1)):
         tally.scatter[level, constant[level], :] = 0.0
         tally.scatter[level, :, constant[level]] = 0.0
@@ -98,10 +99,10 @@ def settle(tally: Tally) -> NDArray[np.bool_]:
 def _merge(
     tally: Tally,
     level: int,
-    centred: NDArray[np.float64],
+    centred: Floats,
     start: int,
     free: int,
-    batch_mean: NDArray[np.float64],
+    batch_mean: Floats,
 ) -> None:
     """Add rows of one context: columns `start` to `free` of `centred`, with column `free` to write in.
 

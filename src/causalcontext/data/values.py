@@ -7,17 +7,17 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Column, Kind, has_own_order, plain_values
 from causalcontext.data.levels import read_levels
 from causalcontext.errors import DataError
+from causalcontext.kernels.arrays import Values
 
 MOSTLY = 0.5
 """Share of numbers from which on a column of text is taken for numbers with typing errors."""
 
 
-def read_system(column: Column, kind: Kind) -> tuple[NDArray[Any], tuple[Any, ...]]:
+def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
     """The values of a column, and the categories that codes stand for; no categories for numbers.
 
     Raises
@@ -38,7 +38,7 @@ def read_system(column: Column, kind: Kind) -> tuple[NDArray[Any], tuple[Any, ..
     return (np.where(codes < 0, np.nan, codes) if (codes < 0).any() else codes), levels
 
 
-def _numbers(column: Column) -> NDArray[Any]:
+def _numbers(column: Column) -> Values:
     """A column as a numeric array, in its own dtype where compiled code can read it, else as float64."""
     values = plain_values(column)
     if values.dtype.kind in "iuf" and values.dtype.itemsize <= 8:
@@ -54,7 +54,7 @@ def _numbers(column: Column) -> NDArray[Any]:
     return numbers
 
 
-def _counts(column: Column) -> NDArray[Any]:
+def _counts(column: Column) -> Values:
     """Whole numbers from 0; what is missing or infinite is reported later."""
     values = _numbers(column)
     finite = values[np.isfinite(values)]

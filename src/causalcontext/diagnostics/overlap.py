@@ -7,11 +7,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import StepFunction, step_functions
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 
 LITTLE_OVERLAP = 0.1
@@ -56,7 +56,7 @@ def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) 
             yield Finding("overlap", Severity.CAUTION, message, advice, evidence)
 
 
-def _box(values: NDArray[np.float64]) -> tuple[float, float]:
+def _box(values: Floats) -> tuple[float, float]:
     values = values[np.isfinite(values)]
     if values.size == 0:
         return np.nan, np.nan

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.ends import adjacent, may_cause
 from causalcontext.independence.protocol import PreparedTest
+from causalcontext.kernels.arrays import Bools
 from causalcontext.questions import masked
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.search.algorithm import algorithm_1
@@ -46,7 +46,7 @@ def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
         yield Finding("selection bias", Severity.NOTE, message, "", evidence)
 
 
-def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> NDArray[np.bool_]:
+def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
     """The adjacencies of PC-M, of several context variables inside every combination; shape (contexts, N, N)."""
     settings, variables = result.settings, len(result.names)
     limit = variables if settings.max_given is None else settings.max_given

@@ -25,6 +25,7 @@ from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.protocol import PreparedTest, prepared_test
 from causalcontext.independence.registry import TESTS, find_test
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
 from causalcontext.progress import Count, counting_bar
@@ -32,7 +33,6 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
 
-Floats = NDArray[np.float64]
 MARKS = {
     Kind.PATTERN: ("-->", "<--", "o-o", "x-x"),
     Kind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
@@ -194,7 +194,7 @@ def _several(resample: Resample, numbers: NDArray[np.intp], seed: int) -> list[N
     return [resample.ends(int(number), seed) for number in numbers]
 
 
-def _labels(result: ContextGraphs, present: NDArray[np.bool_]) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:
+def _labels(result: ContextGraphs, present: Bools) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:
     """For every pair that is adjacent in some sample, how often it is present in just these contexts."""
     found: dict[tuple[int, int], dict[tuple[Any, ...], float]] = {}
     powers = 1 << np.arange(len(result.contexts), dtype=object)

@@ -18,10 +18,9 @@ from scipy import special
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.some_rows import complete_rows
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SMALLEST_SCATTER
 from causalcontext.questions import adaptive
-
-Floats = NDArray[np.float64]
 
 BOX = (0.05, 0.95)
 FEWEST_ROWS = 30
@@ -170,7 +169,7 @@ class Support:
         return self._rows[view]
 
     @cached_property
-    def _usable(self) -> NDArray[np.bool_]:
+    def _usable(self) -> Bools:
         return complete_rows(self.data)
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.checks import check_survey
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.export.refusals import missing_package
 from causalcontext.independence.registry import find_test
+from causalcontext.kernels.arrays import Values
 from causalcontext.questions import Trial, adaptive
 
 NAME = "causalcontext"
@@ -33,7 +33,7 @@ class AdaptiveTest:
         A name of the registry.
     """
 
-    def __init__(self, data: NDArray[Any], context: int | None = None, level: int = 0, test: str = "auto") -> None:
+    def __init__(self, data: Values, context: int | None = None, level: int = 0, test: str = "auto") -> None:
         names = [str(column) for column in range(data.shape[1])]
         table = read_table(np.asarray(data), None if context is None else str(context), names=names)
         survey = take_survey(table, "raise")
@@ -66,7 +66,7 @@ def register(name: str = NAME) -> str:
         raise missing_package("causal-learn 0.1.4 or newer", "compare") from error
 
     class Registered(CIT_Base):  # type: ignore[misc]
-        def __init__(self, data: NDArray[Any], **options: Any) -> None:
+        def __init__(self, data: Values, **options: Any) -> None:
             super().__init__(data)
             self.method = name
             self._test = AdaptiveTest(data, **options)

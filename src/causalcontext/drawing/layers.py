@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs.ends import End
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import causal_order
+from causalcontext.kernels.arrays import Bools, Ints
 
 SWEEPS = 12
 Arc = tuple[int, int]
@@ -29,7 +29,7 @@ def oriented_arcs(graph: Graph) -> list[Arc]:
     return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in pairs]
 
 
-def layer_numbers(count: int, arcs: Sequence[Arc]) -> NDArray[np.int64]:
+def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
     """The layer of every variable: behind all its causes, and as close to its effects as that allows."""
     parents, children = _sides(count, arcs)
     layer = np.zeros(count, dtype=np.int64)
@@ -42,7 +42,7 @@ def layer_numbers(count: int, arcs: Sequence[Arc]) -> NDArray[np.int64]:
     return layer
 
 
-def threaded(layer: NDArray[np.int64], arcs: Sequence[Arc]) -> tuple[NDArray[np.int64], dict[Arc, list[int]]]:
+def threaded(layer: Ints, arcs: Sequence[Arc]) -> tuple[Ints, dict[Arc, list[int]]]:
     """The layers of variables and of the places where long edges pass, and the chain of places of every arc."""
     places = layer.tolist()
     chains: dict[Arc, list[int]] = {}
@@ -53,7 +53,7 @@ def threaded(layer: NDArray[np.int64], arcs: Sequence[Arc]) -> tuple[NDArray[np.
     return np.array(places, dtype=np.int64), chains
 
 
-def sorted_layers(layer: NDArray[np.int64], chains: Iterable[Sequence[int]]) -> list[list[int]]:
+def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int]]:
     """The members of every layer from top to bottom, with few crossings."""
     links = [(a, b) for chain in chains for a, b in pairwise(chain)]
     before, behind = _sides(len(layer), links)
@@ -104,7 +104,7 @@ def _causal_order(graph: Graph) -> list[int]:
     return order
 
 
-def _links(count: int, arcs: Sequence[Arc]) -> NDArray[np.bool_]:
+def _links(count: int, arcs: Sequence[Arc]) -> Bools:
     links = np.zeros((count, count), dtype=np.bool_)
     for start, end in arcs:
         links[start, end] = True

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from causalcontext.drawing.layers import Arc, layer_numbers, oriented_arcs, sorted_layers, threaded
 from causalcontext.drawing.names import shown_names, text_width
 from causalcontext.graphs.graph import Graph
+from causalcontext.kernels.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
 COLUMN_GAP = 5.0
 ROW_GAP = 1.5
 THREAD_GAP = 1.1
@@ -90,7 +90,7 @@ def _layered(graph: Graph, size: Floats) -> tuple[Floats, dict[Arc, Floats]]:
     return centre, _routes(chains, places, centre, size, y, left, right)
 
 
-def _columns(layer: NDArray[np.int64], size: Floats) -> tuple[Floats, Floats]:
+def _columns(layer: Ints, size: Floats) -> tuple[Floats, Floats]:
     """Left and right side of every column: as wide as its widest box."""
     widths = np.array([size[layer == number, 0].max(initial=1.0) for number in range(int(layer.max()) + 1)])
     left = np.concatenate([[0.0], np.cumsum(widths + COLUMN_GAP)[:-1]])
@@ -140,7 +140,7 @@ def _nondecreasing(wanted: Floats) -> Floats:
     return np.concatenate([np.full(count, total / count) for total, count in blocks]) if blocks else wanted
 
 
-def _routes(chains: dict[Arc, list[int]], places: NDArray[np.int64], centre: Floats, size: Floats, y: Floats,
+def _routes(chains: dict[Arc, list[int]], places: Ints, centre: Floats, size: Floats, y: Floats,
             left: Floats, right: Floats) -> dict[Arc, Floats]:  # fmt: skip
     leaving = _ports(chains, y, size, end=0)
     entering = _ports(chains, y, size, end=-1)

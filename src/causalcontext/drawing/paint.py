@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Polygon
 from matplotlib.path import Path
-from numpy.typing import NDArray
 
 from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.legend import Sample
@@ -18,11 +17,11 @@ from causalcontext.drawing.names import text_width
 from causalcontext.drawing.palette import BOX_FILL, CONTEXT_FILL, INK, text_colour
 from causalcontext.drawing.strokes import Stroke
 from causalcontext.graphs.ends import End
+from causalcontext.kernels.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 HEAD = 0.95
 _ROOM = {End.ARROW: HEAD * 0.8, End.MIXED: HEAD * 0.8, End.CIRCLE: 0.62, End.CONFLICT: 0.4, End.TAIL: 0.0}
 """How much of the line its end takes up."""

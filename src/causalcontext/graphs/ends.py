@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import DataError
+from causalcontext.kernels.arrays import Bools
 
 Ends = NDArray[np.int8]
-Bools = NDArray[np.bool_]
 
 
 class End(IntEnum):

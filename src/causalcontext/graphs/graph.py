@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, check_choice, did_you_mean
 from causalcontext.graphs.ends import End, Ends, Kind, adjacent, as_written, ends_of_mark, mark_of
+from causalcontext.kernels.arrays import Bools
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +82,7 @@ class Graph:
         return self._ends
 
     @property
-    def adjacency(self) -> NDArray[np.bool_]:
+    def adjacency(self) -> Bools:
         """True where two variables share an edge of any kind; symmetric, in the order of `names`."""
         return adjacent(self._ends)
 

@@ -12,7 +12,8 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from causalcontext.graphs.ends import Bools, Ends, may_cause
+from causalcontext.graphs.ends import Ends, may_cause
+from causalcontext.kernels.arrays import Bools
 
 
 def ancestors(links: Bools, node: int) -> Bools:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.graphs.ends import End, Ends, Kind, as_written, mark_of
 from causalcontext.graphs.graph import Graph
+from causalcontext.kernels.arrays import Bools
 
 
 def union_graph(graphs: Sequence[Graph]) -> Graph:
@@ -119,5 +119,5 @@ def _labeled(names: Sequence[str], ends: Ends, i: int, j: int, contexts: tuple[A
     return LabeledEdge(names[source], names[target], mark_of(ends, source, target), contexts)
 
 
-def _chosen(contexts: Iterable[Any], where: NDArray[np.bool_]) -> tuple[Any, ...]:
+def _chosen(contexts: Iterable[Any], where: Bools) -> tuple[Any, ...]:
     return tuple(value for value, chosen in zip(contexts, where, strict=True) if chosen)

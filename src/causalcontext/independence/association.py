@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr
 
 from causalcontext.independence.rows import Answer, untestable
+from causalcontext.kernels.arrays import Floats
 from causalcontext.questions import Reason
 
-Floats = NDArray[np.float64]
 FEWEST_DF = 5
 
 

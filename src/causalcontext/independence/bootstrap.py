@@ -6,13 +6,11 @@ Classes are drawn from the smaller model with the conditions as they are, and bo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.independence.likelihood_fits import NestedFits, shares
 from causalcontext.independence.permutation import sequential_p
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.bootstrap import drawn_exceedances
-
-Floats = NDArray[np.float64]
 
 
 def bootstrap_p(found: NestedFits, random: np.random.Generator) -> float:

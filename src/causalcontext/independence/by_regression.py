@@ -12,7 +12,6 @@ than `ROWS_PER_COEFFICIENT` effective rows for every coefficient, classes are dr
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
 from causalcontext.data.kinds import Kind
@@ -28,10 +27,10 @@ from causalcontext.independence.likelihood_fits import (
     shares,
 )
 from causalcontext.independence.rows import Answer, Variable, untestable
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.newton import POISSON
 from causalcontext.questions import Reason
 
-Floats = NDArray[np.float64]
 ROWS_PER_COEFFICIENT = 15
 CLEAR, INSIGNIFICANT = 1e-5, 0.25
 """A chi-squared p-value below the first is kept from a third of these rows on, one above the second always."""

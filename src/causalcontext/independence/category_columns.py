@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.independence.rows import Variable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from causalcontext.kernels.arrays import Floats, Ints
 
 
 def as_arrays(x: Variable, y: Variable, given: Sequence[Variable]) -> tuple[Floats, Floats, Ints, int]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma
 
 from causalcontext.data.kinds import Kind
@@ -20,12 +19,9 @@ from causalcontext.errors import OptionError
 from causalcontext.independence.labels import Strength
 from causalcontext.independence.permutation import check_permutations, permutation_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, as_variable, untestable
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 from causalcontext.kernels.rows.neighbours import local_shuffles, nearest_rows, shuffled_information
 from causalcontext.questions import Reason
-
-Shorts = NDArray[np.int16]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FEWEST_ROWS = 10
 """Rows that a trial needs, and rows whose x has to have somewhere to go."""
@@ -150,7 +146,7 @@ class RankSpace(NamedTuple):
     """
 
     columns: Shorts
-    is_code: NDArray[np.bool_]
+    is_code: Bools
     far: int
     strict: bool
     psi: Floats

@@ -15,6 +15,7 @@ from causalcontext.independence.association import FEWEST_DF, association
 from causalcontext.independence.designs import added_to, base_of, columns_of
 from causalcontext.independence.rows import Answer, RowTest, Variable, as_variable, untestable
 from causalcontext.independence.strata import parts_of, strata_of
+from causalcontext.kernels.arrays import Floats
 from causalcontext.questions import Reason
 
 Rows = NDArray[np.intp]
@@ -97,7 +98,7 @@ def _part(variable: Variable, rows: Rows) -> Variable | None:
     return as_variable(variable.values[rows], variable.kind)
 
 
-def _base(given: Sequence[Variable], rows: Rows) -> NDArray[np.float64]:
+def _base(given: Sequence[Variable], rows: Rows) -> Floats:
     return base_of([z for z in (_part(z, rows) for z in given) if z is not None], rows.size)
 
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.rows import Variable
+from causalcontext.kernels.arrays import Floats
 
-Floats = NDArray[np.float64]
 SMALLEST_SHARE = 1e-5
 """A column whose unexplained part is shorter than this share of it adds nothing."""
 

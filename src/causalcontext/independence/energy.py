@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from causalcontext.data.kinds import Kind
@@ -18,10 +17,9 @@ from causalcontext.errors import OptionError
 from causalcontext.independence.labels import Strength
 from causalcontext.independence.permutation import check_permutations, permutation_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.energy import dispersion_within
 from causalcontext.questions import Reason
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class EnergyDistance(RowTest):
         order = np.argsort(number.values, kind="stable")
         values, codes = _standardised(number.values[order]), group.codes[order]
 
-        def statistics(assignments: NDArray[np.int64]) -> Floats:
+        def statistics(assignments: Ints) -> Floats:
             return _disco(dispersion_within(assignments, values, group.levels), values, group.levels)
 
         def draw(count: int) -> Floats:

@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, xlogy
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.permutation import sequential_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
 from causalcontext.independence.strata import parts_of, strata_of
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.contingency import cell_sum, permuted_exceedances
 from causalcontext.questions import Reason
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ROWS_PER_CELL = 10
 """Fewer than this on average, and the p-value comes from permutations."""
 FEWEST_ROWS = 10

@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma
 
 from causalcontext.data.moments import Moments
 from causalcontext.independence.labels import Label, Strength
 from causalcontext.independence.protocol import Declared, answer_in_groups
 from causalcontext.independence.wilks import WILKS, wilks
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.levels.gaussian import FISHER, Asked, Sheets, Views, answer_batch, workspace
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.questions import Contexts, Outcomes, Reason, Trial
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 STUDENT_LABEL = Label("partial-correlation", Strength.CORRELATION)
 FISHER_LABEL = Label("fisher-z", Strength.CORRELATION)

@@ -12,15 +12,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.rows import Variable
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.newton import LOGIT, ORDINAL, POISSON, maximise, one_pass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NO_INFORMATION = 1e-3
 """Information below which a direction of the coefficients is not estimable; 1 is what a single row can give."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
+from causalcontext.kernels.arrays import Floats
 
-Floats = NDArray[np.float64]
 Draw = Callable[[int], Floats]
 """`draw(count)`: the statistics of the next `count` permutations."""
 

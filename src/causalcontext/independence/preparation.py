@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from causalcontext.data.checks import check_survey
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.missing import missing_rows, with_placeholders
 from causalcontext.data.survey import Survey, drop_empty_cells, take_survey
 from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.independence.testwise import PreparedTestwise
+from causalcontext.kernels.arrays import Bools
 
 
 class Preparation(NamedTuple):
@@ -43,7 +41,7 @@ def prepare(data: Dataset, test: IndependenceTest, missing: str) -> Preparation:
 
 
 def _prepare_testwise(
-    data: Dataset, observed: Survey, test: IndependenceTest, gaps: Mapping[int, NDArray[np.bool_]]
+    data: Dataset, observed: Survey, test: IndependenceTest, gaps: Mapping[int, Bools]
 ) -> Preparation:
     """The same with missing values: only rows without a context are dropped."""
     filled = with_placeholders(data, gaps)

@@ -17,9 +17,8 @@ from scipy.special import chdtrc
 from causalcontext.errors import OptionError
 from causalcontext.independence.labels import Strength
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.questions import Reason
-
-Floats = NDArray[np.float64]
 
 FEWEST_ROWS = 30
 ROWS_PER_FEATURE = 8
@@ -45,12 +44,12 @@ class Rcot(RowTest):
 
     Notes
     -----
-    Numbers are standardised; features are cos(w z + b) with Gaussian w of the width that the median distance of rows
-    gives (of at most 250, drawn by the seed), b uniform, standardised again. Codes are one-hot, every level kept, so
-    that no level is singled out. The regression on Z is a ridge regression (penalty 1e-8 of the largest eigenvalue:
-    only numerical) on the features of Z, and on its numbers themselves, which the original leaves out. With codes in Z,
-    every combination of codes has a regression of its own, of fewer features (one for every 8 rows of a combination,
-    on average), or, if that leaves no room for them, codes only shift the mean.
+    Numbers are standardised, with the longer tail on the right; features are cos(w z + b) with Gaussian w of the width
+    that the median distance of rows gives (of at most 250, drawn by the seed), b uniform, standardised again. Codes are
+    one-hot, every level kept, so that no level is singled out. The regression on Z is a ridge regression (penalty 1e-8
+    of the largest eigenvalue: only numerical) on the features of Z, and on its numbers themselves, which the original
+    leaves out. With codes in Z, every combination of codes has a regression of its own, of fewer features (one for
+    every 8 rows of a combination, on average), or, if that leaves no room for them, codes only shift the mean.
 
     The statistic is n times the sum of squared covariances of the residuals. Under independence it is a weighted sum of
     chi-squared variables whose weights are the eigenvalues of the covariance C of the products of residuals;
@@ -91,7 +90,7 @@ def features_of_conditions(given: Sequence[Variable], most: int, random: np.rand
     """What x and y are regressed on, centred; shape (rows, features), nothing if nothing is given."""
     if not given:
         return np.empty((rows, 0))
-    numbers = np.array([_standardised(z.values) for z in given if z.is_number]).reshape(-1, rows).T
+    numbers = np.array([_upright(z.values) for z in given if z.is_number]).reshape(-1, rows).T
     codes = [z.codes for z in given if not z.is_number]
     cells = np.unique(codes, axis=1, return_inverse=True)[1].ravel() if codes else np.zeros(rows, np.intp)
     room = min(most, rows // (ROWS_PER_FEATURE * int(cells.max() + 1)))
@@ -154,10 +153,10 @@ def _features(variable: Variable, count: int, random: np.random.Generator) -> Fl
     """One-hot codes, or random features of a number; centred, shape (rows, features)."""
     if not variable.is_number:
         return _centred(_one_hot(variable.codes))
-    return fourier_features(_standardised(variable.values)[:, np.newaxis], count, random)
+    return fourier_features(_upright(variable.values)[:, np.newaxis], count, random)
 
 
-def _one_hot(codes: NDArray[np.int64] | NDArray[np.intp]) -> Floats:
+def _one_hot(codes: Ints | NDArray[np.intp]) -> Floats:
     columns: Floats = (codes[:, np.newaxis] == np.arange(codes.max() + 1)).astype(np.float64)
     return columns
 
@@ -165,6 +164,12 @@ def _one_hot(codes: NDArray[np.int64] | NDArray[np.intp]) -> Floats:
 def _centred(columns: Floats) -> Floats:
     centred: Floats = columns - columns.mean(axis=0)
     return centred
+
+
+def _upright(values: Floats) -> Floats:
+    """Mean 0, variance 1, and the longer tail on the right: features then do not depend on the sign of a column."""
+    scaled = _standardised(values)
+    return scaled if (scaled**3).sum() >= 0.0 else -scaled
 
 
 def _standardised(values: Floats) -> Floats:

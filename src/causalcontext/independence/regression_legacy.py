@@ -23,15 +23,13 @@ from causalcontext.errors import NotYetError
 from causalcontext.independence.labels import Label, Strength
 from causalcontext.independence.protocol import Declared
 from causalcontext.independence.rows import standardised
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.questions import Outcomes, Reason, Trial
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
     from causalcontext.data.survey import Survey
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ def _untestable(count: int, reason: Reason) -> _Answers:
     return nothing, nothing, nothing, np.full(count, reason, dtype=np.int8)
 
 
-def _why(untestable: NDArray[np.bool_]) -> NDArray[np.int8]:
+def _why(untestable: Bools) -> NDArray[np.int8]:
     return np.where(untestable, Reason.COLLINEAR, Reason.TESTABLE).astype(np.int8)
 
 
@@ -164,7 +162,7 @@ def _partial_correlation(scatter: Floats, pairs: Ints, given: Ints) -> tuple[Flo
     return np.where(untestable, np.nan, left[:, 0, 1] / scale), _why(untestable)
 
 
-def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Floats, Bools]:
     """Cross products of the residuals of `chosen` on `given`, and where one of them has nothing left.
 
     Parameters
@@ -184,5 +182,5 @@ def _residual_scatter(scatter: Floats, chosen: Ints, given: Ints) -> tuple[Float
         left = own - across.swapaxes(1, 2) @ np.linalg.pinv(among, rcond=COLLINEAR_BELOW, hermitian=True) @ across
     diagonal = np.diagonal(left, axis1=1, axis2=2)
     before = np.diagonal(own, axis1=1, axis2=2)
-    empty: NDArray[np.bool_] = np.asarray((diagonal <= COLLINEAR_BELOW * before).any(axis=1))
+    empty: Bools = np.asarray((diagonal <= COLLINEAR_BELOW * before).any(axis=1))
     return left, empty

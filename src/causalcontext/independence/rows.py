@@ -21,13 +21,12 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.some_rows import complete_rows
 from causalcontext.independence.labels import Label, Strength
 from causalcontext.independence.protocol import Declared, Needs
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.questions import Outcomes, Reason, Trial, described
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
     from causalcontext.data.survey import Survey
-
-Floats = NDArray[np.float64]
 
 
 _NO_RANDOM = np.random.default_rng(0)
@@ -56,7 +55,7 @@ class Variable(NamedTuple):
         return self.kind.is_number
 
     @property
-    def codes(self) -> NDArray[np.int64]:
+    def codes(self) -> Ints:
         """The codes of a categorical or ordered column as integers."""
         return self.values.astype(np.int64)
 

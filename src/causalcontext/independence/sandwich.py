@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.association import FEWEST_DF
 from causalcontext.independence.designs import added_to, base_of, columns_of
 from causalcontext.independence.rows import Answer, RowTest, Variable, untestable
+from causalcontext.kernels.arrays import Floats
 from causalcontext.questions import Reason
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

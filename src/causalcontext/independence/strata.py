@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.independence.rows import Variable
-
-Ints = NDArray[np.int64]
+from causalcontext.kernels.arrays import Ints
 
 
 def strata_of(given: Sequence[Variable], rows: int) -> Ints:

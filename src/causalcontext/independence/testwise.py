@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.some_rows import some_rows
@@ -22,6 +21,7 @@ from causalcontext.independence.protocol import (
     answer_in_groups,
     prepared_test,
 )
+from causalcontext.kernels.arrays import Bools
 from causalcontext.questions import Outcomes, Trial
 
 MOST_PREPARED = 64
@@ -43,7 +43,7 @@ class PreparedTestwise(Declared):
     """
 
     def __init__(self, test: IndependenceTest, data: Dataset, survey: Survey,
-                 missing: Mapping[int, NDArray[np.bool_]]) -> None:  # fmt: skip
+                 missing: Mapping[int, Bools]) -> None:  # fmt: skip
         self.test, self.data, self.missing = test, data, missing
         self._prepared: OrderedDict[frozenset[int], PreparedTest] = OrderedDict()
         self._prepared[frozenset()] = everywhere = prepared_test(test, data, survey)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from causalcontext.data.moments import Moments
 from causalcontext.independence.labels import Label
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.questions import Contexts, Outcomes, Reason, Trial
 
-Floats = NDArray[np.float64]
 Answer = tuple[float, float, int, int]
 """Statistic, degrees of freedom, rows, reason."""
 WILKS = Label("wilks")

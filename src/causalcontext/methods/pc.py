@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs.ends import adjacent
+from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.questions import adaptive, masked, pooled
 from causalcontext.results.log import Decision, TrialLog
@@ -51,11 +51,11 @@ def pc_b(task: Task) -> Outcome:
     return Outcome(ends, log, inside.tests + everywhere.tests, inside.complete)
 
 
-def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> NDArray[np.bool_]:
+def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> Bools:
     """Where PC-P has the say in PC-B: links at context variables, edges that only it removes, weaker evidence."""
     removed_inside = inside.decision == Decision.ABSENT
     weaker = ~(inside.p >= everywhere.p)
     removed_by_pool = everywhere.decision == Decision.ABSENT
     at_context = inside.decision == Decision.NOT_SEARCHED
-    has_say: NDArray[np.bool_] = at_context | (~removed_inside & (removed_by_pool | (weaker & ~np.isnan(everywhere.p))))
+    has_say: Bools = at_context | (~removed_inside & (removed_by_pool | (weaker & ~np.isnan(everywhere.p))))
     return has_say

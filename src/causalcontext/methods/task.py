@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import Survey
 from causalcontext.diagnostics.support import Support
 from causalcontext.graphs.ends import Ends
 from causalcontext.independence.protocol import PreparedTest
+from causalcontext.kernels.arrays import Ints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
 from causalcontext.questions import ViewRule
@@ -67,7 +65,7 @@ class Outcome:
 
     ends: Ends
     log: TrialLog
-    tests: NDArray[np.int64]
+    tests: Ints
     complete: bool
     origins: Mapping[Place, Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()

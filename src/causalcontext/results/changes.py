@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.ends import as_written, directed, mark_of
+from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
 from causalcontext.results.slopes import slope
@@ -83,7 +83,7 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
     return pd.DataFrame(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
 
 
-def false_discovery(p: Sequence[float], of: int = 0) -> NDArray[np.float64]:
+def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
     """Benjamini and Hochberg's adjusted p-values; what was not tested stays NaN and is not counted.
 
     With `of` the p-values are the smallest ones of so many: a search that looked at all pairs has picked them.

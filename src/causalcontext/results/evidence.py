@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.graphs.union import LabeledUnion
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.log import Decision
 
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
@@ -46,13 +47,13 @@ class ScoreEvidence:
         Random starts, and how many of them ended at the best score.
     """
 
-    difference: NDArray[np.float64]
-    strength: NDArray[np.float64]
-    effect: NDArray[np.int64]
+    difference: Floats
+    strength: Floats
+    effect: Ints
     decision: NDArray[np.int8]
     model: tuple[str, ...]
-    block: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    block: Ints
+    rows: Ints
     score: float
     penalty: float
     search: str

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import cell_values
 from causalcontext.data.files import write_whole
@@ -18,6 +17,7 @@ from causalcontext.errors import FileError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.labels import Label, Strength
+from causalcontext.kernels.arrays import Values
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts
@@ -207,13 +207,13 @@ def _moments_from_dict(moments: dict[str, Any] | None) -> Moments | None:
     return Moments(*(_decoded(moments[name]) for name in ("rows", "mean", "scatter")))
 
 
-def _encoded(array: NDArray[Any]) -> dict[str, Any]:
+def _encoded(array: Values) -> dict[str, Any]:
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     text = base64.b64encode(little.tobytes()).decode("ascii")
     return {"type": little.dtype.str, "shape": list(array.shape), "base64": text}
 
 
-def _decoded(stored: dict[str, Any]) -> NDArray[Any]:
+def _decoded(stored: dict[str, Any]) -> Values:
     if stored["type"] not in ("<f8", "<i8"):
         raise ValueError(f"unexpected number type {stored['type']!r}")
     flat = np.frombuffer(base64.b64decode(stored["base64"]), dtype=stored["type"])

@@ -12,12 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.independence.labels import Label
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts, Values
 from causalcontext.kernels.levels.skeleton import CUT, DF, LABEL, MASK, REASON, ROWS, SIZE, STATISTIC, UNTESTED, P
 from causalcontext.questions import Trial
 from causalcontext.search.ledger import Ledger, slot
 from causalcontext.search.plan import Plan
-
-Ints = NDArray[np.int64]
 
 
 class Decision(IntEnum):
@@ -57,15 +56,15 @@ class TrialLog:
     """
 
     decision: NDArray[np.int8]
-    p: NDArray[np.float64]
-    statistic: NDArray[np.float64]
-    df: NDArray[np.float64]
-    n: NDArray[np.int64]
-    view: NDArray[np.int64]
-    given: NDArray[np.int16]
+    p: Floats
+    statistic: Floats
+    df: Floats
+    n: Ints
+    view: Ints
+    given: Shorts
     reason: NDArray[np.int8]
-    untested: NDArray[np.int64]
-    cut: NDArray[np.int64]
+    untested: Ints
+    cut: Ints
     label: NDArray[np.int8]
     labels: tuple[Label, ...]
 
@@ -160,7 +159,7 @@ class TrialLog:
         decision[:, np.isin(first, variables) | np.isin(second, variables)] = Decision.NOT_SEARCHED
         return replace(self, decision=decision)
 
-    def combined(self, other: TrialLog, take_other: NDArray[np.bool_]) -> TrialLog:
+    def combined(self, other: TrialLog, take_other: Bools) -> TrialLog:
         """This log, with the entries of another one where `take_other` is true; shape (contexts, pairs)."""
         width = max(self.given.shape[2], other.given.shape[2])
         values: dict[str, Any] = {"labels": self.labels}
@@ -186,7 +185,7 @@ class TrialLog:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _for_every(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def _for_every(array: Values, shape: tuple[int, ...]) -> Values:
     """The array itself where every context has its own entries, else the entries of one graph for all of them."""
     return array if array.shape == shape else np.broadcast_to(array, shape)
 
@@ -198,7 +197,7 @@ def _views(plan: Plan, ledger: Ledger) -> Ints:
     return np.where(mask >= 0, plan.views[graph, np.maximum(mask, 0)], -1)
 
 
-def _conditions(plan: Plan, ledger: Ledger) -> NDArray[np.int16]:
+def _conditions(plan: Plan, ledger: Ledger) -> Shorts:
     """The conditioning sets, with what the masks keep of their triggers at the end."""
     kept = max(len(mask.kept) for mask in plan.masks)
     if kept == 0:
@@ -222,7 +221,7 @@ def _decisions(plan: Plan, ledger: Ledger) -> NDArray[np.int8]:
     return decision.astype(np.int8)
 
 
-def _named_sets(given: NDArray[np.int16], names: Sequence[str]) -> NDArray[np.object_]:
+def _named_sets(given: Shorts, names: Sequence[str]) -> NDArray[np.object_]:
     """Conditioning sets as tuples of names."""
     sets = np.empty(len(given), dtype=object)
     sets[:] = [()] * len(given)
@@ -231,10 +230,10 @@ def _named_sets(given: NDArray[np.int16], names: Sequence[str]) -> NDArray[np.ob
     return sets
 
 
-def _padded(given: NDArray[np.int16], width: int) -> NDArray[np.int16]:
+def _padded(given: Shorts, width: int) -> Shorts:
     return np.pad(given, ((0, 0), (0, 0), (0, width - given.shape[2])), constant_values=-1)
 
 
-def _trimmed(given: NDArray[np.int16]) -> NDArray[np.int16]:
+def _trimmed(given: Shorts) -> Shorts:
     """The same sets without columns that hold nothing."""
     return given[:, :, (given >= 0).any(axis=(0, 1))]

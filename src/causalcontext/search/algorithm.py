@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from causalcontext.graphs.ends import Ends, ends_of_arcs
+from causalcontext.kernels.arrays import Bools
 from causalcontext.progress import Advance
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.cycles import separate_inside
@@ -12,7 +13,7 @@ from causalcontext.search.family import Doubt, Evidence, Origin
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import LevelSearch, run_level, sweeps
 from causalcontext.search.orient import Oriented, orient_all
-from causalcontext.search.plan import Bools, Physical, Plan, Trusted
+from causalcontext.search.plan import Physical, Plan, Trusted
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,10 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.independence.protocol import PreparedTest
+from causalcontext.kernels.arrays import Codes, Ints
+from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import (
     CUT,
     DF,
@@ -25,16 +26,14 @@ from causalcontext.kernels.levels.skeleton import (
     SIZE,
     STATISTIC,
     UNTESTED,
-    Ballots,
     Decisions,
     P,
-    Pairs,
     no_decisions,
 )
+from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.questions import Outcomes, Trial
 from causalcontext.search.levels import Scene, Sweep
 
-Ints = NDArray[np.int64]
 Answer = tuple[float, float, float, int, int, int]
 """p, statistic, df, rows, reason, label."""
 LARGEST_BLOCK = 64
@@ -166,7 +165,7 @@ class BatchedSearch:
         return False
 
 
-def _of_level(sweep: Sweep, x: int, y: int, g: int, facts: NDArray[np.int32]) -> Iterator[Candidate]:
+def _of_level(sweep: Sweep, x: int, y: int, g: int, facts: Codes) -> Iterator[Candidate]:
     """The sets of one pair in one graph, in canonical order; notes where there are too many."""
     for mask in range(sweep.scene.first_mask, len(sweep.scene.plan.masks)):
         size = sweep.size - len(sweep.scene.plan.masks[mask].triggers)
@@ -175,7 +174,7 @@ def _of_level(sweep: Sweep, x: int, y: int, g: int, facts: NDArray[np.int32]) ->
 
 
 def _sets(scene: Scene, x: int, y: int, g: int, mask: int, size: int,
-          note: tuple[NDArray[np.int32], int] | None = None) -> Iterator[Candidate]:  # fmt: skip
+          note: tuple[Codes, int] | None = None) -> Iterator[Candidate]:  # fmt: skip
     """Sets of `size` variables from the neighbours of x, then from those of y, each once, with the triggers of a mask.
 
     A neighbourhood with too many of them is left out, and the level noted.

@@ -13,15 +13,15 @@ from itertools import accumulate
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.skeleton import Ballots, Share, widest_pools
+from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.levels.neighbours import Share, widest_pools
+from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import MOST_GRAPHS, LevelSearch, Scene, scene_of
-from causalcontext.search.plan import Bools, Plan
+from causalcontext.search.plan import Plan
 from causalcontext.search.sharing import Role, sharing_of
 
-Ints = NDArray[np.int64]
 Triple = tuple[int, int, int]
 
 COLLIDER_RULES = ("majority", "conservative", "first")

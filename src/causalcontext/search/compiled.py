@@ -7,24 +7,16 @@ from functools import lru_cache
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.independence.gaussian import PreparedGaussian, Sheet
+from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.levels.gaussian import Sheets, Workspace, workspace
-from causalcontext.kernels.levels.skeleton import (
-    Ballots,
-    Decisions,
-    Level,
-    Masks,
-    Pairs,
-    count_votes,
-    no_decisions,
-    search_pairs,
-)
+from causalcontext.kernels.levels.neighbours import Pairs
+from causalcontext.kernels.levels.skeleton import Decisions, Level, Masks, no_decisions, search_pairs
+from causalcontext.kernels.levels.votes import Ballots, count_votes
 from causalcontext.search.levels import Scene, Sweep
 from causalcontext.search.plan import Plan
 
-Ints = NDArray[np.int64]
 NEVER = 1 << 20
 """The size of a mask that is left out."""
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from causalcontext.graphs.ends import Ends, directed
 from causalcontext.graphs.paths import ancestors, blocks
+from causalcontext.kernels.arrays import Bools
 from causalcontext.progress import Advance
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import LevelSearch, run_level, sweeps
-from causalcontext.search.plan import Bools, Plan
+from causalcontext.search.plan import Plan
 
 FEWEST_CHILDREN = 2
 """Every union cycle holds at least two children of the context: two of its edges vary, with different heads."""

@@ -14,13 +14,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs.ends import End, Ends, Kind
+from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
 from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triple, Triples
 from causalcontext.search.plan import Physical
+from causalcontext.search.sharing import sharing_ends
 
 CLOSURES: Mapping[Kind, Mapping[End, End]] = {
     Kind.PATTERN: {End.ARROW: End.TAIL, End.TAIL: End.ARROW, End.CONFLICT: End.CONFLICT},
@@ -104,7 +105,7 @@ class PartlyOriented:
     is none of these is a conflict. `parents[b]` and `children[b]` are those with a --> b and b --> a.
     """
 
-    def __init__(self, adjacency: NDArray[np.bool_], ambiguous: frozenset[Triple]) -> None:
+    def __init__(self, adjacency: Bools, ambiguous: frozenset[Triple]) -> None:
         around: list[set[int]] = [set() for _ in adjacency]
         for a, b in np.argwhere(adjacency).tolist():
             around[a].add(b)
@@ -157,7 +158,7 @@ class GraphFamily:
     `origins` has the ends that rules asked for; an end that follows from the other end of its edge has none.
     """
 
-    def __init__(self, adjacency: NDArray[np.bool_], evidence: Evidence, kind: Kind = Kind.PATTERN) -> None:
+    def __init__(self, adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) -> None:
         self.adjacency = adjacency
         self.graphs = [PartlyOriented(a, t.ambiguous) for a, t in zip(adjacency, evidence.triples, strict=True)]
         self.evidence, self.contexts, self.closure = evidence, evidence.contexts, CLOSURES[kind]
@@ -178,10 +179,8 @@ class GraphFamily:
         return bool(wanted)
 
     def affected(self, proposal: Proposal) -> Iterable[int]:
-        """The graphs that an end holds for: all of them at a context variable (T0), else its own."""
-        if proposal.a in self.contexts.positions or proposal.b in self.contexts.positions:
-            return range(len(self.graphs))
-        return (proposal.graph,)
+        """The graphs that an end holds for."""
+        return sharing_ends(self.contexts, proposal.graph, proposal.a, proposal.b)
 
     def ends(self) -> Ends:
         """The ends of all graphs, shape (graphs, N, N)."""

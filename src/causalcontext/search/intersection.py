@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs.ends import End, Ends, adjacent, directed
+from causalcontext.kernels.arrays import Bools
 
 
 def intersect(masked: Ends, pooled: Ends, contexts: Sequence[int]) -> Ends:
@@ -29,6 +29,6 @@ def intersect(masked: Ends, pooled: Ends, contexts: Sequence[int]) -> Ends:
     return ends
 
 
-def _either_way(ends: Ends) -> NDArray[np.bool_]:
+def _either_way(ends: Ends) -> Bools:
     forward = directed(ends)
     return forward | forward.swapaxes(-1, -2)

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Shorts
 from causalcontext.kernels.levels.skeleton import FACTS, MASK, SEPARATED, SIZE, Decisions, P, keep_better
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass
@@ -37,9 +34,9 @@ class Ledger:
     graphs: int
     first: Ints
     second: Ints
-    numbers: NDArray[np.float64]
-    facts: NDArray[np.int32]
-    given: NDArray[np.int16]
+    numbers: Floats
+    facts: Codes
+    given: Shorts
     tests: Ints
 
     @classmethod

@@ -10,25 +10,15 @@ from math import comb
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalcontext.kernels.levels.skeleton import (
-    Ballots,
-    Decisions,
-    Neighbours,
-    Pairs,
-    Share,
-    Wanted,
-    list_neighbours,
-    open_pairs,
-    reach,
-)
+from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.levels.neighbours import Neighbours, Pairs, Share, Wanted, list_neighbours, open_pairs, reach
+from causalcontext.kernels.levels.skeleton import Decisions
+from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.progress import Advance
 from causalcontext.search.ledger import Ledger, slots
-from causalcontext.search.plan import Bools, Plan
+from causalcontext.search.plan import Plan
 from causalcontext.search.sharing import Role, sharing_of
-
-Ints = NDArray[np.int64]
 
 MOST_GRAPHS = 60
 """Graphs that share one sweep: their bits must fit an integer."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs.ends import End, Ends, Kind
+from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Place, Proposal
@@ -27,13 +27,13 @@ class Oriented:
     doubts: tuple[Doubt, ...] = ()
 
 
-def orient(adjacency: NDArray[np.bool_], links: Links, triples: Triples) -> Ends:
+def orient(adjacency: Bools, links: Links, triples: Triples) -> Ends:
     """The ends of one pattern, shape (N, N)."""
     ends: Ends = orient_all(adjacency[None], Evidence([triples], links)).ends[0]
     return ends
 
 
-def orient_all(adjacency: NDArray[np.bool_], evidence: Evidence, kind: Kind = Kind.PATTERN) -> Oriented:
+def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) -> Oriented:
     """The ends of all graphs and their origins.
 
     Parameters
@@ -54,7 +54,7 @@ def orient_all(adjacency: NDArray[np.bool_], evidence: Evidence, kind: Kind = Ki
     return Oriented(family.ends(), family.origins, tuple(sorted(family.doubts.union(broken))))
 
 
-def close_under_meek(adjacency: NDArray[np.bool_], arrows: NDArray[np.bool_]) -> Ends:
+def close_under_meek(adjacency: Bools, arrows: Bools) -> Ends:
     """The ends that follow from some arrows alone, shape (N, N); the rest stays undirected."""
     family = GraphFamily(adjacency[None], Evidence([Triples(frozenset(), frozenset())]))
     family.apply(

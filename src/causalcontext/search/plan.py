@@ -9,13 +9,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Links
 from causalcontext.questions import Contexts, Trial, ViewRule, masked, pooled
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Physical = Callable[[int, int, int, int], bool]
 """`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
 Trusted = Callable[[int, int, Sequence[int], int, int], bool]

@@ -7,16 +7,16 @@ variables is answered by every graph for itself; what graphs ask on the same row
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Ints
+from causalcontext.questions import Contexts
 from causalcontext.search.plan import Plan
-
-Ints = NDArray[np.int64]
 
 
 class Role(NamedTuple):
@@ -52,3 +52,8 @@ class Sharing:
 def sharing_of(plan: Plan) -> Sharing:
     """The sharing of a plan, made once."""
     return Sharing(plan)
+
+
+def sharing_ends(contexts: Contexts, graph: int, a: int, b: int) -> Iterable[int]:
+    """The graphs in which the ends of an edge a - b are the same: all of them at a context variable (rule T0)."""
+    return range(len(contexts.cells)) if {a, b}.intersection(contexts.positions) else (graph,)

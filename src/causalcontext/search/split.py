@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.levels.skeleton import Ballots, Decisions, Pairs
+from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.levels.neighbours import Pairs
+from causalcontext.kernels.levels.skeleton import Decisions
+from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.compiled import CompiledSearch
 from causalcontext.search.levels import Scene, Sweep
-
-Ints = NDArray[np.int64]
 
 
 class SplitSearch:

@@ -7,22 +7,18 @@ that a whole enumeration is filtered in one call.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs.paths import ancestors, is_acyclic
+from causalcontext.kernels.arrays import Bools, Ints, Values
 
-BoolArray = NDArray[np.bool_]
 
-
-def union_of(stack: BoolArray) -> BoolArray:
+def union_of(stack: Bools) -> Bools:
     """The links of any context: shape (..., nodes, nodes)."""
     return np.asarray(stack.any(axis=-3))
 
 
-def is_weakly_sufficient(stack: BoolArray, context: int) -> BoolArray:
+def is_weakly_sufficient(stack: Bools, context: int) -> Bools:
     """True where the parents of a node differ between contexts only if the context variable is one of them.
 
     Links at the context variable itself are links of the union, so they must be the same in all contexts.
@@ -33,7 +29,7 @@ def is_weakly_sufficient(stack: BoolArray, context: int) -> BoolArray:
     return np.asarray(shared_at_context & ~unexplained.any(axis=-1))
 
 
-def is_strongly_acyclic(stack: BoolArray, context: int) -> BoolArray:
+def is_strongly_acyclic(stack: Bools, context: int) -> Bools:
     """True where every context graph is acyclic, and no union cycle meets the context or its ancestors.
 
     Notes
@@ -48,7 +44,7 @@ def is_strongly_acyclic(stack: BoolArray, context: int) -> BoolArray:
     return np.asarray(is_acyclic(stack).all(axis=-1) & is_acyclic(among_upstream))
 
 
-def shortest_union_cycle(stack: BoolArray) -> NDArray[np.int64]:
+def shortest_union_cycle(stack: Bools) -> Ints:
     """The number of nodes on the shortest directed cycle of the union graph, 0 where there is none."""
     union = union_of(stack)
     walks = union
@@ -60,7 +56,7 @@ def shortest_union_cycle(stack: BoolArray) -> NDArray[np.int64]:
     return shortest
 
 
-def has_long_union_cycle(stack: BoolArray) -> BoolArray:
+def has_long_union_cycle(stack: Bools) -> Bools:
     """True where a directed cycle of the union graph visits three or more nodes once each.
 
     Notes
@@ -77,5 +73,5 @@ def has_long_union_cycle(stack: BoolArray) -> BoolArray:
     return found
 
 
-def _diagonal(matrices: NDArray[Any]) -> NDArray[Any]:
+def _diagonal(matrices: Values) -> Values:
     return np.diagonal(matrices, axis1=-2, axis2=-1)

@@ -12,16 +12,14 @@ from typing import Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.graph import Graph
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.questions import Contexts, Outcomes, Reason, Trial
 from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Where = tuple[tuple[int, int], ...]
 
 TOLERANCE = 1e-10
@@ -44,9 +42,9 @@ class DiscreteModel:
 
     names: tuple[str, ...]
     context: int
-    adjacency: BoolArray
-    joint: FloatArray
-    _views: dict[Where, FloatArray] = field(default_factory=dict, init=False, repr=False)
+    adjacency: Bools
+    joint: Floats
+    _views: dict[Where, Floats] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.joint.ndim != len(self.names) or self.joint.shape[self.context] != len(self.adjacency):
@@ -95,7 +93,7 @@ class DiscreteModel:
             for node, (name, column) in enumerate(zip(self.names, values, strict=True))
         })  # fmt: skip
 
-    def _view(self, where: Where) -> FloatArray:
+    def _view(self, where: Where) -> Floats:
         """The joint conditional on `where`; the fixed axes keep a length of 1."""
         if where not in self._views:
             window = [slice(None)] * self.joint.ndim
@@ -107,7 +105,7 @@ class DiscreteModel:
 
 
 def random_discrete_model(
-    adjacency: BoolArray,
+    adjacency: Bools,
     context: int,
     *,
     seed: int | np.random.Generator,
@@ -150,9 +148,7 @@ def random_discrete_model(
     return DiscreteModel(tuple(names or default_names), context, adjacency, joint)
 
 
-def _random_joint(
-    adjacency: BoolArray, context: int, shape: Sequence[int], generator: np.random.Generator
-) -> FloatArray:
+def _random_joint(adjacency: Bools, context: int, shape: Sequence[int], generator: np.random.Generator) -> Floats:
     """The product of one random table per node, for children of the context of one per node and context."""
     joint = np.ones(shape)
     for node in range(len(shape)):
@@ -167,7 +163,7 @@ def _random_joint(
     return joint
 
 
-def _random_table(parents: BoolArray, node: int, shape: Sequence[int], generator: np.random.Generator) -> FloatArray:
+def _random_table(parents: Bools, node: int, shape: Sequence[int], generator: np.random.Generator) -> Floats:
     """P(node | parents) with an axis of length 1 for every other variable, away from 0 and 1."""
     size = [length if axis == node or parents[axis] else 1 for axis, length in enumerate(shape)]
     weights = generator.uniform(0.1, 1.0, size)

@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from causalcontext.kernels.arrays import Bools, Floats
+
 Law = Sequence[float]
-Edit = Callable[[FloatArray, BoolArray, int, Law, np.random.Generator], FloatArray | None]
+Edit = Callable[[Floats, Bools, int, Law, np.random.Generator], Floats | None]
 
 COEFFICIENTS = (-1.8, -1.5, -1.2, 1.2, 1.5, 1.8)
 
 
-def add_parent(
-    current: FloatArray, free: BoolArray, node: int, law: Law, generator: np.random.Generator
-) -> FloatArray | None:
+def add_parent(current: Floats, free: Bools, node: int, law: Law, generator: np.random.Generator) -> Floats | None:
     """`node` has a new parent, among the nodes it had no link with."""
     unlinked = (current[:, node] == 0) & (current[node, :] == 0)
     parent = _pick(free[:, node] & unlinked, generator)
@@ -33,9 +30,7 @@ def add_parent(
     return edited
 
 
-def remove_parent(
-    current: FloatArray, free: BoolArray, node: int, law: Law, generator: np.random.Generator
-) -> FloatArray | None:
+def remove_parent(current: Floats, free: Bools, node: int, law: Law, generator: np.random.Generator) -> Floats | None:
     """`node` has lost one of its parents."""
     parent = _pick(free[:, node] & (current[:, node] != 0), generator)
     if parent is None:
@@ -45,9 +40,7 @@ def remove_parent(
     return edited
 
 
-def flip_parent(
-    current: FloatArray, free: BoolArray, node: int, law: Law, generator: np.random.Generator
-) -> FloatArray | None:
+def flip_parent(current: Floats, free: Bools, node: int, law: Law, generator: np.random.Generator) -> Floats | None:
     """One of the parents of `node` has become its child, with the same coefficient."""
     parent = _pick(free[:, node] & (current[:, node] != 0), generator)
     if parent is None:
@@ -57,7 +50,7 @@ def flip_parent(
     return edited
 
 
-def _pick(candidates: BoolArray, generator: np.random.Generator) -> int | None:
+def _pick(candidates: Bools, generator: np.random.Generator) -> int | None:
     """One of the true positions at random, None if there is none."""
     positions = np.flatnonzero(candidates)
     return int(positions[generator.integers(positions.size)]) if positions.size else None

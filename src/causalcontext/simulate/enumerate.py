@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.paths import is_acyclic
+from causalcontext.kernels.arrays import Bools
 from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
-
-BoolArray = NDArray[np.bool_]
 
 MOST_CANDIDATES = 1_000_000
 BATCH = 20_000
 
 
-def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> BoolArray:
+def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> Bools:
     """Every model with R and `variables` system variables.
 
     Parameters
@@ -58,7 +57,7 @@ def every_model(variables: int = 3, contexts: int = 2, context: int = 0) -> Bool
 
 def random_models(
     count: int, variables: int = 4, contexts: int = 2, context: int = 0, *, seed: int | np.random.Generator
-) -> BoolArray:
+) -> Bools:
     """`count` models drawn uniformly, with repetition, from those that `every_model` would list.
 
     Returns
@@ -67,7 +66,7 @@ def random_models(
     """
     generator = np.random.default_rng(seed)
     graphs = acyclic_graphs(variables)
-    found: list[BoolArray] = []
+    found: list[Bools] = []
     while sum(map(len, found)) < count:
         links = generator.integers(3, size=(BATCH, variables))
         chosen = graphs[generator.integers(len(graphs), size=(BATCH, contexts))]
@@ -76,7 +75,7 @@ def random_models(
 
 
 @cache
-def acyclic_graphs(variables: int) -> BoolArray:
+def acyclic_graphs(variables: int) -> Bools:
     """Every labeled acyclic directed graph: shape (graphs, variables, variables)."""
     if not 1 <= variables <= 4:
         raise OptionError(f"variables is {variables}; graphs can be listed for 1 to 4")
@@ -89,7 +88,7 @@ def acyclic_graphs(variables: int) -> BoolArray:
     return acyclic
 
 
-def _stacks(links: NDArray[np.integer], graphs: BoolArray, context: int) -> BoolArray:
+def _stacks(links: NDArray[np.integer], graphs: Bools, context: int) -> Bools:
     """Context graphs with the links at R put in.
 
     Parameters
@@ -107,7 +106,7 @@ def _stacks(links: NDArray[np.integer], graphs: BoolArray, context: int) -> Bool
     return stacks
 
 
-def _valid(stacks: BoolArray, context: int) -> BoolArray:
+def _valid(stacks: Bools, context: int) -> Bools:
     """The models that meet weak context-sufficiency and strong context-acyclicity."""
     sufficient = stacks[is_weakly_sufficient(stacks, context)]
     return sufficient[is_strongly_acyclic(sufficient, context)]

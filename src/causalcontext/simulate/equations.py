@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError, did_you_mean
+from causalcontext.kernels.arrays import Values
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.truth import Truth
 
-Values = NDArray[Any]
 Equation = Callable[..., Any]
 NOISE = "noise"
 

@@ -11,10 +11,10 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import special
 
 from causalcontext.errors import check_choice
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.truth import Truth
 
@@ -102,7 +102,7 @@ def clinic_model() -> EquationSCM:
     }, labels={0: "healthy", 1: "sick"})  # fmt: skip
 
 
-def _poisson(mean: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[np.int64]:
+def _poisson(mean: Floats, noise: Floats) -> Ints:
     """Counts with these means, by the quantiles of normal noise."""
     counts = np.arange(25)
     return np.asarray((special.pdtr(counts, mean[:, None]) < special.ndtr(noise)[:, None]).sum(axis=1))

@@ -13,18 +13,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import ancestors, causal_order
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.simulate.assumptions import is_strongly_acyclic
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.random_graphs import Design, Rejection, random_family
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +52,7 @@ class ContextSCM:
 
     names: tuple[str, ...]
     context: int
-    coefficients: FloatArray
+    coefficients: Floats
     base_order: tuple[int, ...]
     balance: float = 1.0
     context_noise: float = 0.2
@@ -92,7 +89,7 @@ class ContextSCM:
         return tuple(np.flatnonzero(self.coefficients[0, :, self.context]).tolist())
 
     @cached_property
-    def adjacency(self) -> BoolArray:
+    def adjacency(self) -> Bools:
         """The links of every context, those at R included: shape (contexts, nodes, nodes)."""
         stack = np.asarray(self.coefficients != 0)
         changing = (self.coefficients != self.coefficients[0]).any(axis=(0, 1))
@@ -134,7 +131,7 @@ class ContextSCM:
         columns = {name: values[node] for node, name in enumerate(self.names)}
         return pd.DataFrame(columns | {self.context_name: levels})
 
-    def _draw_upstream(self, values: FloatArray) -> NDArray[np.int64]:
+    def _draw_upstream(self, values: Floats) -> Ints:
         """The ancestors of R are final in `values`; returned is the context of every row."""
         upstream = ancestors(self.adjacency[0], self.context)
         add_effects(values, self.coefficients[0], [node for node in self.orders[0] if upstream[node]])
@@ -143,7 +140,7 @@ class ContextSCM:
         add_effects(values, self.coefficients[0], [self.context])
         return cut_at_quantiles(values[self.context], self.contexts, self.balance)
 
-    def _draw_downstream(self, values: FloatArray, levels: NDArray[np.int64]) -> None:
+    def _draw_downstream(self, values: Floats, levels: Ints) -> None:
         """All other nodes are final in `values`, each row by the mechanisms of its own context."""
         done = ancestors(self.adjacency[0], self.context)
         done[self.context] = True
@@ -223,13 +220,13 @@ def random_model(
     )
 
 
-def cut_at_quantiles(values: FloatArray, levels: int, balance: float) -> NDArray[np.int64]:
+def cut_at_quantiles(values: Floats, levels: int, balance: float) -> Ints:
     """The level 0 .. levels - 1 of every value, cut at the sample quantiles `(i / levels) ** balance`."""
     quantiles = (np.arange(1, levels) / levels) ** balance
     return np.searchsorted(np.quantile(values, quantiles), values, side="right").astype(np.int64)
 
 
-def add_effects(values: FloatArray, coefficients: FloatArray, order: Sequence[int]) -> None:
+def add_effects(values: Floats, coefficients: Floats, order: Sequence[int]) -> None:
     """Every node of `order` has the effects of its parents added to its noise, in place.
 
     Parameters

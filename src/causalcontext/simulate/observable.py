@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
-from causalcontext.simulate.equations import EquationSCM, Values
+from causalcontext.kernels.arrays import Bools, Values
+from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.truth import Truth, directed_graph
 
 NEIGHBOURS = 25
@@ -43,7 +44,7 @@ def observable_truth(model: EquationSCM, rows: int, seed: int) -> Truth:
         raise OptionError(f"{model.context!r} takes the values {levels.tolist()} in {counts.tolist()} of {rows} rows; "
                           f"its truth needs two values with {FEWEST_ROWS} rows each")  # fmt: skip
     union = _observable(model, everywhere, noise, None)
-    graphs: dict[str, dict[object, NDArray[np.bool_]]] = {"descriptive": {}, "physical": {}, "counterfactual": {}}
+    graphs: dict[str, dict[object, Bools]] = {"descriptive": {}, "physical": {}, "counterfactual": {}}
     for level, name in zip(levels.tolist(), model.level_names(levels), strict=True):
         here = everywhere[model.context] == level
         seen = {key: column[here] for key, column in everywhere.items()}
@@ -63,7 +64,7 @@ def observable_truth(model: EquationSCM, rows: int, seed: int) -> Truth:
 
 def _observable(
     model: EquationSCM, values: Mapping[str, Values], noise: Mapping[str, Values], level: int | None
-) -> NDArray[np.bool_]:
+) -> Bools:
     """The links cause -> effect that show on these values, R being held at `level` unless that is None."""
     links = np.zeros((len(model.names),) * 2, dtype=np.bool_)
     for effect, name in enumerate(model.names):
@@ -101,7 +102,7 @@ def _similar_rows(columns: list[Values], rows: int) -> NDArray[np.intp]:
     return np.asarray(cKDTree(points).query(points, k=count + 1)[1][:, 1:])
 
 
-def _with_context_links(links: NDArray[np.bool_], union: NDArray[np.bool_], context: int) -> NDArray[np.bool_]:
+def _with_context_links(links: Bools, union: Bools, context: int) -> Bools:
     """The links of a context, those at R taken from the union."""
     links = links.copy()
     links[context], links[:, context] = union[context], union[:, context]

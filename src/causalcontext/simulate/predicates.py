@@ -15,7 +15,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs import paths
 from causalcontext.graphs.ends import causes
@@ -23,8 +22,6 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_d_separated
 from causalcontext.simulate.discrete import DiscreteModel
 from causalcontext.simulate.truth import Truth
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.paths import ancestors, is_acyclic
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.simulate.assumptions import shortest_union_cycle
 from causalcontext.simulate.edits import COEFFICIENTS, EDITS
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 PROPOSALS = 10
 """Tries for one edit, and for one context graph, before its base graph is given up (the paper's number)."""
@@ -102,8 +99,8 @@ class DrawnGraphs:
 
     context: int
     order: tuple[int, ...]
-    base: FloatArray
-    coefficients: FloatArray
+    base: Floats
+    coefficients: Floats
     rejections: Mapping[Rejection, int]
 
 
@@ -130,7 +127,7 @@ def random_family(design: Design, generator: np.random.Generator) -> DrawnGraphs
     )
 
 
-def _wrong_cycles(design: Design, stack: BoolArray) -> Rejection | None:
+def _wrong_cycles(design: Design, stack: Bools) -> Rejection | None:
     """What is wrong with the cycles of a finished union, None if nothing is."""
     if design.cycles != "enforce":
         return None
@@ -147,7 +144,7 @@ def link_count(nodes: int, density: float) -> int:
 
 def random_base(
     nodes: int, density: float, generator: np.random.Generator, law: Sequence[float] = COEFFICIENTS
-) -> tuple[tuple[int, ...], FloatArray]:
+) -> tuple[tuple[int, ...], Floats]:
     """A random causal order, and `link_count` links along it with random coefficients."""
     order = generator.permutation(nodes)
     earlier, later = np.triu_indices(nodes, k=1)
@@ -166,19 +163,19 @@ class _Frame:
     the links with which the edited graph must stay acyclic.
     """
 
-    base: FloatArray
+    base: Floats
     context: int
     edits: tuple[str, ...]
     new_links: tuple[float, ...]
-    upstream: BoolArray
-    together: BoolArray
+    upstream: Bools
+    together: Bools
 
 
 def _edited_contexts(
-    base: FloatArray, context: int, design: Design, generator: np.random.Generator, tally: Counter[Rejection]
-) -> FloatArray | None:
+    base: Floats, context: int, design: Design, generator: np.random.Generator, tally: Counter[Rejection]
+) -> Floats | None:
     """One edited copy of the base graph per context, pairwise different; None if proposals ran out."""
-    accepted: list[FloatArray] = []
+    accepted: list[Floats] = []
     for _ in range(PROPOSALS * design.contexts):
         frame = _frame(base, context, design, accepted)
         edited = _edit_repeatedly(frame, design.changes, generator, tally)
@@ -193,7 +190,7 @@ def _edited_contexts(
     return None
 
 
-def _frame(base: FloatArray, context: int, design: Design, accepted: list[FloatArray]) -> _Frame:
+def _frame(base: Floats, context: int, design: Design, accepted: list[Floats]) -> _Frame:
     """The frame of the next context; only excluded union cycles tie it to the graphs before it."""
     upstream = ancestors(base != 0, context)
     so_far = np.any([other != 0 for other in (base, *accepted)], axis=0)
@@ -202,9 +199,9 @@ def _frame(base: FloatArray, context: int, design: Design, accepted: list[FloatA
 
 def _edit_repeatedly(
     frame: _Frame, changes: int, generator: np.random.Generator, tally: Counter[Rejection]
-) -> FloatArray | None:
+) -> Floats | None:
     """The base graph with `changes` of its pairs edited, each another one; None if proposals ran out."""
-    current: FloatArray | None = frame.base
+    current: Floats | None = frame.base
     for _ in range(changes):
         if current is not None:
             current = _edit_once(frame, current, generator, tally)
@@ -212,8 +209,8 @@ def _edit_repeatedly(
 
 
 def _edit_once(
-    frame: _Frame, current: FloatArray, generator: np.random.Generator, tally: Counter[Rejection]
-) -> FloatArray | None:
+    frame: _Frame, current: Floats, generator: np.random.Generator, tally: Counter[Rejection]
+) -> Floats | None:
     """The graph after the first of ten proposed edits to which nothing objects, None if there is none."""
     for _ in range(PROPOSALS):
         edited = _propose(frame, current, generator)
@@ -224,7 +221,7 @@ def _edit_once(
     return None
 
 
-def _propose(frame: _Frame, current: FloatArray, generator: np.random.Generator) -> FloatArray | None:
+def _propose(frame: _Frame, current: Floats, generator: np.random.Generator) -> Floats | None:
     """A random edit at a random system node; None if that node has no link for it."""
     node = int(generator.integers(len(current) - 1))
     node += node >= frame.context
@@ -232,16 +229,16 @@ def _propose(frame: _Frame, current: FloatArray, generator: np.random.Generator)
     return EDITS[edit](current, _free_pairs(frame, current), node, frame.new_links, generator)
 
 
-def _free_pairs(frame: _Frame, current: FloatArray) -> BoolArray:
+def _free_pairs(frame: _Frame, current: Floats) -> Bools:
     """Pairs of system nodes that no edit has touched yet, so that edits never undo each other."""
-    untouched: BoolArray = np.asarray(current == frame.base)
+    untouched: Bools = np.asarray(current == frame.base)
     free = untouched & untouched.T
     free[frame.context, :] = free[:, frame.context] = False
     np.fill_diagonal(free, False)
     return free
 
 
-def _objection(frame: _Frame, current: FloatArray, edited: FloatArray | None) -> Rejection | None:
+def _objection(frame: _Frame, current: Floats, edited: Floats | None) -> Rejection | None:
     """What speaks against an edit, None if nothing does."""
     if edited is None:
         return Rejection.NOTHING_TO_EDIT

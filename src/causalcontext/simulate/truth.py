@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from causalcontext.graphs.ends import End, ends_of_arcs
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
+from causalcontext.kernels.arrays import Bools
 from causalcontext.simulate.assumptions import union_of
 
 
@@ -50,17 +48,17 @@ class Truth:
         return LabeledUnion(self.descriptive)
 
 
-def same_truth(names: Sequence[str], context: int, stack: NDArray[np.bool_]) -> Truth:
+def same_truth(names: Sequence[str], context: int, stack: Bools) -> Truth:
     """The truth of a model that is never constant where it could vary, so that the three context graphs agree."""
     graphs = {level: directed_graph(names, links) for level, links in enumerate(stack)}
     return Truth(names[context], union_graph(names, stack), graphs, graphs, graphs)
 
 
-def directed_graph(names: Sequence[str], adjacency: NDArray[np.bool_]) -> Graph:
+def directed_graph(names: Sequence[str], adjacency: Bools) -> Graph:
     """The graph with `i --> j` where `adjacency[i, j]`, and `i <=> j` where both directions hold."""
     return Graph(names, ends_of_arcs(adjacency, both=End.MIXED))
 
 
-def union_graph(names: Sequence[str], stack: NDArray[np.bool_]) -> Graph:
+def union_graph(names: Sequence[str], stack: Bools) -> Graph:
     """The links of any context, from a stack of adjacencies of shape (contexts, nodes, nodes)."""
     return directed_graph(names, union_of(stack))

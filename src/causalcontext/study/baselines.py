@@ -11,7 +11,6 @@ from io import StringIO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
@@ -19,6 +18,7 @@ from causalcontext.errors import OptionError
 from causalcontext.graphs.ends import End, Ends
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.independence.registry import find_test
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.questions import Trial
 from causalcontext.study.estimate import Estimate, Task
 
@@ -31,7 +31,7 @@ def fci_jci0(task: Task) -> Estimate:
     """FCI with the context as a variable like any other; `o->` is read as an arrow, since nothing is hidden here."""
     from causallearn.search.ConstraintBased.FCI import fci
 
-    def search(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def search(values: Floats) -> Ints:
         graph, _ = fci(values, TEST_NAME, task.alpha, show_progress=False, verbose=False)
         return np.asarray(graph.graph)
 
@@ -42,14 +42,14 @@ def cd_nod(task: Task) -> Estimate:
     """CD-NOD, which takes the context to be exogenous."""
     from causallearn.search.ConstraintBased.CDNOD import cdnod
 
-    def search(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def search(values: Floats) -> Ints:
         found = cdnod(values[:, :-1], values[:, -1:], task.alpha, TEST_NAME, show_progress=False, verbose=False)
         return np.asarray(found.G.graph)
 
     return _run(task, search)
 
 
-def _run(task: Task, search: Callable[[NDArray[np.float64]], NDArray[np.int64]]) -> Estimate:
+def _run(task: Task, search: Callable[[Floats], Ints]) -> Estimate:
     """The union found by a search that wants the context as the last column."""
     if task.knowledge.names:
         raise OptionError("FCI-JCI0 and CD-NOD cannot be told about links; ask for knowledge 'none'")
@@ -80,7 +80,7 @@ def _register(prepared: PreparedTest) -> None:
     register_ci_test(TEST_NAME, PreparedCIT)
 
 
-def _read(codes: NDArray[np.int64]) -> Ends:
+def _read(codes: Ints) -> Ends:
     """Our ends of causal-learn's edges: what is no arrow is a tail beside an arrow, else a circle."""
     here, there = codes.T == ARROW, codes == ARROW
     return np.select([codes == 0, here, there], [End.NONE, End.ARROW, End.TAIL], default=End.CIRCLE).astype(np.int8)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from causalcontext.kernels.arrays import Floats
 
 RESAMPLES = 200
 
 
-def bootstrap_std(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def bootstrap_std(values: Floats) -> Floats:
     """The bootstrap standard deviation of the mean of every column, runs without a value left out.
 
     Parameters
@@ -37,12 +38,12 @@ def bootstrap_std(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @cache
-def resampling_weights(runs: int) -> NDArray[np.float64]:
+def resampling_weights(runs: int) -> Floats:
     """How often each run is in each resample, shape (resamples, runs); the same for every metric and method.
 
     So methods are compared on the same resampled models, and no result depends on the order of the table.
     """
     drawn = np.random.default_rng(runs).multinomial(runs, np.full(runs, 1.0 / runs), size=RESAMPLES)
-    weights: NDArray[np.float64] = drawn.astype(np.float64)
+    weights: Floats = drawn.astype(np.float64)
     weights.setflags(write=False)
     return weights

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.discover import discover
 from causalcontext.independence.registry import find_test
+from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Knowledge
 from causalcontext.simulate.linear import ContextSCM
 from causalcontext.study.baselines import cd_nod, fci_jci0
@@ -66,9 +66,7 @@ WITHOUT_KNOWLEDGE = ("fci", "cd-nod")
 WITHOUT_TESTS = ("score-ac",)
 
 
-def told_links(
-    kind: str, model: ContextSCM, others: Literal["absent", "unknown"]
-) -> tuple[Knowledge, NDArray[np.bool_]]:
+def told_links(kind: str, model: ContextSCM, others: Literal["absent", "unknown"]) -> tuple[Knowledge, Bools]:
     """What a method is told about links at the context, and the pairs that the metrics leave out for it.
 
     Parameters

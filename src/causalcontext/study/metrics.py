@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs.ends import End, Ends, adjacent, causes, ends_of_arcs
+from causalcontext.kernels.arrays import Bools
 
-BoolArray = NDArray[np.bool_]
 Metrics = dict[str, float]
 
 GRAPH_METRICS = (
@@ -24,7 +23,7 @@ GRAPH_METRICS = (
 LABEL_METRICS = ("label_prec", "label_rec")
 
 
-def graph_metrics(found: Ends, truth: BoolArray, context: int, told: BoolArray) -> Metrics:
+def graph_metrics(found: Ends, truth: Bools, context: int, told: Bools) -> Metrics:
     """The metrics of one kind of graph, each averaged over the stack; NaN where there is nothing to count.
 
     Parameters
@@ -50,7 +49,7 @@ def graph_metrics(found: Ends, truth: BoolArray, context: int, told: BoolArray) 
         return {name: _mean([row[name] for row in rows]) for name in GRAPH_METRICS}
 
 
-def label_metrics(found: Ends, truth: BoolArray, context: int) -> Metrics:
+def label_metrics(found: Ends, truth: Bools, context: int) -> Metrics:
     """Are the pairs that change between contexts found, each with just the contexts that have it?
 
     `label_prec`: of the system pairs whose adjacency was found to change, the share whose contexts are right;
@@ -71,7 +70,7 @@ def rounded(metrics: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if np.isnan(value) else round(float(value), 8) for name, value in metrics.items()}
 
 
-def _one_graph(ends: Ends, links: BoolArray, context: int, told: BoolArray) -> Metrics:
+def _one_graph(ends: Ends, links: Bools, context: int, told: Bools) -> Metrics:
     open_pair = ~told
     found, true = adjacent(ends) & open_pair, (links | links.T) & open_pair
     pairs = _pairs(len(ends)) & open_pair
@@ -98,12 +97,12 @@ def _one_graph(ends: Ends, links: BoolArray, context: int, told: BoolArray) -> M
     }
 
 
-def _pairs(nodes: int) -> BoolArray:
+def _pairs(nodes: int) -> Bools:
     """Every pair once."""
     return np.triu(np.ones((nodes, nodes), dtype=np.bool_), k=1)
 
 
-def _share(these: BoolArray, among: BoolArray) -> float:
+def _share(these: Bools, among: Bools) -> float:
     return _ratio((these & among).sum(), among.sum())
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.calibration.nulls import NullColumn
 from causalcontext.diagnostics.calibration.questions import Draw
+from causalcontext.kernels.arrays import Bools, Floats
 
-Floats = NDArray[np.float64]
 Random = np.random.Generator
 Change = Callable[[Dataset, Draw, NullColumn, float, Random], Floats | None]
 NONE = "none"
@@ -91,7 +90,7 @@ def _spread(data: Dataset, draw: Draw, null: NullColumn) -> float:
     return float(null.noise[_answering(data, draw)].std())
 
 
-def _answering(data: Dataset, draw: Draw) -> NDArray[np.bool_]:
+def _answering(data: Dataset, draw: Draw) -> Bools:
     """True for the rows that answer the trial; for all, where its context happens to have none."""
-    inside: NDArray[np.bool_] = np.full(data.n_rows, True) if draw.level is None else data.codes == draw.level
+    inside: Bools = np.full(data.n_rows, True) if draw.level is None else data.codes == draw.level
     return inside if inside.any() else ~inside

@@ -11,14 +11,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.diagnostics.calibration.questions import Draw
+from causalcontext.kernels.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NULLS = ("permutation", "bootstrap")
 MOST_STEPS = 200
 CLOSE = 1e-4

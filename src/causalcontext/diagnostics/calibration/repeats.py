@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import take_survey
@@ -17,9 +16,9 @@ from causalcontext.diagnostics.calibration.questions import Draw, Question
 from causalcontext.errors import NotYetError
 from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.independence.registry import find_test
+from causalcontext.kernels.arrays import Floats
 from causalcontext.questions import Outcomes, Reason, Trial
 
-Floats = NDArray[np.float64]
 PARTS_PER_WORKER = 16
 LARGEST_SEED = 2**31
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from causalcontext.graphs.ends import ENDS_OF_MARK, End, mark_texts
 from causalcontext.graphs.export.adjacency import graph_of_marks
 from causalcontext.graphs.export.refusals import refuse_marks
 from causalcontext.graphs.graph import Graph
+from causalcontext.kernels.arrays import Values
 
 _MARKS = tuple(mark for mark, ends in ENDS_OF_MARK.items() if End.MIXED not in ends)
 """Its `+->` is two edges in one, not an end that differs between contexts."""
@@ -30,7 +30,7 @@ def to_tigramite(graph: Graph) -> NDArray[np.str_]:
     return mark_texts(graph.ends).astype("<U3")[:, :, None]
 
 
-def from_tigramite(array: NDArray[Any], names: Sequence[str], kind: str | None = None) -> Graph:
+def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None) -> Graph:
     """The graph in an array of tigramite without lagged edges; the names are not in it.
 
     Nor is it said what the graph is: unless `kind` says it, a PAG if an edge has just one circle.

@@ -13,14 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.levels.projection import extend_projection, start_projection
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.kernels.special import chi2_upper, correlation_two_sided, normal_two_sided
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STUDENT, FISHER = 0, 1
 ONE_VIEW, SEVERAL_VIEWS, CHANGE = 0, 1, 2

@@ -1,4 +1,4 @@
-"""One level of the skeleton, and the votes on its colliders, as single compiled calls.
+"""One level of the skeleton as a single compiled call.
 
 Contexts share what they can: a set is tested once on a sheet of rows, for all graphs in which it is a candidate. Graphs
 are bits of an integer, and a neighbour carries the bits of the graphs in which it may be conditioned on. Columns that
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Codes, Floats, Ints, Shorts
 from causalcontext.kernels.levels.gaussian import (
     CHOSEN,
     GIVEN,
@@ -33,11 +33,8 @@ from causalcontext.kernels.levels.gaussian import (
     start,
     tail,
 )
+from causalcontext.kernels.levels.neighbours import Neighbours, Pairs
 from causalcontext.kernels.levels.projection import next_combination
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 P, STATISTIC, DF = 0, 1, 2
 ROWS, MASK, SIZE, REASON, UNTESTED, SEPARATED, CUT, LABEL = 0, 1, 2, 3, 4, 5, 6, 7
@@ -45,25 +42,6 @@ FACTS = 8
 """Columns of `Decisions.numbers` and `Decisions.facts`; the mask is -1 where nothing could be tested."""
 MOST_SETS = 100_000
 """Sets of one size that are tried among the neighbours of one variable. Larger neighbourhoods are cut short there."""
-
-
-class Neighbours(NamedTuple):
-    """Who may be conditioned on for the sake of a variable, and in which graphs.
-
-    Attributes
-    ----------
-    start : array of int, shape (N + 1,)
-        Variable i has the neighbours `columns[start[i] : start[i + 1]]`, in column order, triggers not among them.
-    columns, graphs : arrays of int, shape (neighbours,)
-        Their columns, and the bits of the graphs in which they may serve.
-    triggers : array of int, shape (N, triggers)
-        The bits of the graphs in which a trigger may serve a variable.
-    """
-
-    start: Ints
-    columns: Ints
-    graphs: Ints
-    triggers: Ints
 
 
 class Masks(NamedTuple):
@@ -99,14 +77,6 @@ class Level(NamedTuple):
     size: int
 
 
-class Pairs(NamedTuple):
-    """Pairs of variables, and the bits of the graphs in which they are asked about."""
-
-    first: Ints
-    second: Ints
-    active: Ints
-
-
 class Decisions(NamedTuple):
     """The deciding set of every pair and graph: the separating one, else the one with the largest p-value.
 
@@ -118,9 +88,9 @@ class Decisions(NamedTuple):
         The members that are not triggers, padded with -1.
     """
 
-    numbers: NDArray[np.float64]
-    facts: NDArray[np.int32]
-    given: NDArray[np.int16]
+    numbers: Floats
+    facts: Codes
+    given: Shorts
 
 
 class Subject(NamedTuple):
@@ -185,7 +155,7 @@ def _same_sheet(sheet: Ints, g: int, m: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _serving(level: Level, node: int, m: int, active: int) -> int:
+def serving_graphs(level: Level, node: int, m: int, active: int) -> int:
     """The graphs in which all triggers of a mask may serve a variable."""
     for t in range(level.neighbours.triggers.shape[1]):
         if level.masks.bits[m] & (1 << t):
@@ -198,12 +168,12 @@ def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decis
                 tests: Ints) -> int:  # fmt: skip
     """Scan the sets of a mask from both neighbourhoods; the graphs that found a separating set."""
     scanned, found = 0, 0
-    size, kept = level.size - level.masks.size[m], _keep(level.masks.kept[m], work.lists[GIVEN])
+    size, kept = level.size - level.masks.size[m], keep_columns(level.masks.kept[m], work.lists[GIVEN])
     for side in range(2):
         node, other = (x, y) if side == 0 else (y, x)
         about = Subject(x, y, node, m, size, kept)
-        open_here = _serving(level, node, m, active & ~found)
-        count = _fill_pool(level.neighbours, about, other, open_here, work.lists)
+        open_here = serving_graphs(level, node, m, active & ~found)
+        count = fill_pool(level.neighbours, about, other, open_here, work.lists)
         open_here = _small_enough(about.size, count, open_here, level.size, decisions.facts[k], work.lists[MINE])
         if open_here != 0:
             found |= _scan(level, k, about, count, open_here, scanned, decisions, work, tests)
@@ -212,7 +182,7 @@ def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decis
 
 
 @njit(cache=True, nogil=True)
-def _keep(kept: Ints, given: Ints) -> int:
+def keep_columns(kept: Ints, given: Ints) -> int:
     """Put the columns that a mask keeps at the head of the set; how many there are."""
     count = 0
     for column in kept:
@@ -223,7 +193,7 @@ def _keep(kept: Ints, given: Ints) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, lists: Ints) -> int:
+def fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, lists: Ints) -> int:
     """List the variables that may serve a node in some active graph, with the graphs; how many there are."""
     count, j, end = 0, neighbours.start[other], neighbours.start[other + 1]
     if about.size == 0:
@@ -251,7 +221,7 @@ def combinations(candidates: int, size: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _small_enough(size: int, count: int, active: int, level: int, facts: NDArray[np.int32], mine: Ints) -> int:
+def _small_enough(size: int, count: int, active: int, level: int, facts: Codes, mine: Ints) -> int:
     """The graphs in which the sets of this size are few enough; the others note the level at which they were cut."""
     if size <= 1 or combinations(count, size) <= MOST_SETS:
         return active
@@ -278,15 +248,15 @@ def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped
     """
     if count < about.size:
         return 0
-    asked, lists, data, sheets = _question(level, about, active), work.lists, level.data, level.sheets
+    asked, lists, data, sheets = question_of(level, about, active), work.lists, level.data, level.sheets
     label, inside = label_of(sheets, asked.sheet), sheets.inside[asked.sheet]
-    _first_set(lists, about)
+    first_set(lists, about)
     work.weakest[:] = 2.0
     start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
     found, stale, length = 0, 0, about.size + about.kept
     given = lists[GIVEN, :length]
     while True:
-        eligible = _eligible(lists, about.size, active & ~found, skipped)
+        eligible = eligible_graphs(lists, about.size, active & ~found, skipped)
         if eligible:
             statistic, df, rows, reason = answer_set(data, sheets, asked, given, stale, work.fit)
             stale = length
@@ -301,7 +271,7 @@ def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped
                     found |= eligible
                     if found == active:
                         return found
-        changed = _next_set(lists, about, count)
+        changed = next_set(lists, about, count)
         if changed < 0:
             return found
         stale = min(stale, changed)
@@ -319,7 +289,7 @@ def _weakest(eligible: int, size: float, weakest: Floats) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _question(level: Level, about: Subject, active: int) -> Question:
+def question_of(level: Level, about: Subject, active: int) -> Question:
     """The pair and the sheet that answers; against a context variable only the other one is looked at."""
     g = 0
     while not active & (1 << g):
@@ -329,7 +299,7 @@ def _question(level: Level, about: Subject, active: int) -> Question:
 
 
 @njit(cache=True, nogil=True)
-def _first_set(lists: Ints, about: Subject) -> None:
+def first_set(lists: Ints, about: Subject) -> None:
     """Let the set hold what is kept and the first variables of the pool."""
     for j in range(about.size):
         lists[CHOSEN, j] = j
@@ -337,7 +307,7 @@ def _first_set(lists: Ints, about: Subject) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _next_set(lists: Ints, about: Subject, count: int) -> int:
+def next_set(lists: Ints, about: Subject, count: int) -> int:
     """Let the set hold the next subset of the pool; the first place that changed, or -1 after the last."""
     changed = next_combination(lists[CHOSEN], about.size, count)
     if changed < 0:
@@ -348,7 +318,7 @@ def _next_set(lists: Ints, about: Subject, count: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _eligible(lists: Ints, size: int, active: int, skipped: int) -> int:
+def eligible_graphs(lists: Ints, size: int, active: int, skipped: int) -> int:
     """The active graphs in which the whole set is a candidate, and was not one for the other variable."""
     before = active & skipped
     for j in range(size):
@@ -410,239 +380,3 @@ def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) 
         old[SEPARATED] |= new[SEPARATED]
         if old[CUT] == 0:
             old[CUT] = new[CUT]
-
-
-class Ballots(NamedTuple):
-    """Pairs whose separating sets vote, each in one graph: on the centres from `offset[k]` up to `offset[k + 1]`."""
-
-    graph: Ints
-    first: Ints
-    second: Ints
-    centre: Ints
-    offset: Ints
-
-
-@njit(cache=True, nogil=True)
-def count_votes(level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints, work: Workspace) -> None:
-    """Count, for every pair, the sets of `level.size` neighbours (triggers not counted) that separate it.
-
-    Sets with triggers hold at most `most` variables. `separating[k]` gains the number of separating sets of pair k,
-    `holding[offset[k] : offset[k + 1]]` how many of them hold each of its possible centres.
-    """
-    masks, own = level.masks, level.masks.own
-    for k in range(ballots.first.size):
-        x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
-        middle = slice(ballots.offset[k], ballots.offset[k + 1])
-        for m in range(masks.bits.size):
-            if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + level.size <= most:
-                separating[k] += _vote_sides(level, x, y, m, graph, ballots.centre[middle], holding[middle], work)
-
-
-@njit(cache=True, nogil=True)
-def _vote_sides(level: Level, x: int, y: int, m: int, graph: int, middle: Ints, votes: Ints,
-                work: Workspace) -> int:  # fmt: skip
-    """Count the separating sets of a mask from both neighbourhoods, each set once."""
-    total, kept, scanned = 0, _keep(level.masks.kept[m], work.lists[GIVEN]), 0
-    for side in range(2):
-        node, other = (x, y) if side == 0 else (y, x)
-        about = Subject(x, y, node, m, level.size, kept)
-        if _serving(level, node, m, graph):
-            count = _fill_pool(level.neighbours, about, other, graph, work.lists)
-            total += _vote(level, about, count, graph, scanned, middle, votes, work)
-            scanned = graph
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, middle: Ints, votes: Ints,
-          work: Workspace) -> int:  # fmt: skip
-    if count < about.size:
-        return 0
-    asked, lists, data, sheets = _question(level, about, graph), work.lists, level.data, level.sheets
-    label = label_of(sheets, asked.sheet)
-    _first_set(lists, about)
-    start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
-    total, stale, length = 0, 0, about.size + about.kept
-    given = lists[GIVEN, :length]
-    inside, outside = 0.0, 2.0  # correlations of sets of full rank that are known to separate, and not to
-    while True:
-        if _eligible(lists, about.size, graph, skipped):
-            statistic, df, _, reason = answer_set(data, sheets, asked, given, stale, work.fit)
-            stale, size = length, abs(statistic)
-            alike = label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length
-            if alike and (size <= inside or size >= outside):
-                separates = size <= inside
-            else:
-                separates = reason == TESTABLE and tail(data, label, statistic, df) > level.alpha
-                inside = size if alike and separates else inside
-                outside = size if alike and not separates else outside
-            if separates:
-                total += 1
-                for place in range(middle.size):
-                    votes[place] += _holds(level.masks, about.mask, given[about.kept :], middle[place])
-        changed = _next_set(lists, about, count)
-        if changed < 0:
-            return total
-        stale = min(stale, changed)
-
-
-@njit(cache=True, nogil=True)
-def _holds(masks: Masks, mask: int, members: Ints, node: int) -> int:
-    if masks.own[node] != 0:
-        return 1 if masks.own[node] & masks.bits[mask] else 0
-    for member in members:
-        if member == node:
-            return 1
-    return 0
-
-
-class Share(NamedTuple):
-    """Whose answers a graph takes over (`leader[g]`), and the graphs from `begin` up to `end` that are looked at."""
-
-    leader: Ints
-    begin: int
-    end: int
-
-
-@njit(cache=True, nogil=True)
-def list_neighbours(adjacency: Bools, may: Bools, trigger: Ints, hidden: Bools, share: Share,
-                    triggers: int) -> Neighbours:  # fmt: skip
-    """Who may serve whom: neighbours that may be causes, in a graph or in any of those that it answers for.
-
-    Parameters
-    ----------
-    adjacency : array of bool, shape (graphs, N, N)
-    may : array of bool, shape (N, N)
-        From cause to effect.
-    trigger : array of int, shape (N,)
-        The number of the trigger that a column is, -1 for others.
-    hidden : array of bool, shape (N,)
-        Columns that are never conditioned on.
-    """
-    size = may.shape[0]
-    begin = np.zeros(size + 1, dtype=np.int64)
-    serving = np.zeros((size, triggers), dtype=np.int64)
-    bits = np.zeros(size, dtype=np.int64)
-    for i in range(size):
-        begin[i + 1] = begin[i] + _row(adjacency, may, share, i, bits, trigger, hidden, serving)
-    index, graphs = np.empty(begin[size], dtype=np.int64), np.empty(begin[size], dtype=np.int64)
-    for i in range(size):
-        _row(adjacency, may, share, i, bits, trigger, hidden, serving)
-        place = begin[i]
-        for z in range(size):
-            if bits[z]:
-                index[place], graphs[place] = z, bits[z]
-                place += 1
-    return Neighbours(begin, index, graphs, serving)
-
-
-@njit(cache=True, nogil=True)
-def _row(adjacency: Bools, may: Bools, share: Share, i: int, bits: Ints, trigger: Ints, hidden: Bools,
-         serving: Ints) -> int:  # fmt: skip
-    """Fill the bits of those that may serve variable i, triggers apart; how many there are."""
-    bits[:] = 0
-    for g in range(adjacency.shape[0]):
-        leader = share.leader[g]
-        if share.begin <= leader < share.end:
-            for z in range(bits.size):
-                if adjacency[g, i, z] and may[z, i]:
-                    bits[z] |= 1 << (leader - share.begin)
-    count = 0
-    for z in range(bits.size):
-        if trigger[z] >= 0:
-            serving[i, trigger[z]] = bits[z]
-        if trigger[z] >= 0 or hidden[z]:
-            bits[z] = 0
-        count += bits[z] != 0
-    return count
-
-
-class Wanted(NamedTuple):
-    """Which pairs are looked for.
-
-    Attributes
-    ----------
-    adjacency : array of bool, shape (graphs, N, N)
-    required : array of bool, shape (N, N)
-        Pairs that are not asked about.
-    group : array of int, shape (N,)
-        The number of the searched context variable that a column is, -1 for others.
-    role : tuple of two int
-        The context variables of a pair by these numbers: (-1, -1) for two system variables, (a, -1) for a context
-        variable, which comes first, and a system variable, (a, b) for two context variables.
-    """
-
-    adjacency: Bools
-    required: Bools
-    group: Ints
-    role: tuple[int, int]
-
-
-def open_pairs(wanted: Wanted, share: Share) -> Pairs:
-    """The pairs of a role that are adjacent and not required, with the bits of the leading graphs where they are."""
-    nothing = np.empty(0, dtype=np.int64)
-    found = _list_pairs(wanted, share, Pairs(nothing, nothing, nothing))
-    pairs = Pairs(*(np.empty(found, dtype=np.int64) for _ in range(3)))
-    _list_pairs(wanted, share, pairs)
-    return pairs
-
-
-@njit(cache=True, nogil=True)
-def _list_pairs(wanted: Wanted, share: Share, pairs: Pairs) -> int:
-    """Write down as many pairs as there is room for; how many there are."""
-    found, size, one, two = 0, wanted.group.size, wanted.role[0], wanted.role[1]
-    for i in range(size):
-        if wanted.group[i] != one:
-            continue
-        for j in range(i + 1 if one == two else 0, size):
-            if wanted.group[j] != two or i == j or wanted.required[i, j]:
-                continue
-            bits = 0
-            for g in range(share.begin, share.end):
-                if share.leader[g] == g and wanted.adjacency[g, i, j]:
-                    bits |= 1 << (g - share.begin)
-            if bits and found < pairs.first.size:
-                pairs.first[found], pairs.second[found], pairs.active[found] = i, j, bits
-            found += bits != 0
-    return found
-
-
-@njit(cache=True, nogil=True)
-def reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints) -> Ints:
-    """The most candidates that one of the two variables of every pair has, triggers included."""
-    size = neighbours.start.size - 1
-    count = neighbours.start[1:] - neighbours.start[:-1]
-    for i in range(size):
-        for t in range(neighbours.triggers.shape[1]):
-            count[i] += neighbours.triggers[i, t] != 0
-    most = np.empty(pairs.first.size, dtype=np.int64)
-    for k in range(pairs.first.size):
-        x, y = pairs.first[k], pairs.second[k]
-        most[k] = max(count[x] - _serves(neighbours, x, y, trigger), count[y] - _serves(neighbours, y, x, trigger))
-    return most
-
-
-@njit(cache=True, nogil=True)
-def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
-    if trigger[z] >= 0:
-        return 1 if neighbours.triggers[node, trigger[z]] else 0
-    row = neighbours.columns[neighbours.start[node] : neighbours.start[node + 1]]
-    place = np.searchsorted(row, z)
-    return 1 if place < row.size and row[place] == z else 0
-
-
-@njit(cache=True, nogil=True)
-def widest_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """For every (graph, pair) the most candidates that one of the two variables has, and the triggers of either."""
-    wide, triggers = np.zeros_like(first), np.zeros_like(first)
-    for k in range(first.size):
-        x, y, g = first[k], second[k], graph[k]
-        for node in (x, y):
-            count = 0
-            for i in range(neighbours.start[node], neighbours.start[node + 1]):
-                z = neighbours.columns[i]
-                count += z != x and z != y and (neighbours.graphs[i] >> g) & 1
-            wide[k] = max(wide[k], count)
-        for t in range(neighbours.triggers.shape[1]):
-            triggers[k] += ((neighbours.triggers[x, t] | neighbours.triggers[y, t]) >> g) & 1
-    return wide, triggers

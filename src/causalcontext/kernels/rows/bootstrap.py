@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.newton import maximise
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-5
 """Of the fits to drawn classes, in units of the log-likelihood."""
 

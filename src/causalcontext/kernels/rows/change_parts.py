@@ -6,13 +6,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, ContextFits, Groups
 from causalcontext.kernels.special import chi2_upper, digamma, f_upper
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MEAN_WEIGHT, SLOPE_WEIGHT, SPREAD_WEIGHT = 5.0, 1.0, 1.0
 """How the level is shared out: docs/decisions/change-test.md."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from causalcontext.kernels.arrays import Floats, Ints
 
 
 @njit(cache=True, nogil=True)
-def dispersion_within(codes: NDArray[np.int64], values: NDArray[np.float64], levels: int) -> NDArray[np.float64]:
+def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
     """The sum over groups of the distances between all their pairs, each divided by the size of its group.
 
     Parameters

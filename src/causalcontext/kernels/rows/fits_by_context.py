@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from causalcontext.kernels.arrays import Floats, Ints
 
 SPARE_ROWS = 5
 """A context takes part with at least this many rows more than coefficients."""

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.change_parts import combine
 from causalcontext.kernels.rows.fits_by_context import (
     ContextFits,
@@ -24,9 +24,6 @@ from causalcontext.kernels.rows.fits_by_context import (
 )
 from causalcontext.kernels.rows.newton import LOGIT, RIDGE, maximise
 from causalcontext.kernels.special import chi2_upper, f_upper
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NOTHING_BELOW = 1e-9
 """A column of which the conditions leave less than this share adds nothing."""

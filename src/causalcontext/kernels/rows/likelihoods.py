@@ -10,10 +10,8 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from causalcontext.kernels.arrays import Floats, Ints
 
 
 @njit(cache=True, nogil=True)

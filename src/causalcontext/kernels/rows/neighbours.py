@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Shorts = NDArray[np.int16]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
+
 _short = np.int16
 
 

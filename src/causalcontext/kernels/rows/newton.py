@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.likelihoods import logit_pass, ordinal_pass, poisson_pass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LOGIT, ORDINAL, POISSON = 0, 1, 2
 RIDGE = 1e-2

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.rows.change_parts import (
     MEAN_WEIGHT,
     SLOPE_WEIGHT,
@@ -28,9 +28,6 @@ from causalcontext.kernels.rows.fits_by_context import (
     residuals_of,
 )
 from causalcontext.kernels.rows.gate import context_needs, curvature, uneven_spread
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TESTABLE, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 2, 3, 4
 GATE_LEVEL = 0.01

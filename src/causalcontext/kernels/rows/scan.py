@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
+
 _EXPONENT = np.uint64(0x7FF0000000000000)
 _MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
 _NAN = np.uint64(0x7FF8000000000000)
@@ -44,12 +46,12 @@ def digest_rows(words: NDArray[np.uint64], first_row: int) -> np.uint64:
 @njit(cache=True, nogil=True)
 def scan(
     bits: NDArray[np.uint64],
-    codes: NDArray[np.int32],
+    codes: Codes,
     first_row: int,
     digests: NDArray[np.uint64],
-    missing: NDArray[np.int64],
-    infinite: NDArray[np.int64],
-    usable: NDArray[np.bool_],
+    missing: Ints,
+    infinite: Ints,
+    usable: Bools,
 ) -> None:
     """Add a batch to the digests and to the counts of missing and infinite values; mark the usable rows.
 
@@ -96,9 +98,7 @@ def _count(bits, codes, j, missing, infinite, usable):  # type: ignore[no-untype
 
 
 @njit(cache=True, nogil=True)
-def order_by_level(
-    codes: NDArray[np.int32], usable: NDArray[np.bool_], levels: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def order_by_level(codes: Codes, usable: Bools, levels: int) -> tuple[Ints, Ints]:
     """The usable rows sorted by level, rows of a level in table order, and where each level starts.
 
     Returns
@@ -124,13 +124,13 @@ def order_by_level(
 
 @njit(cache=True, nogil=True)
 def centre_by_level(
-    values: NDArray[np.float64],
-    order: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    centred: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
+    values: Floats,
+    order: Ints,
+    starts: Ints,
+    centred: Floats,
+    mean: Floats,
+    low: Floats,
+    high: Floats,
 ) -> None:
     """Copy the rows of every level side by side, centred by their own mean, and widen the ranges.
 
@@ -164,7 +164,7 @@ def centre_by_level(
 
 
 @njit(cache=True, nogil=True)
-def add_cross_products(centred: NDArray[np.float64], start: int, stop: int, scatter: NDArray[np.float64]) -> None:
+def add_cross_products(centred: Floats, start: int, stop: int, scatter: Floats) -> None:
     """Add the cross products of columns `start` to `stop` of a batch to the lower triangle of `scatter`.
 
     Two variables meet four at a time, so that every number that is loaded is used several times. That is as
@@ -189,7 +189,7 @@ def add_cross_products(centred: NDArray[np.float64], start: int, stop: int, scat
 
 
 @njit(cache=True, nogil=True)
-def mirror(scatter: NDArray[np.float64]) -> None:
+def mirror(scatter: Floats) -> None:
     """Copy the lower triangle of every matrix, shape (levels, variables, variables), to the upper one."""
     for k in range(scatter.shape[0]):
         for i in range(scatter.shape[1]):

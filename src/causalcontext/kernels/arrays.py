@@ -1,0 +1,13 @@
+"""Names for arrays, by what they hold."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Shorts = NDArray[np.int16]
+Codes = NDArray[np.int32]
+Values = NDArray[Any]

@@ -1,0 +1,115 @@
+"""The votes on colliders: how many of the sets that separate a pair hold each of its possible centres."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numba import njit
+
+from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.levels.gaussian import (
+    GIVEN,
+    ONE_VIEW,
+    TESTABLE,
+    Workspace,
+    answer_set,
+    label_of,
+    start,
+    tail,
+)
+from causalcontext.kernels.levels.skeleton import (
+    Level,
+    Masks,
+    Subject,
+    eligible_graphs,
+    fill_pool,
+    first_set,
+    keep_columns,
+    next_set,
+    question_of,
+    serving_graphs,
+)
+
+
+class Ballots(NamedTuple):
+    """Pairs whose separating sets vote, each in one graph: on the centres from `offset[k]` up to `offset[k + 1]`."""
+
+    graph: Ints
+    first: Ints
+    second: Ints
+    centre: Ints
+    offset: Ints
+
+
+@njit(cache=True, nogil=True)
+def count_votes(level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints, work: Workspace) -> None:
+    """Count, for every pair, the sets of `level.size` neighbours (triggers not counted) that separate it.
+
+    Sets with triggers hold at most `most` variables. `separating[k]` gains the number of separating sets of pair k,
+    `holding[offset[k] : offset[k + 1]]` how many of them hold each of its possible centres.
+    """
+    masks, own = level.masks, level.masks.own
+    for k in range(ballots.first.size):
+        x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
+        middle = slice(ballots.offset[k], ballots.offset[k + 1])
+        for m in range(masks.bits.size):
+            if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + level.size <= most:
+                separating[k] += _vote_sides(level, x, y, m, graph, ballots.centre[middle], holding[middle], work)
+
+
+@njit(cache=True, nogil=True)
+def _vote_sides(level: Level, x: int, y: int, m: int, graph: int, middle: Ints, votes: Ints,
+                work: Workspace) -> int:  # fmt: skip
+    """Count the separating sets of a mask from both neighbourhoods, each set once."""
+    total, kept, scanned = 0, keep_columns(level.masks.kept[m], work.lists[GIVEN]), 0
+    for side in range(2):
+        node, other = (x, y) if side == 0 else (y, x)
+        about = Subject(x, y, node, m, level.size, kept)
+        if serving_graphs(level, node, m, graph):
+            count = fill_pool(level.neighbours, about, other, graph, work.lists)
+            total += _vote(level, about, count, graph, scanned, middle, votes, work)
+            scanned = graph
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, middle: Ints, votes: Ints,
+          work: Workspace) -> int:  # fmt: skip
+    if count < about.size:
+        return 0
+    asked, lists, data, sheets = question_of(level, about, graph), work.lists, level.data, level.sheets
+    label = label_of(sheets, asked.sheet)
+    first_set(lists, about)
+    start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
+    total, stale, length = 0, 0, about.size + about.kept
+    given = lists[GIVEN, :length]
+    inside, outside = 0.0, 2.0  # correlations of sets of full rank that are known to separate, and not to
+    while True:
+        if eligible_graphs(lists, about.size, graph, skipped):
+            statistic, df, _, reason = answer_set(data, sheets, asked, given, stale, work.fit)
+            stale, size = length, abs(statistic)
+            alike = label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length
+            if alike and (size <= inside or size >= outside):
+                separates = size <= inside
+            else:
+                separates = reason == TESTABLE and tail(data, label, statistic, df) > level.alpha
+                inside = size if alike and separates else inside
+                outside = size if alike and not separates else outside
+            if separates:
+                total += 1
+                for place in range(middle.size):
+                    votes[place] += _holds(level.masks, about.mask, given[about.kept :], middle[place])
+        changed = next_set(lists, about, count)
+        if changed < 0:
+            return total
+        stale = min(stale, changed)
+
+
+@njit(cache=True, nogil=True)
+def _holds(masks: Masks, mask: int, members: Ints, node: int) -> int:
+    if masks.own[node] != 0:
+        return 1 if masks.own[node] & masks.bits[mask] else 0
+    for member in members:
+        if member == node:
+            return 1
+    return 0
