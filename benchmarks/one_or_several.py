@@ -1,7 +1,7 @@
 """Processor time with several context variables against one context variable of as many values, on the same rows.
 
-Run as `python benchmarks/one_or_several.py [rows] [columns]`. The system is a sparse linear one; every context variable is
-a noisy function of one column. The one context variable names the combinations.
+Run as `python benchmarks/one_or_several.py [rows] [columns]`. The system is a sparse linear one; every context variable
+is a noisy function of one column. The one context variable names the combinations.
 """
 
 from __future__ import annotations
