@@ -119,3 +119,44 @@ def test_importing_the_library_is_light():
     code = f"import sys, causalcontext; print([name for name in {heavy!r} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+NUMBERS = {"None", "bool", "float", "int", "np.uint64"}
+
+
+def kernels(path: Path) -> dict[str, str]:
+    """The compiled functions of a module, and what each of them is said to return."""
+    functions = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
+    return {node.name: ast.unparse(node.returns or ast.Constant(None)) for node in functions if _is_kernel(node)}
+
+
+def called_from_python(path: Path) -> Iterator[tuple[str, str]]:
+    """The kernels, by module and name, that functions of a module which are not compiled themselves make use of."""
+    tree = ast.parse(path.read_text())
+    origin = {name: (module_of(path), name) for name in kernels(path)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("causalcontext.kernels"):
+            origin |= {a.asname or a.name: (node.module.removeprefix("causalcontext."), a.name) for a in node.names}
+    compiled = {id(inner) for node in tree.body if _is_kernel(node) for inner in ast.walk(node)}
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    yield from (origin[node.id] for node in names if node.id in origin and id(node) not in compiled)
+
+
+def _is_kernel(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in node.decorator_list)
+
+
+def test_kernels_give_numbers_to_python():
+    """numba runs Python code to hand over an array or a named tuple. A signal that waits there (Ctrl-C) raises in the
+    middle of it, and the process crashes. So kernels that Python calls write into arrays, and return numbers."""
+    returned = {(module_of(path), name): kind for path in FILES for name, kind in kernels(path).items()}
+    called = {kernel for path in FILES for kernel in called_from_python(path) if kernel in returned}
+    assert len(called) > 20
+    for module, name in sorted(called):
+        kinds = returned[module, name].removeprefix("tuple[").removesuffix("]").split(", ")
+        assert set(kinds) <= NUMBERS, f"{module}.{name} returns {returned[module, name]} to Python"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_kernels_are_compiled_by_one_decorator(path):
+    assert module_of(path) == "kernels.compiling" or "from numba import" not in path.read_text()

@@ -17,7 +17,7 @@ from scipy.special import expit, softmax
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.rows import Variable
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.rows.newton import LOGIT, ORDINAL, POISSON, maximise, one_pass
+from causalcontext.kernels.rows.newton import LOGIT, ORDINAL, POISSON, maximum, one_pass
 
 NO_INFORMATION = 1e-3
 """Information below which a direction of the coefficients is not estimable; 1 is what a single row can give."""
@@ -113,7 +113,8 @@ def dispersion(found: NestedFits) -> float:
 def fit(response: Response, design: Floats, start: Floats) -> Fit:
     """The fit without penalty."""
     tolerance = CONVERGED * (1.0 + 1e-3 * len(design))
-    return Fit(*maximise(response.family, design, response.values, response.classes, start, 0.0, tolerance))
+    slopes = start.copy()
+    return Fit(maximum(response.family, design, response.values, response.classes, slopes, 0.0, tolerance), slopes)
 
 
 def start_of(response: Response, base: Floats) -> Floats:

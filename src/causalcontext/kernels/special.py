@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from causalcontext.kernels.compiling import njit
 
 _TINY = 1e-300
 _PRECISION = 1e-15

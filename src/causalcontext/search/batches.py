@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations, islice
 from math import comb
 from threading import Lock
@@ -32,7 +31,7 @@ from causalcontext.kernels.levels.skeleton import (
 )
 from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.questions import Outcomes, Trial
-from causalcontext.search.levels import Scene, Sweep
+from causalcontext.search.levels import Scene, Sweep, in_parallel
 
 Answer = tuple[float, float, float, int, int, int]
 """p, statistic, df, rows, reason, label."""
@@ -130,11 +129,7 @@ class BatchedSearch:
         """The answers, in parts that threads work on where there are several."""
         size = -(-len(trials) // (4 * self.n_jobs)) if self.n_jobs > 1 else len(trials)
         parts = [trials[begin : begin + size] for begin in range(0, len(trials), size)]
-        if len(parts) == 1:
-            yield parts[0], self.prepared.answer(parts[0])
-            return
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            yield from zip(parts, pool.map(self.prepared.answer, parts), strict=True)
+        yield from zip(parts, in_parallel(self.prepared.answer, parts, self.n_jobs), strict=True)
 
     def _remember(self, trials: list[Trial], outcomes: Outcomes) -> None:
         label = np.zeros(len(trials)) if outcomes.label is None else outcomes.label

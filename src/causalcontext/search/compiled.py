@@ -33,7 +33,9 @@ class CompiledSearch:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
         level = self._level(sweep.scene, sweep.size, triggers_count=True)
         decisions = no_decisions(pairs.first.size, sweep.scene.share.end - sweep.scene.share.begin, sweep.size)
-        return decisions, search_pairs(level, pairs, decisions, _workspace(level))
+        tests = np.zeros(2, dtype=np.int64)
+        search_pairs(level, pairs, decisions, _workspace(level), tests)
+        return decisions, tests
 
     def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""

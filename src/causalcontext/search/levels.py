@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from causalcontext.search.ledger import Ledger, slots
 from causalcontext.search.plan import Plan
 from causalcontext.search.sharing import Role, sharing_of
 
+Part = TypeVar("Part")
+Done = TypeVar("Done")
 MOST_GRAPHS = 60
 """Graphs that share one sweep: their bits must fit an integer."""
 TESTS_PER_CALL = 4_000_000
@@ -122,7 +124,7 @@ def run_level(search: LevelSearch, ledger: Ledger, work: list[Sweep], n_jobs: in
             pairs = Pairs(*(column[part] for column in sweep.pairs))
             return pairs, *search.search(sweep, pairs)
 
-        for pairs, decisions, tests in _in_parallel(search_part, _parts(sweep, n_jobs), n_jobs):
+        for pairs, decisions, tests in in_parallel(search_part, _parts(sweep, n_jobs), n_jobs):
             ledger.take(decisions, slots(pairs.first, pairs.second, ledger.variables), share.leader, share.begin)
             ledger.tests += tests
             done += pairs.first.size
@@ -161,8 +163,8 @@ def _parts(sweep: Sweep, n_jobs: int) -> list[slice]:
     return [slice(begin, begin + size) for begin in range(0, total, size)]
 
 
-def _in_parallel(task: Callable[[slice], Any], parts: list[slice], n_jobs: int) -> Iterator[Any]:
-    """Run a task over the parts, in order of completion of the list; threads, since kernels release the lock."""
+def in_parallel(task: Callable[[Part], Done], parts: list[Part], n_jobs: int) -> Iterator[Done]:
+    """What a task makes of the parts, in their order; by threads, since kernels release the lock."""
     if n_jobs == 1 or len(parts) == 1:
         yield from map(task, parts)
         return

@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.levels.projection import extend_projection, start_projection
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.kernels.special import chi2_upper, correlation_two_sided, normal_two_sided

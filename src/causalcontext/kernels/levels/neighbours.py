@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.compiling import njit
 
 
 class Neighbours(NamedTuple):
@@ -48,7 +48,6 @@ class Share(NamedTuple):
     end: int
 
 
-@njit(cache=True, nogil=True)
 def list_neighbours(adjacency: Bools, may: Bools, trigger: Ints, hidden: Bools, share: Share,
                     triggers: int) -> Neighbours:  # fmt: skip
     """Who may serve whom: neighbours that may be causes, in a graph or in any of those that it answers for.
@@ -64,20 +63,29 @@ def list_neighbours(adjacency: Bools, may: Bools, trigger: Ints, hidden: Bools, 
         Columns that are never conditioned on.
     """
     size = may.shape[0]
-    begin = np.zeros(size + 1, dtype=np.int64)
+    begin, nothing = np.zeros(size + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
     serving = np.zeros((size, triggers), dtype=np.int64)
+    found = Neighbours(begin, nothing, nothing, serving)
+    count = _fill_neighbours(adjacency, may, trigger, hidden, share, found)
+    found = Neighbours(begin, np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), serving)
+    _fill_neighbours(adjacency, may, trigger, hidden, share, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _fill_neighbours(adjacency: Bools, may: Bools, trigger: Ints, hidden: Bools, share: Share,
+                     found: Neighbours) -> int:  # fmt: skip
+    """Write down where every variable's neighbours start, and them where there is room; how many there are."""
+    size, room = may.shape[0], found.columns.size
     bits = np.zeros(size, dtype=np.int64)
     for i in range(size):
-        begin[i + 1] = begin[i] + _row(adjacency, may, share, i, bits, trigger, hidden, serving)
-    index, graphs = np.empty(begin[size], dtype=np.int64), np.empty(begin[size], dtype=np.int64)
-    for i in range(size):
-        _row(adjacency, may, share, i, bits, trigger, hidden, serving)
-        place = begin[i]
-        for z in range(size):
+        place = found.start[i]
+        found.start[i + 1] = place + _row(adjacency, may, share, i, bits, trigger, hidden, found.triggers)
+        for z in range(size if room else 0):
             if bits[z]:
-                index[place], graphs[place] = z, bits[z]
+                found.columns[place], found.graphs[place] = z, bits[z]
                 place += 1
-    return Neighbours(begin, index, graphs, serving)
+    return int(found.start[size])
 
 
 @njit(cache=True, nogil=True)
@@ -151,19 +159,23 @@ def _list_pairs(wanted: Wanted, share: Share, pairs: Pairs) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)
 def reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints) -> Ints:
     """The most candidates that one of the two variables of every pair has, triggers included."""
+    most = np.empty(pairs.first.size, dtype=np.int64)
+    _fill_reach(neighbours, pairs, trigger, most)
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints) -> None:
     size = neighbours.start.size - 1
     count = neighbours.start[1:] - neighbours.start[:-1]
     for i in range(size):
         for t in range(neighbours.triggers.shape[1]):
             count[i] += neighbours.triggers[i, t] != 0
-    most = np.empty(pairs.first.size, dtype=np.int64)
     for k in range(pairs.first.size):
         x, y = pairs.first[k], pairs.second[k]
         most[k] = max(count[x] - _serves(neighbours, x, y, trigger), count[y] - _serves(neighbours, y, x, trigger))
-    return most
 
 
 @njit(cache=True, nogil=True)
@@ -175,10 +187,15 @@ def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
     return 1 if place < row.size and row[place] == z else 0
 
 
-@njit(cache=True, nogil=True)
 def widest_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """For every (graph, pair) the most candidates that one of the two variables has, and the triggers of either."""
     wide, triggers = np.zeros_like(first), np.zeros_like(first)
+    _fill_pools(neighbours, graph, first, second, wide, triggers)
+    return wide, triggers
+
+
+@njit(cache=True, nogil=True)
+def _fill_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints, wide: Ints, triggers: Ints) -> None:
     for k in range(first.size):
         x, y, g = first[k], second[k], graph[k]
         for node in (x, y):
@@ -189,4 +206,3 @@ def widest_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints)
             wide[k] = max(wide[k], count)
         for t in range(neighbours.triggers.shape[1]):
             triggers[k] += ((neighbours.triggers[x, t] | neighbours.triggers[y, t]) >> g) & 1
-    return wide, triggers

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints, Shorts
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.levels.gaussian import (
     CHOSEN,
     GIVEN,
@@ -114,13 +114,12 @@ def no_decisions(pairs: int, graphs: int, width: int) -> Decisions:
 
 
 @njit(cache=True, nogil=True)
-def search_pairs(level: Level, pairs: Pairs, decisions: Decisions, work: Workspace) -> Ints:
-    """Look for a separating set of `level.size` variables for every pair; the number of tests on all rows and on some.
+def search_pairs(level: Level, pairs: Pairs, decisions: Decisions, work: Workspace, tests: Ints) -> None:
+    """Look for a separating set of `level.size` variables for every pair; count tests on all rows and on some.
 
     Sets without triggers come first, from the neighbours of the first variable, then of the second. For every graph the
     first separating set in this order wins; the graphs that are still active stop there.
     """
-    tests = np.zeros(2, dtype=np.int64)
     for k in range(pairs.first.size):
         x, y = pairs.first[k], pairs.second[k]
         left = pairs.active[k]
@@ -135,7 +134,6 @@ def search_pairs(level: Level, pairs: Pairs, decisions: Decisions, work: Workspa
                     same = _same_sheet(level.masks.sheet, g, m) & left & ~done
                     done |= same
                     left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
-    return tests
 
 
 @njit(cache=True, nogil=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.levels.gaussian import (
     GIVEN,
     ONE_VIEW,

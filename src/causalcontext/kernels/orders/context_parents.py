@@ -11,9 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.orders.parent_sets import COLLINEAR_BELOW, MOST_PARENTS
 from causalcontext.kernels.rows.newton import logit_likelihood
 
@@ -80,15 +80,21 @@ def context_score(table: ContextTable, before: Bools, memory: Memory) -> float:
     """The score of the context with the best parents among the nodes `before` it."""
     if table.contexts < 2:
         return 0.0
-    chosen, count = choose_context_parents(table, before)
+    chosen = np.empty(before.size, dtype=np.int64)
+    count = _choose(table, before, chosen)
     return remembered_score(table, chosen, count, memory)
 
 
-@njit(cache=True, nogil=True)
 def choose_context_parents(table: ContextTable, before: Bools) -> tuple[Ints, int]:
     """Parents of the context among the nodes `before` it, sorted, and their number."""
+    chosen = np.empty(before.size, dtype=np.int64)
+    return chosen, _choose(table, before, chosen)
+
+
+@njit(cache=True, nogil=True)
+def _choose(table: ContextTable, before: Bools, chosen: Ints) -> int:
+    """Write down the parents of the context among the nodes `before` it, sorted; how many there are."""
     p = table.total.shape[0]
-    chosen = np.empty(p, dtype=np.int64)
     outside, inside = np.diag(table.total).copy(), np.diag(table.within).copy()
     most = min(p, MOST_PARENTS + int(np.sum(table.forced)))
     rows_total, rows_within = np.empty((p, most)), np.empty((p, most))
@@ -120,7 +126,7 @@ def choose_context_parents(table: ContextTable, before: Bools) -> tuple[Ints, in
         count += 1
     count = _drop_weak(table, chosen, count, kept)
     chosen[:count] = np.sort(chosen[:count])
-    return chosen, count
+    return count
 
 
 @njit(cache=True, nogil=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.orders.parent_sets import SMALLEST_VARIANCE, Blocks, Scratch, residual_variance
 
 Floats = NDArray[np.float64]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.orders.parent_sets import Blocks, Scratch, local_score, residual_variance
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
 
@@ -21,12 +21,18 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@njit(cache=True, nogil=True)
 def best_subsets(blocks: Blocks, allowed: Bools, forced: Bools, work: Scratch) -> tuple[Floats, Ints]:
     """The best score of every node in every block with parents inside every set, and those parents."""
     count, p = blocks.covariance.shape[:2]
     best = np.full((count, p, 1 << p), -math.inf)
     chosen = np.zeros((count, p, 1 << p), dtype=np.int64)
+    _fill_subsets(blocks, allowed, forced, work, best, chosen)
+    return best, chosen
+
+
+@njit(cache=True, nogil=True)
+def _fill_subsets(blocks: Blocks, allowed: Bools, forced: Bools, work: Scratch, best: Floats, chosen: Ints) -> None:
+    count, p = blocks.covariance.shape[:2]
     parents = np.zeros(p, dtype=np.int64)
     for b in range(count):
         for i in range(p):
@@ -49,15 +55,19 @@ def best_subsets(blocks: Blocks, allowed: Bools, forced: Bools, work: Scratch) -
                         if best[b, i, smaller] > best[b, i, members]:
                             best[b, i, members] = best[b, i, smaller]
                             chosen[b, i, members] = chosen[b, i, smaller]
-    return best, chosen
+
+
+def best_prefixes(pooled: Floats) -> tuple[Floats, Ints]:
+    """The best score of every set of nodes as the beginning of the order, and its last node."""
+    score = np.full(pooled.shape[1], -math.inf)
+    last = np.full(pooled.shape[1], -1, dtype=np.int64)
+    _fill_prefixes(pooled, score, last)
+    return score, last
 
 
 @njit(cache=True, nogil=True)
-def best_prefixes(pooled: Floats) -> tuple[Floats, Ints]:
-    """The best score of every set of nodes as the beginning of the order, and its last node."""
+def _fill_prefixes(pooled: Floats, score: Floats, last: Ints) -> None:
     p, sets = pooled.shape
-    score = np.full(sets, -math.inf)
-    last = np.full(sets, -1, dtype=np.int64)
     score[0] = 0.0
     for members in range(1, sets):
         for i in range(p):
@@ -66,20 +76,25 @@ def best_prefixes(pooled: Floats) -> tuple[Floats, Ints]:
                 value = score[rest] + pooled[i, rest]
                 if value > score[members]:
                     score[members], last[members] = value, i
-    return score, last
 
 
-@njit(cache=True, nogil=True)
 def best_suffixes(best: Floats, contexts: int, role: Ints) -> tuple[Floats, Ints]:
     """The best score of what is still to be placed, for every tuple of sets placed so far; and the next step.
 
     Blocks are numbered by their contexts (mask - 1); the last one is the shifted model, placed in all contexts. A step
     is `node * (blocks) + block`.
     """
+    states = 1 << (contexts * best.shape[1])
+    score = np.full(states, -math.inf)
+    step = np.full(states, -1, dtype=np.int64)
+    _fill_suffixes(best, contexts, role, score, step)
+    return score, step
+
+
+@njit(cache=True, nogil=True)
+def _fill_suffixes(best: Floats, contexts: int, role: Ints, score: Floats, step: Ints) -> None:
     blocks, p, sets = best.shape
     everything = contexts * p
-    score = np.full(1 << everything, -math.inf)
-    step = np.full(1 << everything, -1, dtype=np.int64)
     score[(1 << everything) - 1] = 0.0
     full = (1 << contexts) - 1
     for state in range((1 << everything) - 2, -1, -1):
@@ -104,7 +119,6 @@ def best_suffixes(best: Floats, contexts: int, role: Ints) -> tuple[Floats, Ints
                 value = best[b, i, inside] + score[after]
                 if value > score[state]:
                     score[state], step[state] = value, i * blocks + b
-    return score, step
 
 
 @njit(cache=True, nogil=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.orders.context_parents import context_score
 from causalcontext.kernels.orders.order_state import (
     Problem,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.orders.context_parents import ContextTable, Memory, context_score
 from causalcontext.kernels.orders.parent_sets import Blocks, ParentFits, Scratch, fit
 from causalcontext.kernels.orders.partitions import Partitions, best_score, pooled_slot

@@ -11,8 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from causalcontext.kernels.compiling import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Floats
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.newton import maximise
 
 TOLERANCE = 1e-5

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, ContextFits, Groups
 from causalcontext.kernels.special import chi2_upper, digamma, f_upper
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import njit
 
 
 @njit(cache=True, nogil=True)

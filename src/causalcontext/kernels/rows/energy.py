@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import njit
 
 
-@njit(cache=True, nogil=True)
 def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
     """The sum over groups of the distances between all their pairs, each divided by the size of its group.
 
@@ -21,8 +20,14 @@ def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
     levels : int
         The number of groups.
     """
+    found = np.zeros(codes.shape[0])
+    _add_dispersion(codes, values, levels, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _add_dispersion(codes: Ints, values: Floats, levels: int, found: Floats) -> None:
     copies, rows = codes.shape
-    found = np.zeros(copies)
     for b in range(copies):
         counts, sums, distances = np.zeros(levels), np.zeros(levels), np.zeros(levels)
         for j in range(rows):
@@ -33,4 +38,3 @@ def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
         for group in range(levels):
             if counts[group] > 0.0:
                 found[b] += distances[group] / counts[group]
-    return found

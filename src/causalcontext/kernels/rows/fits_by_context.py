@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import njit
 
 SPARE_ROWS = 5
 """A context takes part with at least this many rows more than coefficients."""

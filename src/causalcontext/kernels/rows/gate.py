@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.change_parts import combine
 from causalcontext.kernels.rows.fits_by_context import (
     ContextFits,

@@ -10,14 +10,13 @@ would cost the vectors most of their lanes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
+from causalcontext.kernels.compiling import njit
 
 _short = np.int16
 
 
-@njit(cache=True, nogil=True)
 def shuffled_information(
     shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float, strict: bool
 ) -> Floats:
@@ -41,8 +40,17 @@ def shuffled_information(
         Whether to count as Frenzel and Pompe do (closer than the k-th neighbour, the row itself included), or as
         Mesner and Shalizi do (as close as the k-th neighbour, the row itself left out).
     """
+    totals = np.zeros(shuffled.shape[0])
+    _add_information(shuffled, is_code, columns, psi, far, neighbours, strict, totals)
+    return totals
+
+
+@njit(cache=True, nogil=True)
+def _add_information(
+    shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float, strict: bool,
+    totals: Floats,
+) -> None:  # fmt: skip
     copies, rows = shuffled.shape
-    totals = np.zeros(copies)
     near_y, near_given, near = np.empty(rows, _short), np.empty(rows, _short), np.empty(rows, _short)
     for i in range(rows):
         near_given[:] = 0
@@ -60,17 +68,21 @@ def shuffled_information(
             with_x = _both_within(x, x[i], near_given, is_code[0], far, max(radius - 1, 0) if strict else radius)
             totals[b] += _term(near, near_y, near_given, psi, with_x, radius, k, strict)
     totals /= rows
-    return totals
 
 
-@njit(cache=True, nogil=True)
 def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, random: np.random.Generator) -> Ints:
     """The `most` nearest rows of every row, itself among them, at less than `far`; -1 where there are fewer.
 
     Among rows that are equally far the last places are given at random.
     """
-    rows = columns.shape[1]
-    found = np.full((rows, most), -1)
+    found = np.full((columns.shape[1], most), -1)
+    _find_nearest(columns, is_code, far, random, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _find_nearest(columns: Shorts, is_code: Bools, far: int, random: np.random.Generator, found: Ints) -> None:
+    rows, most = found.shape
     near = np.empty(rows, _short)
     for i in range(rows):
         near[:] = 0
@@ -90,10 +102,8 @@ def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, random: n
                 if place < most:
                     found[i, place] = j
                 tied += 1
-    return found
 
 
-@njit(cache=True, nogil=True)
 def local_shuffles(
     nearest: Ints, loose: Ints, strata: Ints, starts: Ints, copies: int, random: np.random.Generator
 ) -> Ints:
@@ -104,8 +114,16 @@ def local_shuffles(
     and that of their nearest rows are drawn anew for every copy. A copy depends on the state of `random` alone, so that
     one call for many copies gives what many calls give.
     """
-    rows = loose.size + strata.size
-    sources = np.empty((copies, rows), np.int64)
+    sources = np.empty((copies, loose.size + strata.size), np.int64)
+    _draw_shuffles(nearest, loose, strata, starts, random, sources)
+    return sources
+
+
+@njit(cache=True, nogil=True)
+def _draw_shuffles(
+    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, random: np.random.Generator, sources: Ints
+) -> None:
+    copies, rows = sources.shape
     order, donors, choice = np.empty_like(loose), np.empty_like(strata), np.empty(nearest.shape[1], np.int64)
     for b in range(copies):
         order[:], donors[:] = loose, strata
@@ -117,7 +135,6 @@ def local_shuffles(
         used = np.zeros(rows, np.bool_)
         for i in order:
             sources[b, i] = _free_neighbour(nearest[i], used, choice, random)
-    return sources
 
 
 @njit(cache=True, nogil=True)

@@ -7,9 +7,9 @@ converges to its supremum, and so the gain of a step to nothing.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.likelihoods import logit_pass, ordinal_pass, poisson_pass
 
 LOGIT, ORDINAL, POISSON = 0, 1, 2
@@ -69,6 +69,15 @@ def maximise(family: int, design: Floats, response: Ints, classes: int, start: F
         if gain < tolerance:
             break
     return likelihood, slopes
+
+
+@njit(cache=True, nogil=True)
+def maximum(family: int, design: Floats, response: Ints, classes: int, slopes: Floats, ridge: float,
+            tolerance: float) -> float:  # fmt: skip
+    """The same for Python: `slopes` hold the start before, and the coefficients at the maximum afterwards."""
+    likelihood, found = maximise(family, design, response, classes, slopes, ridge, tolerance)
+    slopes[:] = found
+    return likelihood
 
 
 @njit(cache=True, nogil=True)

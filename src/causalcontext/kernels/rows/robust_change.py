@@ -6,9 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.change_parts import (
     MEAN_WEIGHT,
     SLOPE_WEIGHT,
@@ -76,12 +76,30 @@ class Parts(NamedTuple):
     reason: int
 
 
-@njit(cache=True, nogil=True)
 def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float) -> Parts:
     """All parts of the test, with checks of the gate at the level `gate`.
 
     The gate is looked at where p without it is below `look_below`; it can only raise p.
     """
+    numbers = np.empty(len(Parts._fields) - 1)
+    reason = fill_parts(columns, y, codes, levels, look_below, gate, numbers)
+    return Parts._make([*numbers.tolist(), reason])
+
+
+@njit(cache=True, nogil=True)
+def fill_parts(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float,
+               numbers: Floats) -> int:  # fmt: skip
+    """Write down all numbers of `Parts`; why there are none."""
+    found = _parts(columns, y, codes, levels, look_below, gate)
+    values = (found.mean, found.slope, found.mean_and_slope, found.variance, found.gaussian_variance, found.curvature,
+              found.uneven_spread, found.logit, found.statistic, found.df, found.p)  # fmt: skip
+    for place in range(numbers.size):
+        numbers[place] = values[place]
+    return found.reason
+
+
+@njit(cache=True, nogil=True)
+def _parts(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float) -> Parts:
     groups = group_rows(columns, y, codes, levels)
     if groups.start.size < 3:
         return _no_parts(FEW_CONTEXTS)

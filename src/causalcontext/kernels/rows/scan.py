@@ -6,10 +6,10 @@ Arrays in, arrays out. A batch is an array of shape (variables, rows), so that e
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
+from causalcontext.kernels.compiling import njit
 
 _EXPONENT = np.uint64(0x7FF0000000000000)
 _MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
@@ -86,7 +86,7 @@ def scan(
 
 
 @njit(cache=True, nogil=True)
-def _count(bits, codes, j, missing, infinite, usable):  # type: ignore[no-untyped-def]
+def _count(bits: NDArray[np.uint64], codes: Codes, j: int, missing: Ints, infinite: Ints, usable: Bools) -> None:
     for i in range(bits.size):
         magnitude = bits[i] & _MAGNITUDE
         if magnitude >= _EXPONENT:
@@ -97,7 +97,6 @@ def _count(bits, codes, j, missing, infinite, usable):  # type: ignore[no-untype
                 infinite[codes[i], j] += 1
 
 
-@njit(cache=True, nogil=True)
 def order_by_level(codes: Codes, usable: Bools, levels: int) -> tuple[Ints, Ints]:
     """The usable rows sorted by level, rows of a level in table order, and where each level starts.
 
@@ -108,18 +107,29 @@ def order_by_level(codes: Codes, usable: Bools, levels: int) -> tuple[Ints, Ints
         Rows of level `k` are `order[starts[k]:starts[k + 1]]`.
     """
     starts = np.zeros(levels + 1, dtype=np.int64)
+    order = np.empty(_count_by_level(codes, usable, starts), dtype=np.int64)
+    _fill_order(codes, usable, starts, order)
+    return order, starts
+
+
+@njit(cache=True, nogil=True)
+def _count_by_level(codes: Codes, usable: Bools, starts: Ints) -> int:
+    """Write down where each level starts; how many usable rows there are."""
     for i in range(codes.size):
         if usable[i]:
             starts[codes[i] + 1] += 1
-    for k in range(levels):
+    for k in range(starts.size - 1):
         starts[k + 1] += starts[k]
-    order = np.empty(starts[levels], dtype=np.int64)
-    following = starts[:levels].copy()
+    return int(starts[starts.size - 1])
+
+
+@njit(cache=True, nogil=True)
+def _fill_order(codes: Codes, usable: Bools, starts: Ints, order: Ints) -> None:
+    following = starts[:-1].copy()
     for i in range(codes.size):
         if usable[i]:
             order[following[codes[i]]] = i
             following[codes[i]] += 1
-    return order, starts
 
 
 @njit(cache=True, nogil=True)
@@ -198,7 +208,7 @@ def mirror(scatter: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz", "reassoc"})
-def _two_by_four(centred, i, j, low, high):  # type: ignore[no-untyped-def]
+def _two_by_four(centred: Floats, i: int, j: int, low: int, high: int) -> tuple[float, ...]:
     """The products of rows i, i + 1 with rows j to j + 3; beyond the last row they are meaningless."""
     last = centred.shape[0] - 1
     a, b = centred[i, low:high], centred[min(i + 1, last), low:high]

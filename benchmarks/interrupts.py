@@ -1,0 +1,189 @@
+"""Ctrl-C at random moments, over every family of kernels, from Python and from the command line.
+
+    python benchmarks/interrupts.py [--signals 240] [--family NAME] [--seed 0] [--longest 3]
+
+Every family runs in a process of its own, since a crash ends the process. A signal may find the search before it began
+(KeyboardInterrupt), or in the middle (InterruptedSearch with what was decided); anything else, a crash above all, is a
+failure. On the command line the exit code must be 130, or 0 where the signal came too late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import causalcontext as cc
+from causalcontext.simulate.proteins import proteins
+from measuring import machine, markdown_table
+
+LONGEST = 3.0
+"""Seconds after which a signal comes at the latest."""
+COMMAND_LINE = "command line"
+
+
+def small() -> pd.DataFrame:
+    """A table of numbers of which a search with slow tests takes seconds."""
+    return proteins(0, "log", 900)[["Raf", "Mek", "Erk", "PKA", "condition"]]
+
+
+def wide() -> pd.DataFrame:
+    """Everything depends on everything, so that there are sets without end."""
+    generator = np.random.default_rng(0)
+    values = generator.standard_normal((400, 40)) + generator.standard_normal((400, 1))
+    return pd.DataFrame(values, columns=[f"V{i}" for i in range(40)]).assign(R=generator.integers(0, 2, 400))
+
+
+def categories() -> pd.DataFrame:
+    """A table of categories alone."""
+    table = cc.examples.clinic(4000, seed=0)
+    levels = {name: pd.qcut(table[name], 4, labels=list("abcd")).astype(str) for name in ("age", "pressure", "dose")}
+    return table[["smoker", "status"]].assign(**levels)
+
+
+def searching(table: Callable[[], pd.DataFrame], context: str, **options: Any) -> Callable[[], Callable[[], Any]]:
+    return lambda: partial(cc.discover, table(), context, **options)
+
+
+def calibrating() -> Callable[[], Any]:
+    return partial(cc.calibrate, cc.examples.soil_moisture(300, seed=0), "soil")
+
+
+def drawing_again() -> Callable[[], Any]:
+    return partial(cc.discover(small(), "condition").stability, 20)
+
+
+def asking() -> Callable[[], Any]:
+    result = cc.discover(proteins(0, "log", 3000), "condition", max_given=1)
+    pairs = [(x, y) for x in result.names for y in result.names if x < y]
+    return lambda: [result.explain(*pair) for pair in pairs]
+
+
+FAMILIES: dict[str, Callable[[], Callable[[], Any]]] = {
+    "robust-change": searching(lambda: proteins(0), "condition", alpha=0.01),
+    "robust-change, two threads": searching(lambda: proteins(0), "condition", alpha=0.01, n_jobs=2),
+    "partial-correlation": searching(wide, "R", test="partial-correlation"),
+    "context-change": searching(lambda: proteins(0, "log", 3000), "condition", test="context-change"),
+    "auto on mixed columns": searching(lambda: cc.examples.clinic(3000, seed=0), "status"),
+    "g-squared": searching(categories, "status", test="g-squared"),
+    "cmi-knn": searching(small, "condition", test="cmi-knn"),
+    "rcot": searching(small, "condition", test="rcot"),
+    "energy": searching(small, "condition", test="energy"),
+    "sandwich": searching(small, "condition", test="sandwich"),
+    "gaussian-ranks": searching(small, "condition", test="gaussian-ranks"),
+    "score-ac": searching(lambda: proteins(0, "log", 3000), "condition", method="score-ac"),
+    "score-ac, exact": searching(lambda: cc.examples.soil_moisture(2000, 0), "soil", method="score-ac", search="exact"),
+    "calibrate": calibrating,
+    "stability": drawing_again,
+    "explain": asking,
+}
+
+
+def outcome_of(call: Callable[[], Any]) -> str:
+    """What became of a call, made again and again, when a signal met it."""
+    try:
+        while True:
+            call()
+    except cc.InterruptedSearch as stop:
+        return "kept" if stop.result is not None else "FAILED: nothing is kept"
+    except KeyboardInterrupt:
+        return "nothing yet"
+
+
+def interrupt(family: str, signals: int, seed: int, longest: float) -> None:
+    """Send signals to this process while the family works; the outcomes are on stdout."""
+    draw, call = random.Random(seed), FAMILIES[family]()
+    found: Counter[str] = Counter()
+    for _ in range(signals):
+        timer = threading.Timer(draw.uniform(0.0, longest), os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        found[outcome_of(call)] += 1
+        timer.join()
+    print(json.dumps(found))
+
+
+def interrupted_commands(signals: int, seed: int) -> Counter[str]:
+    """Send a signal to commands that are searching."""
+    draw, found = random.Random(seed), Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        table, output = Path(folder, "table.parquet"), Path(folder, "out.json")
+        proteins(0).to_parquet(table)
+        for _ in range(signals):
+            output.unlink(missing_ok=True)
+            words = ["discover", str(table), "--context", "condition", "--alpha", "0.01", "--json", str(output)]
+            with subprocess.Popen([sys.executable, "-c", STARTED, *words], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:  # fmt: skip
+                assert process.stdout is not None
+                assert process.stderr is not None
+                process.stdout.readline()  # the library is imported
+                time.sleep(draw.uniform(0.0, LONGEST))
+                process.send_signal(signal.SIGINT)
+                code = process.wait()
+                error = process.stderr.read().decode()
+            found[_judged(code, error, output)] += 1
+    return found
+
+
+STARTED = "from causalcontext.cli.app import main; print(flush=True); main()"
+
+
+def _judged(code: int, error: str, output: Path) -> str:
+    if code == 0:
+        return "finished"
+    if code != 130 or "Traceback" in error:
+        return f"FAILED with {code}: {error.strip()[-200:]}"
+    if not output.exists():
+        return "nothing yet"
+    return "kept" if not cc.load(output).complete else "FAILED: the file says that it is complete"
+
+
+def _in_a_process(family: str, signals: int, seed: int, longest: float) -> Counter[str]:
+    words = [sys.executable, __file__, "--family", family, "--signals", str(signals), "--seed", str(seed),
+             "--longest", str(longest), "--here"]  # fmt: skip
+    run = subprocess.run(words, capture_output=True, text=True)
+    if run.returncode:
+        return Counter({f"FAILED with {run.returncode}: {run.stderr.strip()[-300:]}": signals})
+    return Counter(json.loads(run.stdout))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--signals", type=int, default=240, help="of all families together, or of one")
+    options.add_argument("--family", choices=[*FAMILIES, COMMAND_LINE])
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--longest", type=float, default=LONGEST, help="seconds until a signal comes, at most")
+    options.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.here:
+        interrupt(chosen.family, chosen.signals, chosen.seed, chosen.longest)
+        return
+    families = [chosen.family] if chosen.family else [*FAMILIES, COMMAND_LINE]
+    each = -(-chosen.signals // len(families))
+    print(machine())
+    rows = []
+    for family in families:
+        found = (interrupted_commands(each, chosen.seed) if family == COMMAND_LINE
+                 else _in_a_process(family, each, chosen.seed, chosen.longest))  # fmt: skip
+        rows.append([family, each, ", ".join(f"{name} {count}" for name, count in sorted(found.items()))])
+    print(markdown_table(["family", "signals", "what became of them"], rows))
+    if any("FAILED" in row[2] for row in rows):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

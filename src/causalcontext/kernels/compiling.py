@@ -1,0 +1,73 @@
+"""How kernels are compiled, and where the compiled code is kept: `njit` of numba, that works without a writable home.
+
+numba keeps compiled code beside the source, or else in the user's cache folder. Where neither can be written it refuses
+to go on; here a private temporary folder follows, then no folder at all, and one warning says so.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written"
+Function = TypeVar("Function", bound=Callable[..., Any])
+_warned: set[str] = set()
+settings: Any = numba.config  # made when numba is imported, so type checkers know nothing of it
+
+
+def njit(**options: Any) -> Callable[[Function], Function]:
+    """numba's decorator, with a place for compiled code wherever there is one."""
+
+    def compiled(function: Function) -> Function:
+        try:
+            made: Function = numba.njit(**options)(function)
+        except RuntimeError:  # numba has no folder for the compiled code
+            made = _elsewhere(function, options)
+        return made
+
+    return compiled
+
+
+def _elsewhere(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """The function, compiled with a temporary folder for the code, or without any."""
+    folder, before = private_folder(), settings.CACHE_DIR
+    if folder is not None:
+        settings.CACHE_DIR = str(folder)  # read when a function is decorated, so only ours is affected
+        try:
+            made = numba.njit(**options)(function)
+        except RuntimeError:
+            pass
+        else:
+            _warn(f"compiled code is kept in {folder}, since neither the library's folder nor yours can be written")
+            return made
+        finally:
+            settings.CACHE_DIR = before
+    _warn("compiled code is not kept, since no folder can be written: every process compiles anew, which takes long")
+    return numba.njit(**options | {"cache": False})(function)
+
+
+def private_folder() -> Path | None:
+    """A temporary folder that belongs to this user alone, or None: what is kept there is run later."""
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    try:
+        folder = Path(tempfile.gettempdir(), f"causalcontext-{user}")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    ours = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077)
+    return folder if ours and stat.S_ISDIR(found.st_mode) else None
+
+
+def _warn(sentence: str) -> None:
+    """Say it once."""
+    if sentence not in _warned:
+        _warned.add(sentence)
+        warnings.warn(f"{sentence}; {ADVICE}", RuntimeWarning, stacklevel=2)
