@@ -140,6 +140,13 @@ class ContextGraphs:
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"graphs": dict(self.graphs)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
     @property
     def context(self) -> str | None:
         """The name of the context variable, of several all of them; None without one."""

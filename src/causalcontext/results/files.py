@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -13,30 +14,36 @@ import numpy as np
 from causalcontext.data.dataset import cell_values
 from causalcontext.data.files import write_whole
 from causalcontext.data.moments import Moments
-from causalcontext.errors import FileError
+from causalcontext.errors import CausalContextError, FileError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.labels import Label, Strength
 from causalcontext.kernels.arrays import Values
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import Contexts
+from causalcontext.questions import Contexts, Reason
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.log import TrialLog
+from causalcontext.results.log import Decision, TrialLog
+from causalcontext.results.schema import check_content, check_range
 from causalcontext.search.family import Doubt, Origin
 
 FORMAT = "causalcontext-result"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 _INTEGER_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
                     "cut": np.int64, "label": np.int8, "given": np.int16}  # fmt: skip
 _FLOAT_COLUMNS = ("p", "statistic", "df")
+_DAMAGE = (ArithmeticError, AttributeError, CausalContextError, LookupError, MemoryError, RecursionError, TypeError,
+           ValueError)  # fmt: skip
+"""What else goes wrong when a result is made out of something that is none."""
 
 
 def save(result: ContextGraphs, path: str | Path) -> None:
     """Write a result to a JSON file, whole or not at all."""
-    write_whole(path, json.dumps(to_dict(result), ensure_ascii=False, allow_nan=False, indent=None) + "\n")
+    content = to_dict(result)
+    signed = {"format": FORMAT, "format_version": FORMAT_VERSION, "checksum": checksum(content)} | content
+    write_whole(path, json.dumps(signed, ensure_ascii=False, allow_nan=False, indent=None) + "\n")
 
 
 def load(path: str | Path) -> ContextGraphs:
@@ -54,25 +61,35 @@ def load(path: str | Path) -> ContextGraphs:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"result file {str(path)!r} cannot be read: {error.strerror}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, numbers without end, lists in lists in lists
         raise FileError(f"result file {str(path)!r} is not valid JSON: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} is not a result of causalcontext")
     if content.get("format_version") != FORMAT_VERSION:
         found = content.get("format_version")
         raise FileError(f"result file {str(path)!r} has format version {found}, this library reads {FORMAT_VERSION}")
+    if content.get("checksum") != checksum(content):
+        raise FileError(f"result file {str(path)!r} is damaged: its checksum is another one than its content has")
     try:
         return from_dict(content)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise FileError(f"result file {str(path)!r} is damaged: {type(error).__name__}: {error}") from error
+    except _DAMAGE as error:
+        raise FileError(f"result file {str(path)!r} is damaged: {error or type(error).__name__}") from error
+
+
+def checksum(content: dict[str, Any]) -> str:
+    """A hash of everything but the head of the file; how the text is laid out does not matter."""
+    body = {key: value for key, value in content.items() if key not in ("format", "format_version", "checksum")}
+    try:
+        text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return ""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def to_dict(result: ContextGraphs) -> dict[str, Any]:
     """A result as plain lists, mappings, numbers and text."""
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
     return {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
         "complete": result.complete,
         "names": list(result.names),
         "context": {
@@ -101,29 +118,33 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
 
 def from_dict(content: dict[str, Any]) -> ContextGraphs:
     """The result of `to_dict`."""
+    check_content(content)
     names = tuple(content["names"])
     cells, levels = _cells(names, content["context"])
     contexts = cell_values(cells, levels)
     edges = {value: content["graphs"][str(value)] for value in contexts}
+    evidence = None if content["evidence"] is None else ScoreEvidence.from_dict(content["evidence"])
+    if evidence is not None:
+        _check_evidence(evidence, len(contexts), len(names))
     settings = Settings(**content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])})
-    moments = _moments_from_dict(content["moments"])
+    moments = _moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     return ContextGraphs(
         names=names,
         cells=cells,
         levels=levels,
         contexts=contexts,
-        graphs={value: _graph(names, edges[value], content.get("kind", "pattern")) for value in contexts},
+        graphs={value: _graph(names, edges[value], content["kind"]) for value in contexts},
         settings=settings,
         data=_summary(content["data"]),
-        log=_log_from_dict(content["log"], len(contexts), len(names)),
+        log=_log_from_dict(content["log"], cells, len(names)),
         tests_run=content["tests_run"],
         complete=content["complete"],
-        origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content.get("origins", ())},
-        doubts=tuple(Doubt(*doubt) for doubt in content.get("doubts", ())),
-        warnings=tuple(content.get("warnings", ())),
-        evidence=None if content.get("evidence") is None else ScoreEvidence.from_dict(content["evidence"]),
-        notes=tuple(content.get("notes", ())),
+        origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content["origins"]},
+        doubts=tuple(Doubt(*doubt) for doubt in content["doubts"]),
+        warnings=tuple(content["warnings"]),
+        evidence=evidence,
+        notes=tuple(content["notes"]),
         prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
     )
@@ -148,10 +169,17 @@ def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, t
     positions = tuple(names.index(variable["name"]) for variable in variables)
     cells = tuple(tuple(int(level) for level in cell) for cell in context["cells"])
     levels = tuple(
-        tuple(_LEVEL_TYPES[kind](value) for value, kind in zip(variable["levels"], variable["types"], strict=True))
+        tuple(_level(value, kind) for value, kind in zip(variable["levels"], variable["types"], strict=True))
         for variable in variables
     )
     return Contexts(positions, cells, context["source"]), levels
+
+
+def _level(value: Any, kind: str) -> Any:
+    """A context value of a type that is known; a float may be written as a whole number."""
+    if type(value).__name__ != kind and (kind, type(value)) != ("float", int):
+        raise ValueError(f"a level is {value!r}, expected a value of type {kind}")
+    return _LEVEL_TYPES[kind](value)
 
 
 def _prepared(moments: Moments, cells: Contexts, test: str) -> PreparedGaussian:
@@ -177,8 +205,8 @@ def _log_to_dict(log: TrialLog) -> dict[str, Any]:
     return columns | {"labels": [list(label) for label in log.labels]}
 
 
-def _log_from_dict(columns: dict[str, Any], contexts: int, variables: int) -> TrialLog:
-    shape = (contexts, variables * (variables - 1) // 2)
+def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int) -> TrialLog:
+    shape = (len(cells.cells), variables * (variables - 1) // 2)
     arrays: dict[str, Any] = {
         name: np.array(columns[name], dtype=kind).reshape(shape)
         for name, kind in _INTEGER_COLUMNS.items()
@@ -191,7 +219,22 @@ def _log_from_dict(columns: dict[str, Any], contexts: int, variables: int) -> Tr
     for place, chosen in enumerate(sets):
         given[place, : len(chosen)] = chosen
     labels = tuple(Label(name, Strength(strength)) for name, strength in columns["labels"])
-    return TrialLog(**arrays, given=given.reshape(*shape, -1), labels=labels)
+    highest = {"decision": max(Decision), "n": np.inf, "view": len(cells.views) - 1, "reason": max(Reason),
+               "untested": np.inf, "cut": np.inf, "label": max(len(labels) - 1, 0)}  # fmt: skip
+    for name, high in highest.items():
+        check_range(arrays[name], -1 if name == "view" else 0, high, f"log.{name}")
+    check_range(given, -1, variables - 1, "log.given")
+    return TrialLog(**arrays, given=given.reshape(*shape, given.shape[1]), labels=labels)
+
+
+def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> None:
+    """Return if the evidence is about so many contexts and variables."""
+    pairs = variables * (variables - 1) // 2
+    shapes = (evidence.difference.shape, evidence.block.shape, evidence.rows.shape, (len(evidence.model),))
+    if shapes != ((contexts, pairs), (contexts, variables), (contexts, variables), (variables,)):
+        raise ValueError("evidence is about other contexts or variables")
+    check_range(evidence.effect, -1, variables - 1, "evidence.effect")
+    check_range(evidence.decision, 0, max(Decision), "evidence.decision")
 
 
 def _moments_to_dict(moments: Moments | None) -> dict[str, Any] | None:
@@ -201,10 +244,14 @@ def _moments_to_dict(moments: Moments | None) -> dict[str, Any] | None:
     return {name: _encoded(getattr(moments, name)) for name in ("rows", "mean", "scatter")}
 
 
-def _moments_from_dict(moments: dict[str, Any] | None) -> Moments | None:
+def _moments_from_dict(moments: dict[str, Any] | None, contexts: int, variables: int) -> Moments | None:
     if moments is None:
         return None
-    return Moments(*(_decoded(moments[name]) for name in ("rows", "mean", "scatter")))
+    found = Moments(*(_decoded(moments[name]) for name in ("rows", "mean", "scatter")))
+    for array, shape in ((found.rows, ()), (found.mean, (variables,)), (found.scatter, (variables, variables))):
+        if array.shape != (contexts, *shape) or not np.isfinite(array).all():
+            raise ValueError("moments have another shape, or numbers that are not finite")
+    return found
 
 
 def _encoded(array: Values) -> dict[str, Any]:
@@ -216,5 +263,5 @@ def _encoded(array: Values) -> dict[str, Any]:
 def _decoded(stored: dict[str, Any]) -> Values:
     if stored["type"] not in ("<f8", "<i8"):
         raise ValueError(f"unexpected number type {stored['type']!r}")
-    flat = np.frombuffer(base64.b64decode(stored["base64"]), dtype=stored["type"])
+    flat = np.frombuffer(base64.b64decode(stored["base64"], validate=True), dtype=stored["type"])
     return flat.reshape(stored["shape"]).astype(stored["type"][1:])
