@@ -1,0 +1,135 @@
+"""Which variables to adjust for in a PAG, where variables may be hidden, or the edge that forbids it.
+
+The generalised adjustment criterion (Perković, Textor, Kalisch and Maathuis 2018), from ends alone: every possibly
+directed path from x to y starts with a visible edge out of x; nothing that such a path may lead to is adjusted for; and
+the rest of the paths of definite status are blocked. If any set of variables will do, the possible ancestors of x and y
+that are not forbidden will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from causalcontext.graphs.ends import End, Ends, directed, may_cause
+from causalcontext.graphs.paths import ancestors, descendants
+from causalcontext.kernels.arrays import Bools
+
+
+class Adjustment(NamedTuple):
+    """What to adjust for; or None, and the edge (or the variable, twice) that is to blame."""
+
+    given: tuple[int, ...] | None
+    blamed: tuple[int, int] | None = None
+
+
+def adjustment(ends: Ends, x: int, y: int, fixed: Collection[int] = ()) -> Adjustment:
+    """The variables to adjust for so that the coefficient of x is its effect on y; y may lie downstream of x.
+
+    Parameters
+    ----------
+    ends : array of int, shape (N, N)
+        Of a PAG.
+    fixed : collection of int
+        Variables that are held fixed, by choice of rows: they must be among those to adjust for.
+
+    Examples
+    --------
+    >>> from causalcontext.graphs.graph import Graph
+    >>> pag = Graph.from_edges("ZXY", [("Z", "X", "o->"), ("X", "Y", "-->")], "pag")
+    >>> adjustment(pag.ends, 1, 2).given
+    (0,)
+    >>> adjustment(pag.ends, 0, 2)
+    Adjustment(given=None, blamed=(0, 1))
+    """
+    first = _first_steps(ends, x, y)
+    for v in first:
+        if not (directed(ends)[x, v] and is_visible(ends, x, v)):
+            return Adjustment(None, (x, v))
+    forbidden = _forbidden(ends, x, y)
+    for v in fixed:
+        if forbidden[v]:
+            return Adjustment(None, (v, v))
+    allowed = _possible_ancestors(ends, (x, y, *fixed)) & ~forbidden
+    allowed[list(fixed)] = True
+    allowed[[x, y]] = False
+    given = tuple(np.flatnonzero(allowed).tolist())
+    without = ends.copy()
+    without[x, first] = without[first, x] = End.NONE
+    open_path = connection(without, x, y, given)
+    return Adjustment(given) if open_path is None else Adjustment(None, open_path)
+
+
+def is_visible(ends: Ends, a: int, b: int) -> bool:
+    """Whether a --> b cannot hide a common cause: what is not adjacent to b points into a, perhaps by colliders."""
+    parents = directed(ends)[:, b]
+    found, frontier = {a}, [a]
+    while frontier:
+        v = frontier.pop()
+        into = ends[:, v] == End.ARROW
+        if (into & (ends[:, b] == End.NONE) & (np.arange(len(ends)) != b)).any():
+            return True
+        both = np.flatnonzero(into & (ends[v] == End.ARROW) & parents).tolist()
+        frontier += [u for u in both if u not in found]
+        found.update(both)
+    return False
+
+
+def connection(ends: Ends, x: int, y: int, given: Iterable[int]) -> tuple[int, int] | None:
+    """The first edge of an open walk of definite status between x and y; None if `given` blocks all of them."""
+    kept = set(given)
+    opened = _possible_ancestors(ends, tuple(kept)) if kept else np.zeros(len(ends), dtype=bool)
+    steps = [(x, int(v), int(v)) for v in np.flatnonzero(ends[x])]
+    seen = {step[:2] for step in steps}
+    for u, v, first in steps:
+        if v == y:
+            return x, first
+        for w in np.flatnonzero(ends[v]).tolist():
+            if w not in (u, x) and (v, w) not in seen and _passes(ends, u, v, w, kept, opened):
+                seen.add((v, w))
+                steps.append((v, w, first))
+    return None
+
+
+def _passes(ends: Ends, u: int, v: int, w: int, given: Collection[int], opened: Bools) -> bool:
+    """Whether a path u - v - w has a definite status at v and is open there."""
+    at = ends[u, v], ends[w, v]
+    if at == (End.ARROW, End.ARROW):
+        return bool(opened[v])
+    unshielded = at == (End.CIRCLE, End.CIRCLE) and ends[u, w] == End.NONE
+    return (End.TAIL in at or unshielded) and v not in given
+
+
+def _first_steps(ends: Ends, x: int, y: int) -> list[int]:
+    """The first variables of all possibly directed paths from x to y."""
+    links = may_cause(ends)
+    links[:, x] = False
+    below = np.flatnonzero(links[x])
+    leading = ancestors(links, y)
+    leading[y] = True
+    return [int(v) for v in below if leading[v]]
+
+
+def _forbidden(ends: Ends, x: int, y: int) -> Bools:
+    """What possibly directed paths from x to y meet, and what that may lead to; x itself is not."""
+    links = may_cause(ends)
+    links[:, x] = False
+    leading = ancestors(links, y)
+    leading[y] = True
+    on_path = descendants(links, x) & leading
+    found = on_path.copy()
+    for v in np.flatnonzero(on_path):
+        found |= descendants(links, int(v))
+    return np.asarray(found)
+
+
+def _possible_ancestors(ends: Ends, variables: Iterable[int]) -> Bools:
+    """Some variables and what may lead to them."""
+    links = may_cause(ends)
+    found = np.zeros(len(ends), dtype=bool)
+    for v in variables:
+        found |= ancestors(links, v)
+        found[v] = True
+    return found
