@@ -30,6 +30,7 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(PACKAGE.rglob("*.py"))
 DOORS = {
     "results.contexts": "explain, changes, diagnose, stability, plot, report and save are built on results",
+    "results.answers": "mechanisms, effects and predict_intervention are built on results",
     "graphs.graph": "to_networkx, to_dags, plot and the picture in a notebook are built on graphs",
     "graphs.union": "the table in a notebook is built on unions",
     "diagnostics.calibration.report": "plot is built on the report",

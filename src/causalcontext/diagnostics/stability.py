@@ -6,7 +6,7 @@ search. Seeds are split by sample: neither the order of the samples nor the numb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from causalcontext.independence.protocol import PreparedTest, prepared_test
 from causalcontext.independence.registry import TESTS, find_test
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
-from causalcontext.methods.task import Task
+from causalcontext.methods.task import Outcome, Task
 from causalcontext.progress import Count, counting_bar
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
@@ -116,7 +116,7 @@ def stability(
     >>> bool(stable.edges(0.9).query("x == 'precipitation' and y == 'soil'")["present"].min() > 0.9)
     True
     """
-    _check(result, samples)
+    check_resampling(result, samples)
     resample = Resample(result)
     tasks = np.array_split(np.arange(samples), min(samples, 4 * max(n_jobs, 1) if n_jobs != -1 else 32))
     collected: list[NDArray[np.int8]] = []
@@ -156,8 +156,10 @@ class Resample:
 
     def ends(self, number: int, seed: int) -> NDArray[np.int8]:
         """The ends of all contexts for one sample, shape (contexts, N, N)."""
-        generator = np.random.default_rng([seed, number])
-        chosen = np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in self.of_cell])
+        return self.outcome(drawn_rows(self.of_cell, number, seed)).ends
+
+    def outcome(self, chosen: NDArray[np.intp]) -> Outcome:
+        """What the search finds in some rows."""
         data, survey = self.data, self.survey
         prepared: PreparedTest
         if self.kind is None:
@@ -169,7 +171,7 @@ class Resample:
             prepared = PreparedGaussian(moments, data.contexts, self.kind)
         options = ScoreOptions(**self.settings.score)
         task = Task(prepared, data, survey, self.links, self.settings, options, 1, lambda *_: None, self.support)
-        return run_method(self.settings.method, task).ends
+        return run_method(self.settings.method, task)
 
     def _prepare(self, data: Dataset) -> tuple[Survey, PreparedTest]:
         """The test for the rows of a sample; a column that happens to be constant in it is no error."""
@@ -177,6 +179,12 @@ class Resample:
             return prepare(data, self.test, self.settings.missing)[1:]
         survey = take_survey(data)
         return survey, prepared_test(self.test, data, survey)
+
+
+def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> NDArray[np.intp]:
+    """The rows of one bootstrap sample: as many of every cell as it has."""
+    generator = np.random.default_rng([seed, number])
+    return np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in of_cell])
 
 
 def _run(resample: Resample, tasks: list[Any], seed: int, n_jobs: int) -> Iterator[list[NDArray[np.int8]]]:
@@ -209,7 +217,8 @@ def _labels(result: ContextGraphs, present: Bools) -> dict[tuple[int, int], dict
     return found
 
 
-def _check(result: ContextGraphs, samples: int) -> None:
+def check_resampling(result: ContextGraphs, samples: int) -> None:
+    """Return if a result can be searched again on samples of its rows."""
     check_whole("samples", samples, 1)
     if result.rows is None:
         raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")

@@ -20,6 +20,7 @@ from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, described
+from causalcontext.results.answers import Answers
 from causalcontext.results.evidence import ScoreEvidence, score_edges
 from causalcontext.results.log import TrialLog
 from causalcontext.search.family import Doubt, Origin
@@ -78,7 +79,7 @@ class DataSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class ContextGraphs:
+class ContextGraphs(Answers):
     """One causal graph per context, by name.
 
     Attributes

@@ -1,0 +1,146 @@
+"""What a result answers beyond its graphs: coefficients, effects, and what an intervention would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import pandas as pd
+
+from causalcontext.errors import OptionError, check_choice
+from causalcontext.graphs.graph import Graph
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
+    from causalcontext.results.effects.mechanics import Mechanics
+
+GRAPHS = ("found", "resampled")
+
+
+class Answers:
+    """The part of `ContextGraphs` that goes from graphs to numbers."""
+
+    def mechanisms(self, *, level: float = 0.95, errors: str = "auto") -> pd.DataFrame:
+        """The direct coefficients: one row for every cause, effect and context.
+
+        A mechanism is fitted where its noise is independent of what selects the rows: an ancestor of the context, and
+        whatever no context causes, on all rows; what a context causes, on the rows of its own context. `rows`, `n`,
+        `shared by` and `why` say which they are.
+
+        Parameters
+        ----------
+        level : float
+            Of the intervals.
+        errors : {"auto", "sandwich", "classical"}
+            The sandwich (HC3) needs no equal variances, but the rows of the table; "auto" takes it where they are.
+
+        Returns
+        -------
+        DataFrame
+            cause, effect, context, coefficient, se, low, high, p, standardised, rows, n, shared by, why, errors,
+            identified, note. Where the graph leaves the causes or the rows open there is no single coefficient, and
+            `low` and `high` enclose all of them.
+        """
+        from causalcontext.results.effects.mechanisms import mechanisms
+
+        return mechanisms(self._mechanics(errors), level)
+
+    def effects(
+        self, x: str | None = None, y: str | None = None, *, by_path: bool = False, level: float = 0.95,
+        errors: str = "auto", samples: int | None = None, graph: str = "found", seed: int = 0, n_jobs: int = 1,
+    ) -> pd.DataFrame:  # fmt: skip
+        """The total effect of x on y in every context, and how it differs between contexts.
+
+        With x a system variable: by how much the mean of y rises with a unit of x while the context is held at its
+        value (for a category: the second instead of the first). With x the context: the mean of y if every case were
+        put in `context`, minus that in `versus`. Without x or y, all pairs between which a path may lead.
+
+        Parameters
+        ----------
+        x, y : str, optional
+            The cause and the effect.
+        by_path : bool
+            One row for every directed path instead.
+        level : float
+            Of the intervals.
+        errors : {"auto", "sandwich", "classical"}
+            As in `mechanisms`.
+        samples : int, optional
+            Intervals by so many bootstrap samples, drawn separately in every context, instead of the delta method.
+        graph : {"found", "resampled"}
+            "resampled" searches every bootstrap sample anew, so that intervals include what is uncertain about the
+            graph; `from graph` is its share of the spread.
+        seed : int
+            Of the samples.
+        n_jobs : int
+            Worker processes for the samples.
+
+        Returns
+        -------
+        DataFrame
+            x, y, context, versus (None for the effect itself, another context for the difference to it), effect, se,
+            low, high, p, direct (the part without mediators), values, identified, note. Where the graph leaves
+            directions open, `effect` is NaN, `values` has all values it can have, and `low` and `high` enclose their
+            intervals; where it forbids an answer, `note` says why.
+        """
+        check_choice("graph", graph, GRAPHS)
+        if samples is not None or graph == "resampled":
+            if by_path:
+                raise OptionError("by_path has intervals by the delta method only; leave samples and graph out")
+            from causalcontext.diagnostics.effect_samples import sampled_effects
+
+            return sampled_effects(cast("ContextGraphs", self), x, y, samples=200 if samples is None else samples,
+                                   graph=graph, level=level, seed=seed, n_jobs=n_jobs)  # fmt: skip
+        from causalcontext.results.effects.table import effects, effects_by_path
+
+        return (effects_by_path if by_path else effects)(self._mechanics(errors), x, y, level)
+
+    def predict_intervention(
+        self, values: Mapping[str, float], context: Any = None, *, among: str = "everyone", level: float = 0.95,
+        errors: str = "auto",
+    ) -> pd.DataFrame:  # fmt: skip
+        """The means of everything downstream if some variables are set, with intervals.
+
+        Parameters
+        ----------
+        values : mapping from variable to number
+        context : context value, optional
+            By default all of them, one after the other.
+        among : {"everyone", "context"}
+            Whose mean: that of all cases, each put in the context; or of the cases that are in it now.
+        level : float
+            Of the intervals.
+        errors : {"auto", "sandwich", "classical"}
+            As in `mechanisms`.
+
+        Returns
+        -------
+        DataFrame
+            context, variable, mean, se, low, high, now (its mean in the context as it is), identified, note.
+        """
+        from causalcontext.results.effects.interventions import predict_intervention
+
+        return predict_intervention(self._mechanics(errors), values, context, among, level)
+
+    def with_graphs(self, graphs: Mapping[Any, Graph]) -> ContextGraphs:
+        """The same table with other graphs: for a graph that is known, or one of those that are left open.
+
+        `mechanisms`, `effects` and `predict_intervention` follow them; `tests` and `explain` still tell of the search.
+        """
+        result = cast("ContextGraphs", self)
+        if list(graphs) != list(result.contexts):
+            raise OptionError(f"graphs has the contexts {list(graphs)}, expected {list(result.contexts)}")
+        if any(graph.names != result.names for graph in graphs.values()):
+            raise OptionError(f"the graphs must have the variables of the result in its order: {result.names}")
+        return replace(result, graphs=graphs, origins={}, doubts=(), evidence=None)
+
+    def _mechanics(self, errors: str) -> Mechanics:
+        """The fits, kept as long as the result lives."""
+        from causalcontext.results.effects.mechanics import Mechanics
+
+        kept = self.__dict__.setdefault("_kept_mechanics", {})
+        if errors not in kept:
+            kept[errors] = Mechanics(cast("ContextGraphs", self), errors)
+        found: Mechanics = kept[errors]
+        return found

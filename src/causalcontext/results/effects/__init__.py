@@ -1,0 +1,1 @@
+"""What a change of one variable does to another, in every context."""

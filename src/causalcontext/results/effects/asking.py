@@ -1,0 +1,94 @@
+"""One question at a time: the effect of x on y in a context, the difference between two, the same along a path.
+
+Every answer is a `Possible`: one number, several that the graph leaves open, or none and the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+
+from causalcontext.data.kinds import Kind
+from causalcontext.graphs.families import Family
+from causalcontext.results.effects.composition import MOST_PATHS, path_effect, paths_between, total_effect
+from causalcontext.results.effects.estimates import Estimate
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
+from causalcontext.results.effects.pags import adjusted_effect
+from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, local_effects, possible
+from causalcontext.results.effects.standardise import standardised_effect
+
+NO_PATH = Possible((Estimate(0.0),), "no directed path")
+
+
+def effect_in(mechanics: Mechanics, g: int, x: int, y: int) -> Possible:
+    """The effect of x on y in a context."""
+    if mechanics.is_pag:
+        return adjusted(lambda: adjusted_effect(mechanics, g, x, y))
+    if not mechanics.reach[g, x, y]:
+        return NO_PATH
+    return possible(mechanics, places(mechanics, g, x, y), lambda family: in_family(mechanics, family, g, x, y),
+                    lambda: local_effects(mechanics, g, x, y))  # fmt: skip
+
+
+def difference(mechanics: Mechanics, g: int, h: int, x: int, y: int) -> Possible:
+    """The effect of x on y in context g minus that in context h."""
+    if mechanics.is_pag:
+        return adjusted(lambda: adjusted_effect(mechanics, g, x, y) - adjusted_effect(mechanics, h, x, y))
+    if not (mechanics.reach[g, x, y] or mechanics.reach[h, x, y]):
+        return NO_PATH
+
+    def ask(family: Family) -> Estimate:
+        return in_family(mechanics, family, g, x, y) - in_family(mechanics, family, h, x, y)
+
+    def local() -> Iterator[Estimate]:
+        here, there = (sorted(local_effects(mechanics, place, x, y), key=lambda one: one.value) for place in (g, h))
+        yield from (here[0] - there[-1], here[-1] - there[0])
+
+    return possible(mechanics, [*places(mechanics, g, x, y), *places(mechanics, h, x, y)], ask, local)
+
+
+def in_family(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Estimate:
+    """The effect in one family of graphs: composed from linear mechanisms, or standardised where one is not linear."""
+    try:
+        return total_effect(mechanics, family, g, x, y)
+    except NotLinear:
+        return standardised_effect(mechanics, family, g, x, y)
+
+
+def by_path(mechanics: Mechanics, g: int, x: int, y: int) -> dict[tuple[int, ...], Possible]:
+    """What every directed path from x to y carries in a context; paths that only some graphs have carry 0 in others."""
+    if mechanics.is_pag:
+        raise NoAnswer("a PAG leaves room for hidden variables, so it has no effects by path")
+    whole, asked = effect_in(mechanics, g, x, y), places(mechanics, g, x, y)
+    families = mechanics.graphs.families(mechanics.graphs.touching(asked), MOST_FAMILIES)
+    if not whole.estimates or families is None:
+        raise NoAnswer(whole.note or f"more than {MOST_FAMILIES} graphs are left open; add knowledge")
+    found: dict[tuple[int, ...], Possible] = {}
+    for path in (path for family in families for path in paths_between(mechanics, family, g, x, y)):
+        if path not in found:
+            found[path] = possible(mechanics, asked, partial(_along, mechanics, g, path))
+        if len(found) > MOST_PATHS:
+            raise NoAnswer(f"more than {MOST_PATHS} paths lead from {mechanics.name(x)} to {mechanics.name(y)}")
+    return found
+
+
+def places(mechanics: Mechanics, g: int, x: int, y: int) -> list[Place]:
+    """The variables whose causes the effect of x on y depends on."""
+    between = mechanics.between(g, x, y)
+    if all(mechanics.kind(v) is Kind.CONTINUOUS for v in (x, *between)):
+        return [(g, v) for v in between]
+    return [(g, v) for v in (x, *between, *mechanics.contexts)]
+
+
+def _along(mechanics: Mechanics, g: int, path: tuple[int, ...], family: Family) -> Estimate:
+    there = all(cause in family.parents(g, v) for cause, v in pairwise(path))
+    return path_effect(mechanics, family, g, path) if there else Estimate(0.0)
+
+
+def adjusted(ask: Callable[[], Estimate]) -> Possible:
+    """The answer of a PAG: one number, or the mark that is to blame."""
+    try:
+        return Possible((ask(),))
+    except NoAnswer as reason:
+        return Possible((), f"not identified, because of {reason}")

@@ -1,0 +1,67 @@
+"""Effects in PAGs, where variables may be hidden: by adjustment where the ends allow it, else not at all.
+
+The context is held at its value by the choice of rows where it may lead to y. Then it must not be downstream of x: what
+x does past a context that it moves itself is not a matter of adjustment.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causalcontext.graphs.adjustment import adjustment
+from causalcontext.graphs.ends import End, may_cause
+from causalcontext.graphs.paths import ancestors, possible_descendants
+from causalcontext.questions import adaptive
+from causalcontext.results.effects.composition import standardised_mean
+from causalcontext.results.effects.estimates import Estimate
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
+from causalcontext.results.effects.sets import edge_text
+
+
+def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
+    """The effect of x on y in a context; `NoAnswer` has the mark that is to blame."""
+    if not possible_descendants(mechanics.ends[g], x)[y]:
+        return Estimate(0.0)
+    held = _held(mechanics, g, x, y)
+    given = _given(mechanics, g, x, y, held)
+    contexts = mechanics.result.cells
+    named = [v for v in contexts.positions if v in held or v in given]
+    cells = contexts.members(contexts.number(adaptive(contexts.cell(g), named)))
+    system = tuple(v for v in given if v not in mechanics.contexts)
+    return mechanics.regression(y, (x, *system), cells).slope(x)
+
+
+def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: int) -> Estimate:
+    """The mean of y if a context variable is set as in one graph, minus that if it is set as in another."""
+    if not any(possible_descendants(mechanics.ends[place], context)[y] for place in (g, h)):
+        return Estimate(0.0)
+    if len(mechanics.contexts) > 1:
+        raise NoAnswer("several contexts and hidden variables at once")
+    first, second = (
+        standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place) for place in (g, h)
+    )
+    return first - second
+
+
+def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:
+    """What to adjust for."""
+    ends = mechanics.ends[g]
+    crossed = np.argwhere(np.triu((ends == End.CONFLICT) | (ends.T == End.CONFLICT)))
+    if len(crossed):
+        raise NoAnswer(edge_text(mechanics, g, *crossed[0].tolist()))
+    found = adjustment(ends, x, y, held)
+    if found.given is not None:
+        return found.given
+    assert found.blamed is not None
+    a, b = found.blamed
+    name = mechanics.name
+    raise NoAnswer(f"{name(x)} may lead to {name(a)}, which may lead to {name(y)}" if a == b
+                   else edge_text(mechanics, g, a, b))  # fmt: skip
+
+
+def _held(mechanics: Mechanics, g: int, x: int, y: int) -> tuple[int, ...]:
+    """The contexts that may lead to y other than through x."""
+    links = may_cause(mechanics.ends[g])
+    links[x] = links[:, x] = False
+    leading = ancestors(links, y)
+    return tuple(position for position in mechanics.result.cells.positions if leading[position])

@@ -1,0 +1,163 @@
+"""All values that a number can have over the graphs that are left open: never one of them picked in silence.
+
+Where few families of graphs are left, each is asked (exact). Else the local method (after Maathuis, Kalisch and
+Bühlmann 2009) asks for the causes of x and of the context alone: in the rows of the context, the coefficient of x given
+the causes of x is its effect if x does not lead to the context; if it does, the causes of the context are held fixed,
+and what x does through them is added, with their dependence on x taken from all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from causalcontext.graphs.ends import End, mark_of
+from causalcontext.graphs.families import Family
+from causalcontext.results.effects.estimates import Estimate, total
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
+
+MOST_FAMILIES = 256
+"""More families than this are not listed; the local method takes over."""
+MOST_LOCAL = 256
+"""More choices of causes than this are not asked by the local method."""
+SAME = 1e-9
+"""Values that differ by less, as a share of their size and error, are one."""
+Place = tuple[int, int]
+"""(graph, variable)"""
+
+
+class Possible(NamedTuple):
+    """The different values of a number over all graphs that are left open, in order; or none, and why."""
+
+    estimates: tuple[Estimate, ...]
+    note: str = ""
+
+    @property
+    def identified(self) -> bool:
+        """Whether there is just one value."""
+        return len(self.estimates) == 1
+
+
+def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Family], Estimate],
+             local: Callable[[], Iterable[Estimate]] | None = None) -> Possible:  # fmt: skip
+    """The values of a number over all families of graphs.
+
+    Parameters
+    ----------
+    places : sequence of (graph, variable)
+        The variables whose causes the number depends on.
+    ask : function
+        The number in one family.
+    local : function, optional
+        The numbers by the local method.
+    """
+    blamed = _conflict(mechanics, places)
+    if blamed:
+        return Possible((), f"not identified, because of {blamed}")
+    components = mechanics.graphs.touching(places)
+    families = mechanics.graphs.families(components, MOST_FAMILIES)
+    try:
+        if families is None:
+            if local is None:
+                raise NoAnswer(f"more than {MOST_FAMILIES} graphs are left open; add knowledge")
+            return _collected(local(), f"(local method) {_open_edges(mechanics, components, places)}")
+        if not families:
+            raise NoAnswer("no directed acyclic graphs have the directions that were found and any of "
+                           + _open_edges(mechanics, components, places))  # fmt: skip
+        return _collected(map(ask, families), _open_edges(mechanics, components, places))
+    except NoAnswer as reason:
+        return Possible((), refusal(reason))
+
+
+def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> list[Estimate]:
+    """The effect of x on y in a context, for all causes that x and the context may have."""
+    near = {x, *mechanics.contexts}
+    edges = [edge for part in mechanics.graphs.components for edge in part if edge[0] == g and near & {*edge[1:]}]
+    found, seen = [], set[tuple[tuple[int, ...], ...]]()
+    for family in mechanics.graphs.local(edges):
+        causes = _system(mechanics, family.parents(g, x))
+        into = _system(mechanics, sorted({c for context in mechanics.contexts for c in family.parents(g, context)}))
+        if (causes, into) not in seen:
+            seen.add((causes, into))
+            found.append(_local_effect(mechanics, g, x, y, causes, into))
+        if len(seen) > MOST_LOCAL:
+            raise NoAnswer(f"{mechanics.name(x)} has too many open edges; add knowledge")
+    return found
+
+
+def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[int, ...], into: tuple[int, ...]
+                  ) -> Estimate:  # fmt: skip
+    """The effect of x on y in a context, with given causes of x and of the context."""
+    if y in causes:
+        return Estimate(0.0)
+    if not mechanics.into_contexts[g, x]:
+        return mechanics.regression(y, (x, *causes), (g,)).slope(x)
+    if len(mechanics.contexts) > 1:
+        raise NoAnswer(f"{mechanics.name(x)} may lead to a context, and too many graphs are left open")
+    everywhere = tuple(mechanics.cells)
+    if y in into:
+        return mechanics.regression(y, (x, *causes), everywhere).slope(x)
+    between = tuple(c for c in into if c != x and c not in causes)
+    inside = mechanics.regression(y, (x, *causes, *between), (g,))
+    parts = [inside.slope(x)]
+    for cause in between:
+        onto, onward = mechanics.regression(cause, (x, *causes), everywhere).slope(x), inside.slope(cause)
+        through = total([onto.scaled(onward.value), onward.scaled(onto.value)])
+        parts.append(Estimate(onto.value * onward.value, through.gradient))
+    return total(parts)
+
+
+def refusal(reason: NoAnswer) -> str:
+    """Why there is no answer, as it is noted."""
+    text = str(reason)
+    return text if text.startswith("not ") else f"not identified: {text}"
+
+
+def _collected(estimates: Iterable[Estimate], open_edges: str) -> Possible:
+    """The different values; where there are several, what leaves them open."""
+    found: list[Estimate] = []
+    for estimate in sorted(estimates, key=lambda one: (one.value, -one.error)):
+        if not np.isfinite(estimate.value):
+            raise NoAnswer("a coefficient is not a number")
+        if not found or estimate.value - found[-1].value > SAME * (abs(estimate.value) + estimate.error):
+            found.append(estimate)
+    if len(found) == 1:
+        return Possible(tuple(found))
+    span = f"between {found[0].value:.3g} and {found[-1].value:.3g}"
+    return Possible(tuple(found), f"{span}: left open by {open_edges}")
+
+
+def _conflict(mechanics: Mechanics, places: Sequence[Place]) -> str:
+    """The first edge in conflict at some variables, with its context; empty if there is none."""
+    for g, v in places:
+        for u in np.flatnonzero((mechanics.ends[g, v] == End.CONFLICT) | (mechanics.ends[g, :, v] == End.CONFLICT)):
+            return edge_text(mechanics, g, min(v, int(u)), max(v, int(u)))
+    return ""
+
+
+def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequence[Place]) -> str:
+    """The open edges at some variables, in words."""
+    wanted = set(places)
+    edges = [
+        edge_text(mechanics, g, i, j)
+        for number in components
+        for g, i, j in mechanics.graphs.components[number]
+        if (g, i) in wanted or (g, j) in wanted
+    ]
+    shown = list(dict.fromkeys(edges))
+    more = f" and {len(shown) - 3} more" if len(shown) > 3 else ""
+    return ", ".join(shown[:3]) + more
+
+
+def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
+    """An edge as it is written, with its context where it differs between contexts."""
+    ends = mechanics.ends
+    text = f"{mechanics.name(i)} {mark_of(ends[g], i, j)} {mechanics.name(j)}"
+    alike = (ends[:, i, j] == ends[g, i, j]) & (ends[:, j, i] == ends[g, j, i])
+    return text if alike.all() else f"{text} in {mechanics.rows_text([g])}"
+
+
+def _system(mechanics: Mechanics, variables: Sequence[int]) -> tuple[int, ...]:
+    return tuple(v for v in variables if v not in mechanics.contexts)

@@ -1,0 +1,198 @@
+"""Mean differences where a mechanism is no straight line: categories and counts, by standardisation over rows.
+
+The mean of y given x and the causes of x is fitted on the rows of the context: a line for numbers, a logit for two
+categories, a Poisson regression for counts. Then every row is asked twice, with the value of x moved and without, and
+the differences are averaged. For the effect of the context itself it is the mean given the causes of the context,
+fitted in either context and averaged over all rows. This needs the rows; and an x that leads to a context which leads
+to y has no such answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from causalcontext.data.kinds import Kind
+from causalcontext.graphs.families import Family
+from causalcontext.kernels.arrays import Floats
+from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
+from causalcontext.results.effects.estimates import Estimate, Parameters
+from causalcontext.results.effects.fits import Rows
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
+
+MOST_STEPS = 50
+CONVERGED = 1e-10
+LARGEST_EXPONENT = 30.0
+
+
+class MeanModel(NamedTuple):
+    """The mean of y as a function of a design, and the covariance of its coefficients."""
+
+    kind: Kind
+    slopes: Floats
+    covariance: Floats
+    df: int
+
+    def mean(self, design: Floats) -> Floats:
+        """The mean for every row."""
+        return _mean(self.kind, design @ self.slopes)
+
+    def moved_by(self, design: Floats) -> Floats:
+        """The derivative of every mean by the coefficients."""
+        return np.asarray(design * _derivative(self.kind, design @ self.slopes)[:, None])
+
+
+def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Estimate:
+    """The mean difference of y that a unit of x, or its second category, makes in a context."""
+    rows = _checked(mechanics, y)
+    if mechanics.kind(x) is Kind.ORDERED or not (mechanics.kind(x).is_number or mechanics.is_binary(x)):
+        raise NoAnswer(f"not yet: effects of {mechanics.name(x)}, which is {mechanics.kind_text(x)}")
+    cells = _rows_for(mechanics, family, g, x, y)
+    causes = tuple(cause for cause in family.parents(g, x) if cause not in mechanics.contexts)
+    if y in causes or x not in family.ancestors(g, y, mechanics.contexts):
+        return Estimate(0.0)
+    key = (y, x, *causes, "on", *cells)
+    if key not in mechanics.standardised:
+        mechanics.standardised[key] = _mean_difference(mechanics, rows, (x, *causes), y, cells)
+    return mechanics.standardised[key]
+
+
+def standardised_context_effect(mechanics: Mechanics, family: Family, g: int, h: int, y: int) -> Estimate:
+    """The mean of y if every case is put in one context, minus that if it is put in another."""
+    rows = _checked(mechanics, y)
+    if len(mechanics.contexts) > 1:
+        raise NoAnswer("not yet: effects of one of several contexts on categories and counts")
+    (context,) = mechanics.contexts
+    causes = family.parents(g, context)
+    if y in causes or context not in family.ancestors(g, y) | family.ancestors(h, y):
+        return Estimate(0.0)
+    key = (y, *causes, "between", g, h)
+    if key not in mechanics.standardised:
+        mechanics.standardised[key] = _context_difference(mechanics, rows, causes, y, (g, h))
+    return mechanics.standardised[key]
+
+
+def _mean_difference(mechanics: Mechanics, rows: Rows, variables: tuple[int, ...], y: int, cells: tuple[int, ...]
+                     ) -> Estimate:  # fmt: skip
+    """Every row is asked twice, with the first of the variables moved and without."""
+    values, _ = rows.values([y, *variables], cells)
+    seen = values[:, 1:]
+    model = mean_model(mechanics.kind(y), values[:, 0], design(mechanics, variables, seen, seen))
+    moved, still = seen.copy(), seen.copy()
+    if mechanics.is_binary(variables[0]):
+        moved[:, 0], still[:, 0] = 1.0, 0.0
+    else:
+        moved[:, 0] += 1.0
+    first, second = (design(mechanics, variables, some, seen) for some in (moved, still))
+    return _averaged([(model, first, 1.0), (model, second, -1.0)])
+
+
+def _context_difference(mechanics: Mechanics, rows: Rows, causes: tuple[int, ...], y: int, cells: tuple[int, int]
+                        ) -> Estimate:  # fmt: skip
+    """Every row is asked twice, by the model of either context."""
+    everyone = rows.values([y, *causes], list(mechanics.cells))[0][:, 1:]
+    parts = []
+    for cell, sign in zip(cells, (1.0, -1.0), strict=True):
+        values, _ = rows.values([y, *causes], [cell])
+        model = mean_model(mechanics.kind(y), values[:, 0], design(mechanics, causes, values[:, 1:], everyone))
+        parts.append((model, design(mechanics, causes, everyone, everyone), sign))
+    return _averaged(parts)
+
+
+def mean_model(kind: Kind, y: Floats, columns: Floats) -> MeanModel:
+    """The mean of y given some columns by maximum likelihood, with the covariance of the sandwich."""
+    if len(y) - columns.shape[1] < SPARE_ROWS:
+        raise NoAnswer(f"too few rows: {len(y)} for {columns.shape[1]} coefficients")
+    slopes = np.zeros(columns.shape[1])
+    slopes[0] = _start(kind, float(y.mean()))
+    for _ in range(MOST_STEPS):
+        fitted = columns @ slopes
+        weight = _derivative(kind, fitted)
+        information = (columns * weight[:, None]).T @ columns
+        if np.linalg.eigvalsh(information / len(y))[0] <= COLLINEAR_BELOW:
+            raise NoAnswer("a column is constant or a linear function of the others there, or tells the categories "
+                           "apart without exception")  # fmt: skip
+        step = np.linalg.solve(information, columns.T @ (y - _mean(kind, fitted)))
+        slopes = slopes + step * min(1.0, LARGEST_EXPONENT / max(float(np.abs(step).max()), LARGEST_EXPONENT))
+        if float(np.abs(step).max()) < CONVERGED * (1.0 + float(np.abs(slopes).max())):
+            break
+    else:
+        raise NoAnswer("the regression does not converge")
+    inverse = np.linalg.inv(information)
+    score = columns * (y - _mean(kind, columns @ slopes))[:, None]
+    df = len(y) - columns.shape[1]
+    return MeanModel(kind, slopes, inverse @ score.T @ score @ inverse * (len(y) / df), df)
+
+
+def design(mechanics: Mechanics, variables: Sequence[int], values: Floats, like: Floats) -> Floats:
+    """An intercept, numbers in units of their spread in `like`, and all categories but the first."""
+    columns = [np.ones(len(values))]
+    for place, variable in enumerate(variables):
+        if mechanics.kind(variable) is Kind.CATEGORICAL:
+            levels = np.unique(like[:, place])
+            columns += [(values[:, place] == level).astype(float) for level in levels[1:]]
+        else:
+            spread = float(like[:, place].std()) or 1.0
+            columns.append((values[:, place] - like[:, place].mean()) / spread)
+    return np.column_stack(columns)
+
+
+def _averaged(parts: Sequence[tuple[MeanModel, Floats, float]]) -> Estimate:
+    """The average over rows of signed means, with its error: that of the models, and that of the rows."""
+    each = np.sum([sign * model.mean(columns) for model, columns, sign in parts], axis=0)
+    by_model: dict[int, tuple[MeanModel, Floats]] = {}
+    for model, columns, sign in parts:
+        moved = sign * model.moved_by(columns).mean(axis=0)
+        known = by_model.get(id(model.slopes))
+        by_model[id(model.slopes)] = (model, moved if known is None else known[1] + moved)
+    gradient: dict[Parameters, Floats] = {
+        Parameters(model.covariance, model.df): moved for model, moved in by_model.values()
+    }
+    rows = Parameters(np.array([[float(each.var(ddof=1)) / len(each)]]), len(each) - 1)
+    return Estimate(float(each.mean()), gradient | {rows: np.ones(1)})
+
+
+def _checked(mechanics: Mechanics, y: int) -> Rows:
+    """The rows, if y has a mean that can be modelled."""
+    if mechanics.kind(y) is Kind.ORDERED or not (mechanics.kind(y).is_number or mechanics.is_binary(y)):
+        raise NoAnswer(f"not yet: effects on {mechanics.name(y)}, which is {mechanics.kind_text(y)} and has no mean")
+    if mechanics.rows is None:
+        raise NoAnswer("not yet: effects along categories and counts need the rows, which this result has not")
+    return mechanics.rows
+
+
+def _rows_for(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> tuple[int, ...]:
+    """The rows of the context, unless x leads to it; then all rows, if the context does not lead to y."""
+    above = [c for c in mechanics.result.cells.positions if x in family.ancestors(g, c)]
+    if not above:
+        return (
+            (g,) if mechanics.contexts & (family.ancestors(g, y) | family.ancestors(g, x)) else tuple(mechanics.cells)
+        )
+    if mechanics.contexts & family.ancestors(g, y):
+        raise NoAnswer(f"not yet: {mechanics.name(x)} leads to {mechanics.name(above[0])}, which leads to "
+                       f"{mechanics.name(y)}, and not all mechanisms between them are linear")  # fmt: skip
+    return tuple(mechanics.cells)
+
+
+def _start(kind: Kind, mean: float) -> float:
+    """The intercept that gives the mean."""
+    if kind is Kind.CATEGORICAL:
+        inside = min(max(mean, 1e-6), 1.0 - 1e-6)
+        return float(np.log(inside / (1.0 - inside)))
+    return float(np.log(max(mean, 1e-6))) if kind is Kind.COUNT else mean
+
+
+def _mean(kind: Kind, fitted: Floats) -> Floats:
+    if kind is Kind.CATEGORICAL:
+        return np.asarray(expit(fitted))
+    return np.exp(np.minimum(fitted, LARGEST_EXPONENT)) if kind is Kind.COUNT else fitted
+
+
+def _derivative(kind: Kind, fitted: Floats) -> Floats:
+    if kind is Kind.CONTINUOUS:
+        return np.ones(len(fitted))
+    mean = _mean(kind, fitted)
+    return mean * (1.0 - mean) if kind is Kind.CATEGORICAL else mean

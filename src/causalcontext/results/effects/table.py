@@ -1,0 +1,170 @@
+"""`effects()`: tidy rows, one for every cause, effect and context, then one for every pair of contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from causalcontext.errors import NotYetError, OptionError, check_level
+from causalcontext.results.effects.asking import by_path, difference, effect_in
+from causalcontext.results.effects.composition import direct_effect
+from causalcontext.results.effects.frames import framed
+from causalcontext.results.effects.interventions import context_direct, context_effect, downstream
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
+from causalcontext.results.effects.sets import Possible
+
+COLUMNS = ["x", "y", "context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
+
+
+def effects(mechanics: Mechanics, x: str | None, y: str | None, level: float) -> pd.DataFrame:
+    """The effects of all x on all y that a path may lead to, or of those that are named."""
+    check_level("level", level)
+    rows = [row for pair in asked_pairs(mechanics, x, y) for row in pair_rows(mechanics, *pair, level)]
+    return framed(rows, COLUMNS)
+
+
+def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: float) -> pd.DataFrame:
+    """What every directed path carries, in every context."""
+    check_level("level", level)
+    if x is None or y is None:
+        raise OptionError("by_path needs a cause and an effect: effects(x, y, by_path=True)")
+    ((cause, effect),) = asked_pairs(mechanics, x, y)
+    if cause in mechanics.contexts:
+        raise NotYetError(f"not yet: what {x} does by path; contexts change whole mechanisms, not one coefficient")
+    rows = []
+    for g, value in enumerate(mechanics.result.contexts):
+        try:
+            found = by_path(mechanics, g, cause, effect)
+        except NoAnswer as reason:
+            raise OptionError(str(reason)) from reason
+        for path, answer in found.items():
+            words = " --> ".join(mechanics.name(v) for v in path)
+            rows.append((x, y, value, words, *_numbers(answer, level), answer.identified, answer.note))
+    columns = ["x", "y", "context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
+    return framed(rows, columns)
+
+
+def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None) -> list[tuple[int, int]]:
+    """The pairs that are named; without names, those between which a path may lead in some context."""
+    position = mechanics.result.position
+    cause, effect = (None if name is None else position(name) for name in (x, y))
+    if effect is not None and effect in mechanics.contexts:
+        raise NotYetError(f"not yet: effects on the context {y!r}, which has no linear mechanism; its links are in "
+                          "edges()")  # fmt: skip
+    if cause is not None and cause == effect:
+        raise OptionError(f"x and y are both {x!r}; effects needs two different variables")
+    if cause in mechanics.contexts:
+        _check_settable(mechanics, cause)
+    if cause is not None and effect is not None:
+        return [(cause, effect)]
+    return [pair for pair in _reached_pairs(mechanics) if cause in (None, pair[0]) and effect in (None, pair[1])]
+
+
+def asked_rows(mechanics: Mechanics, x: int, y: int) -> Iterator[tuple[int, int, int, int]]:
+    """(x, y, context, the context it is compared with or -1) for the rows of one pair."""
+    if x in mechanics.contexts:
+        steps = mechanics.result.cells.steps()
+        yield from sorted((x, y, g, h) for h, g, position in steps if position == x and h < g)
+        return
+    yield from ((x, y, g, -1) for g in mechanics.cells)
+    yield from ((x, y, h, g) for g, h in combinations(mechanics.cells, 2))
+
+
+def pair_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterator[tuple[Any, ...]]:
+    """The rows of one pair."""
+    if x in mechanics.contexts:
+        yield from _context_rows(mechanics, x, y, level)
+        return
+    values = mechanics.result.contexts
+    named = mechanics.name(x), mechanics.name(y)
+    direct = [_direct(mechanics, g, x, y) for g in mechanics.cells]
+    for _, _, g, h in asked_rows(mechanics, x, y):
+        if h < 0:
+            answer = effect_in(mechanics, g, x, y)
+            numbers, note = _numbers(answer, level, direct[g]), answer.note or _held(mechanics, g, x)
+            yield (*named, values[g], None, *numbers, answer.identified, note)
+        else:
+            answer = difference(mechanics, g, h, x, y)
+            numbers = _numbers(answer, level, direct[g] - direct[h])
+            yield (*named, values[g], values[h], *numbers, answer.identified, answer.note or _same(answer))
+
+
+def _context_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterator[tuple[Any, ...]]:
+    """do(R = a) minus do(R = b), for all pairs of contexts between which just R differs."""
+    result = mechanics.result
+    for _, _, g, h in asked_rows(mechanics, x, y):
+        answer = context_effect(mechanics, x, g, h, y)
+        direct = _context_direct(mechanics, g, h, y) if answer.identified else np.nan
+        yield (mechanics.name(x), mechanics.name(y), result.contexts[g], result.contexts[h],
+               *_numbers(answer, level, direct), answer.identified, answer.note)  # fmt: skip
+
+
+def _numbers(answer: Possible, level: float, direct: float | None = None) -> tuple[Any, ...]:
+    """Effect, error, interval, p-value, the direct part where it is asked for, and all possible values."""
+    between = () if direct is None else (direct,)
+    values = tuple(estimate.value for estimate in answer.estimates)
+    if not values:
+        return (*(np.nan,) * 5, *between, ())
+    intervals = [estimate.interval(level) for estimate in answer.estimates]
+    low, high = min(one[0] for one in intervals), max(one[1] for one in intervals)
+    if not answer.identified:
+        return (np.nan, np.nan, low, high, np.nan, *between, values)
+    (only,) = answer.estimates
+    return (only.value, only.error, low, high, only.p, *between, values)
+
+
+def _direct(mechanics: Mechanics, g: int, x: int, y: int) -> float:
+    """The coefficient of x in the mechanism of y, if the graphs agree on it; else NaN."""
+    if mechanics.is_pag:
+        return np.nan
+    if not mechanics.reach[g, x, y]:
+        return 0.0
+    families = mechanics.graphs.families(mechanics.graphs.touching([(g, y)])) or ()
+    try:
+        values = {direct_effect(mechanics, family, g, x, y) for family in families}
+    except NoAnswer:
+        return np.nan
+    return values.pop() if len(values) == 1 else np.nan
+
+
+def _context_direct(mechanics: Mechanics, g: int, h: int, y: int) -> float:
+    """What the own mechanism of y contributes; NaN where the graphs are not settled."""
+    asked = [*downstream(mechanics, g, y), *downstream(mechanics, h, y)]
+    if mechanics.is_pag or mechanics.graphs.touching(asked):
+        return np.nan
+    (family,) = mechanics.graphs.families([]) or ()
+    try:
+        return context_direct(mechanics, family, g, h, y)
+    except NoAnswer:
+        return np.nan
+
+
+def _held(mechanics: Mechanics, g: int, x: int) -> str:
+    """A reminder where x may move the context: in the graph of a context it is held."""
+    held = mechanics.result.context is not None and mechanics.into_contexts[g, x]
+    return f"{mechanics.result.context} is held at its value" if held else ""
+
+
+def _same(answer: Possible) -> str:
+    """A reminder where the graph leaves nothing to differ."""
+    return "the same mechanisms" if answer.identified and answer.estimates[0].error == 0.0 else ""
+
+
+def _check_settable(mechanics: Mechanics, context: int) -> None:
+    """Return if the context can be thought of as set."""
+    source = mechanics.result.cells.source
+    if source is not None:
+        raise OptionError(f"{mechanics.name(context)!r} is made out of {mechanics.name(source)!r} and cannot be set by "
+                          f"itself; ask for effects of {mechanics.name(source)!r}")  # fmt: skip
+
+
+def _reached_pairs(mechanics: Mechanics) -> Iterator[tuple[int, int]]:
+    """The pairs between which a path may lead in some context, those of the context first."""
+    moved = [int(y) for y in np.flatnonzero(mechanics.from_contexts.any(axis=0)) if y not in mechanics.contexts]
+    if mechanics.result.cells.source is None:
+        yield from ((context, y) for context in mechanics.result.cells.positions for y in moved)
+    yield from ((int(x), int(y)) for x, y in np.argwhere(mechanics.reach.any(axis=0)) if x != y)
