@@ -12,12 +12,11 @@ import pandas as pd
 
 from causalcontext.cli.terminal import print_line, show_table
 from causalcontext.data.files import write_whole
-from causalcontext.errors import FileError, NotYetError, OptionError, check_choice
-from causalcontext.independence.registry import TESTS
+from causalcontext.errors import FileError, OptionError, check_choice
 from causalcontext.study.against_published import compare, correction_report, read_published, replication_report
 from causalcontext.study.designs import Design
 from causalcontext.study.figures import PAPER_FIGURES, PUBLISHED_FIGURES, save_figures
-from causalcontext.study.jobs import SETTING_COLUMNS
+from causalcontext.study.jobs import SETTING_COLUMNS, runs_of
 from causalcontext.study.orderings import ordering_report, runtime_report
 from causalcontext.study.paper import DEFAULT_TEST, NONPARAMETRIC, paper_designs
 from causalcontext.study.runner import run_study
@@ -65,8 +64,7 @@ def study_paper(
 def study_file(path: Path, folder: Path, repeats: int | None, n_jobs: int, progress: bool) -> None:
     """The study that a TOML file describes is in the folder: records and tables."""
     design = Design.from_toml(path)
-    if design.test not in ("auto", *TESTS):
-        raise NotYetError(f"design {design.name!r} asks for the test {design.test!r}; there are {', '.join(TESTS)}")
+    runs_of(design)  # it knows the methods: a wrong one is refused before a folder is made
     _, table = _run_all(_with_repeats({design.name: design}, repeats), folder, n_jobs, progress)
     _show(table)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -13,9 +13,12 @@ import numpy as np
 
 from causalcontext.data.files import read_toml
 from causalcontext.errors import OptionError, check_choice, did_you_mean
+from causalcontext.independence.registry import TESTS
 from causalcontext.simulate.legacy import random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
 from causalcontext.simulate.noise import NOISE_LAWS
+from causalcontext.simulate.random_graphs import Design as GraphDesign
+from causalcontext.study.entries import DESIGN, SETTING, check_entries, check_name
 
 KNOWLEDGE = ("none", "r-children", "r-all")
 GENERATORS = ("paper", "legacy")
@@ -40,8 +43,10 @@ class Setting:
     generator: str = "paper"
 
     def __post_init__(self) -> None:
+        check_entries(vars(self), SETTING)
         check_choice("generator", self.generator, GENERATORS)
         check_choice("noise", self.noise, NOISE_LAWS)
+        GraphDesign(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles, self.cycle_length)
 
     def draw_model(self, seed: np.random.Generator) -> ContextSCM:
         """A random model of this setting."""
@@ -89,6 +94,9 @@ class Design:
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
+        check_name(self.name)
+        check_entries(vars(self), DESIGN)
+        check_choice("test", self.test, ("auto", *TESTS))
         for kind in self.knowledge:
             check_choice("an entry of knowledge", kind, KNOWLEDGE)
         if not self.settings or not self.methods or not self.knowledge or self.repeats < 1:
@@ -105,7 +113,7 @@ class Design:
 
         Settings that differ in the number of rows alone share their models.
         """
-        system = asdict(replace(setting, samples=0))
+        system = asdict(setting) | {"samples": 0}
         return _generator(self.seed, repeat, "model", system), _generator(self.seed, repeat, "rows", asdict(setting))
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,6 +131,8 @@ class Design:
         known = [field.name for field in fields(cls) if field.name != "settings"]
         _check_keys("a design", content, [*known, "setting"])
         setting = content.get("setting", {})
+        if not isinstance(setting, Mapping):
+            raise OptionError(f"setting is {setting!r}, expected a table: [setting], then one line for every entry")
         _check_keys("the table 'setting'", setting, [field.name for field in fields(Setting)])
         plain: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
@@ -146,8 +156,8 @@ def grid(**entries: Any) -> tuple[Setting, ...]:
 
 
 def _choices(name: str, value: Any) -> Sequence[Any]:
-    if name == "edits":
-        nested = bool(value) and not isinstance(value[0], str)
+    if name == "edits" and isinstance(value, list | tuple):
+        nested = bool(value) and all(isinstance(entry, list | tuple) for entry in value)
         return [tuple(entry) for entry in value] if nested else [tuple(value)]
     return value if isinstance(value, list | tuple) else [value]
 

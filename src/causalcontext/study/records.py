@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from causalcontext.data.files import write_whole
-from causalcontext.errors import FileError
+from causalcontext.errors import FileError, is_whole
 from causalcontext.study.designs import Design
 from causalcontext.study.jobs import Record, runs_of
+from causalcontext.study.tables import METRICS_OF
 from causalcontext.version import __version__
 
 FORMAT = "causalcontext-study"
@@ -46,15 +47,20 @@ def read_records(path: str | Path, design: Design) -> list[Record]:
 
 
 def _complete_jobs(path: Path, design: Design) -> Iterator[list[Record]]:
-    """The records of every job that has all of its runs, in their order."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    """The records of every job that has all of its runs, in their order; a job with a damaged record runs again."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise FileError(f"cannot read the records file {str(path)!r}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"file {str(path)!r} does not hold the records of a study: it is no text") from error
     if not lines:
         return
     _check_header(path, lines[0], design)
     jobs: dict[Job, list[Record]] = {}
     for line in lines[1:]:
         record = _parsed(line)
-        if record is not None:
+        if record is not None and _is_whole(record):
             jobs.setdefault(_job(record), []).append(record)
     expected = [("draw", "", ""), *(("run", kind, method) for kind, method in runs_of(design))]
     known = set(design.jobs())
@@ -68,7 +74,7 @@ def _check_header(path: Path, line: str, design: Design) -> None:
     if found is None or found.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} does not hold the records of a study")
     for key in ("version", "design"):
-        if found[key] != expected[key]:
+        if found.get(key) != expected[key]:
             raise FileError(f"records file {str(path)!r} was made with another {key}; choose another folder, or "
                             "remove the file to start again")  # fmt: skip
 
@@ -85,9 +91,39 @@ def _parsed(line: str) -> Record | None:
     """A record, None for a line that was cut off."""
     try:
         record = json.loads(line)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
+
+
+def _is_whole(record: Record) -> bool:
+    """Whether a record has what the tables need, and numbers where they count."""
+    if not is_whole(record.get("setting")) or not is_whole(record.get("repeat")):
+        return False
+    texts = [record.get(key, "") for key in ("kind", "knowledge", "method", "reason")]
+    counts = [record.get(key, {}) for key in ("tests", "rejections")]
+    if not all(isinstance(text, str) for text in texts) or not _is_number(record.get("seconds", 0.0)):
+        return False
+    if not all(isinstance(count, dict) and all(map(is_whole, count.values())) for count in counts):
+        return False
+    if counts[0] and set(counts[0]) != {"pooled", "within contexts"}:
+        return False
+    return texts[0] == "draw" or "reason" in record or _is_scored(record)
+
+
+def _is_scored(record: Record) -> bool:
+    """Whether a run has its metrics, of the union at least."""
+    graphs = {graph: record[graph] for graph in METRICS_OF if graph in record}
+    return "union" in graphs and all(
+        isinstance(scores, dict)
+        and set(scores) >= set(METRICS_OF[graph])
+        and all(value is None or _is_number(value) for value in scores.values())
+        for graph, scores in graphs.items()
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _job(record: Record) -> Job:
@@ -95,4 +131,4 @@ def _job(record: Record) -> Job:
 
 
 def _what(record: Record) -> tuple[str, str, str]:
-    return record["kind"], record.get("knowledge", ""), record.get("method", "")
+    return record.get("kind", ""), record.get("knowledge", ""), record.get("method", "")
