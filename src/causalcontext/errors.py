@@ -19,6 +19,11 @@ from typing import Any
 
 import numpy as np
 
+LARGEST = 1e300
+"""Larger numbers mean nothing, and overflow."""
+MOST_SHOWN = 80
+"""Characters of a value in a message."""
+
 
 class CausalContextError(Exception):
     """The root of the tree."""
@@ -58,10 +63,10 @@ class InterruptedSearch(CausalContextError, KeyboardInterrupt):
 def check_choice(what: str, value: object, allowed: Iterable[str]) -> None:
     """Return if `value` is one of `allowed`, else say which were expected and which was probably meant."""
     options = list(allowed)
-    if value in options:
+    if isinstance(value, str) and value in options:
         return
     expected = ", ".join(repr(option) for option in options)
-    raise OptionError(f"{what} is {value!r}, expected one of {expected}{did_you_mean(value, options)}")
+    raise OptionError(f"{what} is {shortly(value)}, expected one of {expected}{did_you_mean(value, options)}")
 
 
 def check_whole(what: str, value: object, least: int | None = None, rest: str = "") -> None:
@@ -69,19 +74,34 @@ def check_whole(what: str, value: object, least: int | None = None, rest: str = 
     if is_whole(value) and (least is None or value >= least):  # type: ignore[operator]
         return
     begin = "" if least is None else f" from {least}"
-    raise OptionError(f"{what} is {value!r}, expected a whole number{begin}{rest}")
+    raise OptionError(f"{what} is {shortly(value)}, expected a whole number{begin}{rest}")
 
 
 def check_level(what: str, value: object) -> None:
     """Return if `value` is a number between 0 and 1."""
     if not isinstance(value, int | float | np.floating) or not 0.0 < value < 1.0:
-        raise OptionError(f"{what} is {value!r}, expected a number between 0 and 1")
+        raise OptionError(f"{what} is {shortly(value)}, expected a number between 0 and 1")
 
 
 def check_jobs(value: object) -> None:
     """Return if `value` is a number of workers: at least 1, or -1 for all cores."""
-    if value != -1 or not is_whole(value):
+    if not is_whole(value) or value != -1:
         check_whole("n_jobs", value, 1, ", or -1 for all cores")
+
+
+def check_positive(what: str, value: object, rest: str = "") -> None:
+    """Return if `value` is a finite number above 0."""
+    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not plain or not 0 < value <= LARGEST:  # type: ignore[operator]
+        raise OptionError(f"{what} is {shortly(value)}, expected a positive number{rest}")
+
+
+def shortly(value: object) -> str:
+    """A value on one line of a message; of a long one the beginning."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**MOST_SHOWN:
+        return f"a number of more than {MOST_SHOWN} digits"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
 def is_whole(value: object) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from causalcontext.errors import OptionError, shortly
+
 Advance = Callable[[int, int, int], None]
 """Called as `advance(size of the conditioning sets, pairs done, pairs in all)`; size -1 counts starts of a search."""
 
@@ -18,6 +20,8 @@ def progress_bar(progress: bool | Advance) -> Iterator[Advance]:
     """A function to report progress to: the caller's own, a bar on the terminal, or one that does nothing."""
     if callable(progress):
         yield progress
+    elif not isinstance(progress, bool):
+        raise OptionError(f"progress is {shortly(progress)}, expected True, False or a function of three numbers")
     elif progress:
         with _terminal_bar() as advance:
             yield advance

@@ -6,6 +6,7 @@ stderr and exit code 2, Ctrl-C with exit code 130.
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 from pathlib import Path
@@ -21,7 +22,7 @@ from causalcontext.cli.keywords import with_options
 from causalcontext.cli.showing import changes_file, explain_file, export_file, plot_file, report_file
 from causalcontext.cli.simulation import simulate_file
 from causalcontext.cli.study_app import study_app
-from causalcontext.cli.terminal import one_sentence
+from causalcontext.cli.terminal import BAD_INPUT, one_sentence, say
 from causalcontext.diagnostics.calibration.options import CalibrationOptions
 from causalcontext.options import Options
 from causalcontext.version import __version__
@@ -219,4 +220,13 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             # A name that the terminal cannot show is no reason to stop.
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name="causalcontext")
+    try:
+        try:
+            app(prog_name="causalcontext")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:  # a full disk; files that the library reads and writes have errors of their own
+        # Python writes what is left once more when it ends; that goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        say(f"error: cannot write to standard output: {error.strerror}")
+        raise SystemExit(BAD_INPUT) from error

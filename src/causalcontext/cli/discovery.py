@@ -12,7 +12,7 @@ import pandas as pd
 import typer
 
 from causalcontext.cli.terminal import INTERRUPTED, say, shortened, show_page, show_table
-from causalcontext.data.files import check_writable, read_file
+from causalcontext.data.files import check_writable, read_file, words_for_missing
 from causalcontext.data.kinds import Column
 from causalcontext.discover import discover
 from causalcontext.errors import FileError, InterruptedSearch, OptionError
@@ -51,6 +51,7 @@ def discover_file(
     made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     table = read_file(path)
+    say_words_for_missing(table)
     try:
         result = discover(table, list(context) or None, knowledge=known, **options)
     except InterruptedSearch as stop:
@@ -83,6 +84,13 @@ def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
             raise OptionError(f"kind is {declaration!r}, expected column=KIND, such as R=categorical")
         kinds[column] = kind
     return kinds
+
+
+def say_words_for_missing(table: pd.DataFrame) -> None:
+    """One sentence for every column of text whose levels may have been meant as missing values."""
+    for column, words in words_for_missing(table).items():
+        say(f"note: {' and '.join(map(repr, words))} in column {column!r} is read as a level like any other; if it "
+            "means a missing value, leave the field empty")  # fmt: skip
 
 
 def _check_outputs(output: Path | None, report: Path | None, inputs: Sequence[Path | None]) -> None:

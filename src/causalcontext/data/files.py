@@ -18,11 +18,15 @@ from typing import IO, Any
 
 import pandas as pd
 
-from causalcontext.errors import FileError
+from causalcontext.errors import FileError, shortly
 
 _DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = ".parquet"
 _ENDINGS = (*_DELIMITERS, _PARQUET)
+WORDS_FOR_MISSING = frozenset({"NA", "N/A", "None", "null", "NULL", "nan", "NaN", "n/a", "<NA>"})
+"""Words that mean a missing value among numbers, and may mean one among words."""
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+"""What else the reader of Parquet files raises where it finds nonsense."""
 _NOT_TEXT = (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
 
 
@@ -34,7 +38,7 @@ def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
     FileError
         No such file, another ending, or a content that is no table; one sentence says which.
     """
-    file = Path(path)
+    file = as_path(path)
     try:
         ending = _checked_ending(file)
         return _read_parquet(file) if ending == _PARQUET else _read_text(file, _DELIMITERS[ending])
@@ -42,10 +46,17 @@ def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
         raise FileError(f"cannot read {file}: {error.strerror or _first_line(error)}") from error
 
 
+def as_path(path: object) -> Path:
+    """The path that is meant; anything but text or a path is refused."""
+    if not isinstance(path, str | os.PathLike):
+        raise FileError(f"a file is called {shortly(path)}, expected a path, as text or as a Path")
+    return Path(path)
+
+
 def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
     """The content of a TOML file; `what` it is meant to be stands in the error."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(as_path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"{what} file {str(path)!r} cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -54,7 +65,7 @@ def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Return if `write_whole` can be expected to succeed; to be called before long work."""
-    file = Path(path)
+    file = as_path(path)
     try:
         is_folder, folder = file.is_dir(), file.resolve().parent
         writable = os.access(file, os.W_OK) if file.exists() else os.access(folder, os.W_OK | os.X_OK)
@@ -125,7 +136,9 @@ def _read_parquet(file: Path) -> pd.DataFrame:
             table = content.read()
         _check_header(file, table.column_names)
         frame: pd.DataFrame = table.to_pandas()
-    except ArrowException as error:
+    except FileError:
+        raise
+    except (ArrowException, *_DAMAGE) as error:
         raise FileError(f"{file} is not a Parquet file: {_first_line(error)}") from error
     return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
@@ -135,7 +148,7 @@ def _read_text(file: Path, delimiter: str) -> pd.DataFrame:
         with contextlib.closing(_rows(file, delimiter)) as rows:
             header = next(rows, [])
         _check_header(file, header, delimiter)
-        frame = _parsed(file, delimiter, len(header))
+        frame = _with_words(_parsed(file, delimiter, len(header)), file, delimiter)
         # Rows that are too short end with missing values, so only then is it worth reading the file again.
         if frame.iloc[:, -1].isna().any():
             _check_widths(file, delimiter, len(header))
@@ -152,6 +165,32 @@ def _parsed(file: Path, delimiter: str, width: int) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         _check_widths(file, delimiter, width)
         raise FileError(f"{file} is not a table: {_first_line(error)}") from error
+
+
+def _with_words(frame: pd.DataFrame, file: Path, delimiter: str) -> pd.DataFrame:
+    """Columns of text with every word in them: `NA` or `None` is missing among numbers, and a level among words."""
+    doubtful = [name for name, column in frame.items() if column.isna().any() and _is_words(column)]
+    if not doubtful:
+        return frame
+    again = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, usecols=doubtful, dtype=str,
+                        keep_default_na=False, na_values=[""])  # fmt: skip
+    return frame.assign(**{str(name): again[name] for name in doubtful})
+
+
+def _is_words(column: pd.Series[Any]) -> bool:
+    """Whether all that is there is text; a column where nothing is there may have been text."""
+    present = column.dropna()
+    return present.empty or all(isinstance(value, str) for value in present)
+
+
+def words_for_missing(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Levels that may have been meant as missing values, by column of text."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, column in frame.items():
+        if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
+            words = tuple(sorted(WORDS_FOR_MISSING.intersection(column.dropna().unique())))
+            found |= {str(name): words} if words else {}
+    return found
 
 
 def _check_header(file: Path, header: list[str], delimiter: str = ",") -> None:

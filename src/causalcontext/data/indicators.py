@@ -15,7 +15,7 @@ import numpy as np
 from causalcontext.data.cuts import number_text, short_cut
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.errors import DataError, OptionError, check_whole
+from causalcontext.errors import LARGEST, DataError, OptionError, check_whole, shortly
 from causalcontext.kernels.arrays import Floats
 from causalcontext.questions import Contexts
 
@@ -78,8 +78,8 @@ def threshold(column: str, value: float, *, name: str | None = None) -> Indicato
     'soil_moisture > 0.3'
     """
     _check_column(column)
-    if not isinstance(value, int | float | np.floating | np.integer) or not np.isfinite(value):
-        raise OptionError(f"the threshold of {column!r} is {value!r}, expected a number")
+    if not isinstance(value, int | float | np.floating | np.integer) or not abs(value) <= LARGEST:
+        raise OptionError(f"the threshold of {column!r} is {shortly(value)}, expected a number")
     return Indicator(column, name or f"{column} > {number_text(float(value))}", (float(value),))
 
 
@@ -120,15 +120,15 @@ def _numbers(column: str, edges: Iterable[Any]) -> tuple[float, ...]:
         edges = list(edges)
         cuts = tuple(float(edge) for edge in edges)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"the edges of {column!r} are {edges!r}, expected numbers") from error
+        raise OptionError(f"the edges of {column!r} are {shortly(edges)}, expected numbers") from error
     if not cuts or not np.isfinite(cuts).all() or any(a >= b for a, b in pairwise(cuts)):
-        raise OptionError(f"the edges of {column!r} are {edges!r}, expected ascending numbers")
+        raise OptionError(f"the edges of {column!r} are {shortly(edges)}, expected ascending numbers")
     return cuts
 
 
 def _check_column(column: object) -> None:
     if not isinstance(column, str):
-        raise OptionError(f"the column of a context is {column!r}, expected its name")
+        raise OptionError(f"the column of a context is {shortly(column)}, expected its name")
 
 
 def _quantile_cuts(values: Floats, quantiles: int, column: str) -> tuple[float, ...]:

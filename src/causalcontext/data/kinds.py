@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from causalcontext.errors import DataError, OptionError, check_choice, did_you_mean
+from causalcontext.errors import DataError, OptionError, check_choice, did_you_mean, shortly
 from causalcontext.kernels.arrays import Values
 
 
@@ -64,7 +64,7 @@ def declared_kinds(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> dic
     if kinds is None:
         return {}
     if not isinstance(kinds, Mapping):
-        raise OptionError(f"kinds is {kinds!r}, expected a mapping such as {{'R': 'categorical'}}")
+        raise OptionError(f"kinds is {shortly(kinds)}, expected a mapping such as {{'R': 'categorical'}}")
     for name, kind in kinds.items():
         if str(name) not in names:
             raise DataError(f"kinds has {str(name)!r}, which is not in the table{did_you_mean(name, names)}")

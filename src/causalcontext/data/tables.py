@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,10 +15,12 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.data.levels import read_levels
 from causalcontext.data.values import read_system
-from causalcontext.errors import DataError, OptionError, did_you_mean
+from causalcontext.errors import DataError, OptionError, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.questions import Contexts
 
+INDEX = re.compile(r"__index_level_\d+__")
+"""What the index of a pandas table is called where it became a column of an Arrow table without anybody's asking."""
 MOST_CELLS = 1000
 MOST_CONTEXTS = 8
 """Context variables at most: every one doubles the views that a row belongs to."""
@@ -96,7 +99,8 @@ def _eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     elif isinstance(table, Mapping):
         table = _frame_of_mapping(table)
     _check_unique(_native_names(table))
-    return _eager(table)
+    frame = _eager(table)
+    return frame.drop([name for name in frame.columns if INDEX.fullmatch(str(name))])
 
 
 def _pandas_column(name: str, series: pd.Series[Any]) -> Column:
@@ -116,8 +120,12 @@ def _frame_of_array(array: Values, names: Sequence[Any] | None) -> pd.DataFrame:
         raise DataError(f"the array has {array.ndim} dimensions, expected 2 (rows and columns)")
     if names is None:
         raise DataError(f"the array has no column names; pass names=[...] with {array.shape[1]} of them")
-    if isinstance(names, str) or len(names) != array.shape[1]:
-        raise DataError(f"names is {names!r}, expected one name for each of the {array.shape[1]} columns")
+    if (
+        not isinstance(names, Sequence | np.ndarray | pd.Index)
+        or isinstance(names, str)
+        or len(names) != array.shape[1]
+    ):
+        raise DataError(f"names is {shortly(names)}, expected one name for each of the {array.shape[1]} columns")
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     return pd.DataFrame(np.asarray(array), columns=[str(name) for name in names], copy=False)
@@ -162,7 +170,7 @@ def _context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
         return ()
     asked = list(context) if isinstance(context, list | tuple) else [context]
     if not asked or any(not isinstance(name, str | int | np.integer) for name in asked):
-        raise OptionError(f"context is {context!r}, expected the name of a column, or several in a list")
+        raise OptionError(f"context is {shortly(context)}, expected the name of a column, or several in a list")
     chosen = [str(name) for name in asked]
     if len(set(chosen)) < len(chosen):
         raise OptionError(f"context is {context!r}, expected different column names")

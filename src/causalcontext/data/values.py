@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from causalcontext.data.cuts import number_text
 from causalcontext.data.kinds import Column, Kind, has_own_order, plain_values
 from causalcontext.data.levels import read_levels
 from causalcontext.errors import DataError
@@ -61,7 +62,8 @@ def _counts(column: Column) -> Values:
     wrong = finite[(finite < 0) | (finite != np.floor(finite))]
     if wrong.size:
         raise DataError(
-            f"column {column.name!r} is declared count but holds {wrong[0]:g}, expected whole numbers from 0"
+            f"column {column.name!r} is declared count but holds {number_text(float(wrong[0]))}, expected whole "
+            "numbers from 0"
         )
     return values
 

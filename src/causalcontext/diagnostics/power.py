@@ -10,6 +10,7 @@ from scipy import special
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
+from causalcontext.results.words import p_words
 
 LARGE_EFFECT = 0.3
 POWER = 0.8
@@ -84,7 +85,7 @@ def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: i
     kept = result.log.decision[places[0], slot] == Decision.PRESENT
     at_context = not {x, y}.isdisjoint(result.cells.positions)
     message = (
-        f"{names[0]} - {names[1]} in {_where(result, places)} was {'kept' if kept else 'removed'} with p = {p:.2g}"
+        f"{names[0]} - {names[1]} in {_where(result, places)} was {'kept' if kept else 'removed'} with {p_words(p)}"
     )
     missed = at_context and not kept
     advice = "a missed link at the context hides what the context changes: try a larger alpha" if missed else ""

@@ -19,7 +19,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.some_rows import complete_rows, some_rows
 from causalcontext.data.survey import Survey, take_survey
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import NotYetError, OptionError, check_whole
+from causalcontext.errors import NotYetError, OptionError, check_whole, shortly
 from causalcontext.graphs.ends import Kind, adjacent, marked
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.preparation import prepare
@@ -33,6 +33,7 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
 
+MOST_SAMPLES = 100_000
 MARKS = {
     Kind.PATTERN: ("-->", "<--", "o-o", "x-x"),
     Kind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
@@ -220,6 +221,8 @@ def _labels(result: ContextGraphs, present: Bools) -> dict[tuple[int, int], dict
 def check_resampling(result: ContextGraphs, samples: int) -> None:
     """Return if a result can be searched again on samples of its rows."""
     check_whole("samples", samples, 1)
+    if samples > MOST_SAMPLES:
+        raise OptionError(f"samples is {shortly(samples)}, expected at most {MOST_SAMPLES:,}")
     if result.rows is None:
         raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
     if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in ("auto", *TESTS):

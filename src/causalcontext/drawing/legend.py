@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
-from causalcontext.drawing.strokes import NEAR, Panel, Stroke, shown, two_colours
+from causalcontext.drawing.strokes import NEAR, Panel, Stroke, context_title, shown, two_colours
 from causalcontext.graphs.ends import MARK_OF_ENDS, End, Kind, ends_of_mark
 from causalcontext.results.contexts import ContextGraphs
 
@@ -83,7 +83,7 @@ def _context_colours(result: ContextGraphs) -> Iterator[tuple[Shades, str]]:
     yield (INK,), "in all contexts"
     if has_own_colours(result.contexts):
         for place, value in enumerate(result.contexts):
-            yield (context_colour(result.contexts, place),), f"not in all: {shown(result.context)} = {shown(value)}"
+            yield (context_colour(result.contexts, place),), f"not in all: {context_title(result, value)}"
         return
     yield (context_colour(result.contexts, 0),), "not in all contexts"
     counts = range(1, len(result.contexts))

@@ -19,6 +19,7 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
+from causalcontext.results.words import context_words
 
 LONGEST_LABEL = 12
 MOST_NAMED = 2
@@ -85,7 +86,7 @@ def context_panel(result: ContextGraphs, value: Any) -> Panel:
                _strength(result, pair, [value]), _uncertain(result, pair, [value]))
         for pair in _edges(graph)
     ]  # fmt: skip
-    title = "all rows" if result.context is None else f"{shown(result.context)} = {shown(value)}"
+    title = "all rows" if result.context is None else context_title(result, value)
     return Panel(f"{title}   ({result.data.rows[place]:,} rows)", tuple(strokes))
 
 
@@ -137,6 +138,12 @@ def context_place(result: ContextGraphs, value: Any) -> int:
     raise OptionError(
         f"there is no context {value!r}{did_you_mean(value, result.contexts)} (expected one of {expected})"
     )
+
+
+def context_title(result: ContextGraphs, value: Any) -> str:
+    """A context in a heading, on one line."""
+    made_of = result.settings.indicator
+    return context_words(shown(result.context), shown(value), None if made_of is None else shown(made_of))
 
 
 def shown(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from causalcontext.errors import OptionError, check_choice
+from causalcontext.errors import OptionError, check_choice, shortly
 from causalcontext.independence.auto import AUTO
 from causalcontext.independence.cmi_knn import CmiKnn
 from causalcontext.independence.composite import Composite, Member, seeded
@@ -62,8 +62,8 @@ def find_test(test: str | IndependenceTest, seed: int = 0) -> IndependenceTest:
             return Composite("auto", AUTO, seed)
         test = TESTS[test]
     if isinstance(test, type) or not isinstance(test, IndependenceTest):
-        raise OptionError(f"test is {test!r}, expected a name ({', '.join(TESTS)}) or an object with a name and a "
-                          "method prepare(data, survey)")  # fmt: skip
+        raise OptionError(f"test is {shortly(test)}, expected a name ({', '.join(TESTS)}) or an object with a name and "
+                          "a method prepare(data, survey)")  # fmt: skip
     if isinstance(test, Member):
         return Composite(test.name, (test, *AUTO), seed)
     return seeded(test, seed)  # type: ignore[no-any-return]

@@ -21,6 +21,7 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.report.presentable import presentable, stories
 from causalcontext.report.text import notes
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.words import context_words
 
 MOST_STORIES = 12_000
 """Pairs times contexts of which all stories are told; beyond, those of edges and close calls."""
@@ -178,7 +179,7 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
         ("knowledge", "; ".join(f"{key}: {value}" for key, value in known.items()) or "none"),
     ]
     for value, rows, lost in zip(result.contexts, data.rows, data.lost, strict=True):
-        where = "" if result.context is None else f" with {result.context} = {value}"
+        where = "" if result.context is None else f" with {context_words(result.context, value, settings.indicator)}"
         dropped = f" ({lost:,} more dropped for missing values)" if lost else ""
         lines.append((f"rows{where}", f"{rows:,}{dropped}"))
     lines.append(("tests of the skeleton", ", ".join(f"{name}: {count:,}" for name, count in result.tests_run.items())))

@@ -6,6 +6,7 @@ from collections.abc import Sized
 
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
+from causalcontext.results.words import context_words
 
 MOST_EDGES = 60
 """Edges of a graph that are listed; larger graphs are counted."""
@@ -48,7 +49,8 @@ def _graphs(result: ContextGraphs) -> list[str]:
     if result.context is None:
         return []
     return [
-        f"{result.context} = {value} ({_counted(graph.edges)})\n{_listed([str(edge) for edge in graph.edges])}"
+        f"{context_words(result.context, value, result.settings.indicator)} ({_counted(graph.edges)})\n"
+        f"{_listed([str(edge) for edge in graph.edges])}"
         for value, graph in result.graphs.items()
     ]
 

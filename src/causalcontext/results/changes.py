@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from causalcontext.data.moments import Moments
-from causalcontext.errors import NotYetError, OptionError
+from causalcontext.errors import NotYetError, OptionError, shortly
 from causalcontext.graphs.ends import as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
@@ -109,10 +109,10 @@ def moments_of(result: ContextGraphs) -> Moments:
 def context_place(result: ContextGraphs, value: Any) -> int:
     """The position of a context value."""
     for place, known in enumerate(result.contexts):
-        if known == value and type(known) is type(value):
+        if type(known) is type(value) and known == value:
             return place
     listed = ", ".join(repr(known) for known in result.contexts)
-    raise OptionError(f"there is no context {value!r}, expected one of {listed}")
+    raise OptionError(f"there is no context {shortly(value)}, expected one of {listed}")
 
 
 def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.moments import Moments
-from causalcontext.errors import OptionError, did_you_mean
+from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.ends import directed, may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion, union_graph
@@ -300,8 +300,8 @@ class ContextGraphs(Answers):
 
     def position(self, name: str) -> int:
         """The place of a variable among `names`."""
-        if name not in self.names:
-            raise OptionError(f"there is no variable {name!r}{did_you_mean(name, self.names)}")
+        if not isinstance(name, str) or name not in self.names:
+            raise OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, self.names)}")
         return self.names.index(name)
 
     def __eq__(self, other: object) -> bool:

@@ -12,6 +12,7 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.log import Decision
 from causalcontext.results.origins import origin_words
+from causalcontext.results.words import fixed_words, p_words
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
@@ -51,11 +52,11 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
         why = REASON_TEXT[Reason(int(result.log.reason[place, slot]))]
         return f"{head}, but untestable: no test of {x} and {y} could be run ({why}), so the edge stays."
     rows = _rows(result, _fixed(result, place, slot), int(result.log.n[place, slot]))
-    where, p = f"{_given(result, place, slot)} {rows}", _p(float(result.log.p[place, slot]))
+    where, p = f"{_given(result, place, slot)} {rows}", p_words(float(result.log.p[place, slot]))
     if decision is Decision.ABSENT:
-        story = f"{x} and {y} are independent{where}, p = {p}"
+        story = f"{x} and {y} are independent{where}, {p}"
     else:
-        story = f"{x} and {y} are dependent in every test, least so{where}, p = {p}"
+        story = f"{x} and {y} are dependent in every test, least so{where}, {p}"
     return f"{head}: {story}{_other_view(result, x, y, place)}{_untested(result, place, slot)}."
 
 
@@ -71,7 +72,7 @@ def _fixed(result: ContextGraphs, place: int, slot: int) -> dict[str, Any]:
 def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
     if not fixed:
         return f"on all {n} rows" if result.context is None or n == sum(result.data.rows) else f"on {n} rows"
-    return f"among the {n} rows with {', '.join(f'{name} = {value}' for name, value in fixed.items())}"
+    return f"among the {n} rows with {fixed_words(fixed, result.settings.indicator)}"
 
 
 def _other_view(result: ContextGraphs, x: str, y: str, place: int) -> str:
@@ -84,7 +85,7 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int) -> str:
     else:
         view, words = result.cells.number(result.cells.cell(place)), f"within {result.contexts[place]}"
     p = float(result.prepared.answer([asked._replace(view=view)]).p[0])
-    return f"; {words} " + ("it could not be tested" if np.isnan(p) else f"p = {_p(p)}")
+    return f"; {words} " + ("it could not be tested" if np.isnan(p) else p_words(p))
 
 
 def _untested(result: ContextGraphs, place: int, slot: int) -> str:
@@ -92,8 +93,3 @@ def _untested(result: ContextGraphs, place: int, slot: int) -> str:
     count, cut = int(result.log.untested[place, slot]), int(result.log.cut[place, slot])
     failed = f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
     return failed + (f" (not all sets of {cut} and more neighbours were tried: there are too many)" if cut else "")
-
-
-def _p(p: float) -> str:
-    """A p-value as people write it."""
-    return f"{p:.2g}" if p >= 1e-4 else f"{p:.0e}"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.dataset import cell_values
-from causalcontext.data.files import write_whole
+from causalcontext.data.files import as_path, write_whole
 from causalcontext.data.moments import Moments
 from causalcontext.errors import CausalContextError, FileError
 from causalcontext.graphs.graph import Graph
@@ -57,8 +57,9 @@ def load(path: str | Path) -> ContextGraphs:
         ...
     causalcontext.errors.FileError: result file 'missing.json' cannot be read: No such file or directory
     """
+    file = as_path(path)
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"result file {str(path)!r} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, numbers without end, lists in lists in lists

@@ -5,6 +5,7 @@ from __future__ import annotations
 from causalcontext.graphs.ends import End, Kind
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
+from causalcontext.results.words import fixed_words
 from causalcontext.search.family import Origin
 from causalcontext.search.rules import Entry, Scope, rule_named
 
@@ -71,5 +72,5 @@ def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:
         return ""
     fixed = result.fixed(int(result.log.view[origin.graph, slot]))
     given = [result.names[z] for z in result.log.conditions(origin.graph, slot)]
-    rows = f"where {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else "on all rows"
+    rows = f"where {fixed_words(fixed, result.settings.indicator)}" if fixed else "on all rows"
     return f" given {', '.join(given)} {rows}" if given else f" {rows}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log
 
-from causalcontext.errors import OptionError, check_choice
+from causalcontext.errors import check_choice, check_positive, check_whole
 
 SEARCHES = ("order", "exact")
 TRANSFORMS = ("auto", "none", "ranks")
@@ -40,12 +40,11 @@ class ScoreOptions:
     def __post_init__(self) -> None:
         check_choice("search", self.search, SEARCHES)
         check_choice("transform", self.transform, TRANSFORMS)
-        if self.starts is not None and (not isinstance(self.starts, int) or self.starts < 1):
-            raise OptionError(f"starts is {self.starts!r}, expected a whole number from 1, or None for the default")
-        if not isinstance(self.penalty, int | float) or not self.penalty > 0:
-            raise OptionError(f"penalty is {self.penalty!r}, expected a positive number")
-        if self.time_limit is not None and not (isinstance(self.time_limit, int | float) and self.time_limit > 0):
-            raise OptionError(f"time_limit is {self.time_limit!r}, expected a positive number of seconds, or None")
+        if self.starts is not None:
+            check_whole("starts", self.starts, 1, ", or None for the default")
+        check_positive("penalty", self.penalty)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit, " of seconds, or None")
 
     def number_of_starts(self, variables: int) -> int:
         """The random starts for so many system variables."""

@@ -16,8 +16,8 @@ LONGEST_NAME = 100
 def check_name(name: object) -> None:
     """Return if a name can be the name of a file in any folder, and of nothing outside of it."""
     if not isinstance(name, str) or not re.fullmatch(r"\w[\w .+=-]*", name) or len(name) > LONGEST_NAME:
-        raise OptionError(f"the name of a design is {name!r}, expected letters, digits, spaces and . + = - _, since files "
-                          "are called by it")  # fmt: skip
+        raise OptionError(f"the name of a design is {name!r}, expected letters, digits, spaces and . + = - _, since "
+                          "files are called by it")  # fmt: skip
 
 
 def check_entries(entries: dict[str, Any], checks: dict[str, Callable[[str, object], None]]) -> None:

@@ -1,0 +1,48 @@
+"""How contexts and p-values are written, once for all texts: `R = dry`, `VPD <= 0.8`, `p < 1e-300`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+SMALLEST_P = 1e-300
+"""Smaller p-values are rounded to 0 by the computer; nothing has a probability of 0."""
+
+
+def p_words(p: float) -> str:
+    """A p-value with its sign, as people write it.
+
+    Examples
+    --------
+    >>> p_words(0.0312), p_words(4e-12), p_words(0.0)
+    ('p = 0.031', 'p = 4e-12', 'p < 1e-300')
+    """
+    if p < SMALLEST_P:
+        return f"p < {SMALLEST_P:.0e}"
+    return f"p = {p:.2g}" if p >= 1e-4 else f"p = {p:.0e}"
+
+
+def context_words(name: str | None, value: Any, indicator: str | None = None) -> str:
+    """A value of a context variable; one that is made out of a column says what it says about the column.
+
+    Examples
+    --------
+    >>> context_words("soil", "dry"), context_words("VPD > 0.8", "<= 0.8", indicator="VPD")
+    ('soil = dry', 'VPD <= 0.8')
+    >>> context_words("VPD bin", "(0.3, 0.8]", indicator="VPD")
+    'VPD in (0.3, 0.8]'
+    """
+    if indicator is None:
+        return f"{name} = {value}"
+    return f"{indicator} in {value}" if str(value).startswith("(") else f"{indicator} {value}"
+
+
+def fixed_words(fixed: Mapping[str, Any], indicator: str | None = None) -> str:
+    """Several context variables at once.
+
+    Examples
+    --------
+    >>> fixed_words({"soil": "dry", "season": 2})
+    'soil = dry, season = 2'
+    """
+    return ", ".join(context_words(name, value, indicator) for name, value in fixed.items())
