@@ -31,6 +31,9 @@ def paint_all(folder: Path) -> None:
     flat.descriptive[0].plot(path=folder / "descriptive.svg")
     ends = [("A", "B", "-->"), ("B", "C", "o->"), ("D", "C", "<->"), ("D", "E", "o-o"), ("B", "E", "x-x")]
     cc.Graph.from_edges("ABCDE", ends, kind="pag").plot(path=folder / "ends.svg")
+    farm = cc.examples.farm(5000, seed=2)
+    fields = cc.discover(farm, "water", alpha=0.01, method="fci-ac", contested="bidirected")
+    fields.plot(path=folder / "farm.svg")
     noisy = cc.examples.soil_moisture(400, seed=1).assign(dust=np.random.default_rng(0).standard_t(2, 400))
     cc.calibrate(noisy, "soil").plot(folder / "calibration.svg")
     pyplot.close("all")

@@ -448,20 +448,22 @@ def union_mark(marks: Iterable[str]) -> str:
     return next((mark for mark in ("-->", "<--", "o-o", "x-x") if mark in seen), "")
 
 
-def union_mark_by_ends(marks: Iterable[str]) -> str:
+def union_mark_by_ends(marks: Iterable[str], pag: bool = False) -> str:
     """The mark of a pair in the union of any graphs, letter by letter, from its marks in all contexts."""
     present = [mark.replace("<=>", "+-+") for mark in marks if mark]
     if not present:
         return ""
-    left = _union_letter({mark[0].replace("<", ">") for mark in present}).replace(">", "<")
-    right = _union_letter({mark[2] for mark in present})
+    left = _union_letter({mark[0].replace("<", ">") for mark in present}, pag).replace(">", "<")
+    right = _union_letter({mark[2] for mark in present}, pag)
     return f"{left}-{right}".replace("+-+", "<=>")
 
 
-def _union_letter(seen: set[str]) -> str:
-    """One end: a tail here and an arrow there differ ("+"); else what says most."""
+def _union_letter(seen: set[str], pag: bool) -> str:
+    """One end: a tail here and an arrow there differ ("+"); else what says most, in PAGs what all say or a circle."""
     if "+" in seen or {"-", ">"} <= seen:
         return "+"
+    if pag and len(seen) > 1:
+        return "o"
     return next(letter for letter in "->ox" if letter in seen)
 
 

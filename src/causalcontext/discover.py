@@ -44,10 +44,11 @@ def discover(
         The column that names the context; it may itself be an effect of the system. Without one, plain PC is run and
         its graph is found under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
         With several columns there is one graph for every combination of their values, a tuple, that occurs.
-    method : {"pc-ac", "pc-m", "pc-p", "pc-b", "score-ac", "auto"}
+    method : {"pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "auto"}
         Adaptive (the paper's method), masked (each context by itself), pooled (all rows), or the intersection of the
-        last two; the best-scoring model of mechanisms that may differ between contexts; or what suits the data, with
-        the reason in the result's `notes`.
+        last two; one partial ancestral graph per context, where variables may be missing from the table ("fci-ac"); the
+        best-scoring model of mechanisms that may differ between contexts; or what suits the data, with the reason in
+        the result's `notes`.
     test : str or IndependenceTest
         "auto" picks by the kinds of the columns of every trial; a name of the registry ("partial-correlation",
         "tsagris", "cmi-knn", ...) is used wherever it takes these kinds; or an object of your own.
@@ -63,7 +64,16 @@ def discover(
         For "pc-ac": stop where the paper does, or ask again inside the contexts about edges that a large union cycle
         may hide, or about all edges.
     orientation : {"across", "within"}
-        For "pc-ac": whether the graphs of the contexts orient each other, or each is oriented by itself.
+        For "pc-ac" and "fci-ac": whether the graphs of the contexts orient each other, or each is oriented by itself
+        (in "fci-ac" ends at the context are shared all the same).
+    possible_dsep : int, optional
+        For "fci-ac": ask the edges that are left once more with sets up to this size, the context counted, of variables
+        that are no neighbours. By default neighbours are enough.
+    contested : {"conflict", "bidirected"}
+        For "fci-ac": an edge with arrows by colliders from both sides is `x-x`, or `<->`, a hidden common cause; few
+        of these are right unless there are very many rows.
+    context_confounded : bool
+        For "fci-ac": False declares that nothing hidden causes the context and something else.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
         Overrides what the dtypes say.
     missing : {"raise", "listwise", "testwise"}
@@ -120,9 +130,11 @@ def _settings(options: Options, test: str, context: object) -> Settings:
     limit = None if options.max_given is None else int(options.max_given)
     return Settings(
         options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
-        options.knowledge or Knowledge(), __version__, options.masked_scope, options.orientation,
+        options.knowledge or Knowledge(), __version__, _scope(options), options.orientation,
         context.column if isinstance(context, Indicator) else None,
         score=asdict(options.score) if options.method in SCORE_METHODS else {},
+        possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
+        contested=options.contested, context_confounded=bool(options.context_confounded),
     )  # fmt: skip
 
 
@@ -141,6 +153,11 @@ def _links(knowledge: Knowledge, data: Dataset) -> Links:
     return links if data.contexts.source is None else without(links, data.contexts.positions[0])
 
 
+def _scope(options: Options) -> str:
+    """Which edges are asked about inside the contexts; fci-ac asks about all of them."""
+    return "always" if options.method == "fci-ac" else options.masked_scope
+
+
 def _result(task: Task, outcome: Outcome) -> ContextGraphs:
     data, survey = task.data, task.survey
     kinds = tuple(str(kind.value) for kind in data.kinds)
@@ -151,7 +168,9 @@ def _result(task: Task, outcome: Outcome) -> ContextGraphs:
         cells=data.contexts,
         levels=data.levels,
         contexts=data.values,
-        graphs={value: Graph(data.names, ends) for value, ends in zip(data.values, outcome.ends, strict=True)},
+        graphs={
+            value: Graph(data.names, ends, outcome.kind) for value, ends in zip(data.values, outcome.ends, strict=True)
+        },
         settings=replace(task.settings, method=outcome.method or task.settings.method),
         data=summary,
         log=outcome.log,

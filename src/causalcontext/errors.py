@@ -89,6 +89,12 @@ def check_jobs(value: object) -> None:
         check_whole("n_jobs", value, 1, ", or -1 for all cores")
 
 
+def check_truth(what: str, value: object) -> None:
+    """Return if `value` is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise OptionError(f"{what} is {shortly(value)}, expected True or False")
+
+
 def check_positive(what: str, value: object, rest: str = "") -> None:
     """Return if `value` is a finite number above 0."""
     plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -13,7 +13,15 @@ from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
 
 from causalcontext.data.checks import check_missing_option
-from causalcontext.errors import OptionError, check_choice, check_jobs, check_level, check_whole, did_you_mean
+from causalcontext.errors import (
+    OptionError,
+    check_choice,
+    check_jobs,
+    check_level,
+    check_truth,
+    check_whole,
+    did_you_mean,
+)
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge
@@ -21,6 +29,7 @@ from causalcontext.methods.registry import METHODS
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.cycles import SCOPES
+from causalcontext.search.fci import CONTESTED
 
 ORIENTATIONS = ("across", "within")
 SCORE_METHODS = ("score-ac", "auto")
@@ -36,7 +45,7 @@ def option(default: Any, shown: str = "", text: str = "", name: str = "") -> Any
 class Options:
     """How to search; `discover` says what each of them means."""
 
-    method: str = option("pc-ac", "NAME", "pc-ac, pc-m, pc-p, pc-b, score-ac or auto.")
+    method: str = option("pc-ac", "NAME", "pc-ac, pc-m, pc-p, pc-b, fci-ac, score-ac or auto.")
     test: str | IndependenceTest = option(
         "auto", "NAME", "auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ..."
     )
@@ -45,7 +54,10 @@ class Options:
     max_given: int | None = option(None, "N", "The largest conditioning set.")
     collider_rule: str = option("majority", "NAME", "majority, conservative or first.")
     masked_scope: str = option("adaptive", "NAME", "pc-ac: adaptive, cycle or always.")
-    orientation: str = option("across", "NAME", "pc-ac: across contexts, or within each.")
+    orientation: str = option("across", "NAME", "pc-ac, fci-ac: across contexts, or within each.")
+    possible_dsep: int | None = option(None, "N", "fci-ac: the largest set out of all that might separate.")
+    contested: str = option("conflict", "NAME", "fci-ac: colliders from both sides are a conflict, or bidirected.")
+    context_confounded: bool = option(True, "", "fci-ac: whether something hidden may cause the context.")
     kinds: Mapping[str, str] | None = option(None)
     missing: str = option(
         "raise", "MODE", "Missing values: raise, listwise (drop rows) or testwise (drop them test by test)."
@@ -70,6 +82,10 @@ class Options:
         check_jobs(self.n_jobs)
         check_choice("masked_scope", self.masked_scope, SCOPES)
         check_choice("orientation", self.orientation, ORIENTATIONS)
+        check_choice("contested", self.contested, CONTESTED)
+        check_truth("context_confounded", self.context_confounded)
+        if self.possible_dsep is not None:
+            check_whole("possible_dsep", self.possible_dsep, 1, ", or None for neighbours alone")
         if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
             raise OptionError(f"knowledge is a {type(self.knowledge).__name__}, expected a Knowledge object")
         if self.missing == "testwise" and self.method in SCORE_METHODS:
@@ -99,6 +115,9 @@ class Keywords(TypedDict, total=False):
     collider_rule: str
     masked_scope: str
     orientation: str
+    possible_dsep: int | None
+    contested: str
+    context_confounded: bool
     kinds: Mapping[str, str] | None
     missing: str
     n_jobs: int

@@ -135,7 +135,7 @@ def test_the_union_of_pags_is_the_naive_one():
     ]:
         union = union_graph([one_edge(mark) for mark in marks])
         assert union.kind is Kind.PAG
-        assert union.mark("X", "Y") == naive.union_mark_by_ends(marks)
+        assert union.mark("X", "Y") == naive.union_mark_by_ends(marks, pag=True)
 
 
 def test_both_unions_agree_on_patterns():
@@ -151,8 +151,12 @@ def test_an_end_that_differs_between_contexts_splits_the_labeled_union():
         LabeledEdge("X", "Y", "<->", ("wet",)),
         LabeledEdge("X", "Y", "o->", ("frozen",)),
     )
-    agreeing = LabeledUnion({"dry": one_edge("o-o"), "wet": one_edge("<-o"), "frozen": one_edge("")})
+    agreeing = LabeledUnion({"dry": one_edge("<->"), "wet": one_edge("<-o"), "frozen": one_edge("")})
     assert agreeing.edges == (LabeledEdge("Y", "X", "o->", ("dry", "wet")),)
+
+
+def test_half_ends_of_different_contexts_make_no_hidden_cause():
+    assert union_graph([one_edge("o->"), one_edge("<-o")]).mark("X", "Y") == "o-o"
 
 
 def test_knowledge_asks_for_ends():

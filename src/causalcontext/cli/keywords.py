@@ -36,8 +36,8 @@ def with_options(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..
 
 def _parameter(entry: Field[Any], hint: Any) -> Parameter:
     """One option; what may be an object in the library is a name here."""
-    plain = next((kind for kind in (str, float, int) if hint == kind or hint == kind | None), str)
+    plain = next((kind for kind in (str, float, int, bool) if hint == kind or hint == kind | None), str)
     annotation = plain | None if entry.default is None else plain
-    described = typer.Option(metavar=entry.metadata["shown"], help=entry.metadata["text"])
+    described = typer.Option(metavar=entry.metadata["shown"] or None, help=entry.metadata["text"])
     return Parameter(entry.metadata["name"] or entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry),
                      annotation=Annotated[annotation, described])  # fmt: skip

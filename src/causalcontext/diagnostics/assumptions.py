@@ -8,13 +8,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.graphs.ends import directed
+from causalcontext.graphs.ends import Kind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.search.cycles import possible_cycles
 from causalcontext.search.rules import suspect
 
 MOST_NAMED = 3
+CONFLICTS = {
+    Kind.PATTERN: "have contradicting directions",
+    Kind.PAG: "are a hidden common cause, or their separations contradict each other",
+}
 
 
 def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
@@ -26,10 +30,17 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
         message = f"rule {rule} fails {count} times (such as {listed}): a test erred, or {suspect(rule)} does not hold"
         evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
         yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
-    conflicts = [str(edge) for edge in result.union.edges if "x" in edge.mark]
+    conflicts = _conflicts(result)
     if conflicts:
-        message = f"{len(conflicts)} edges have contradicting directions: {', '.join(conflicts[:MOST_NAMED])}"
+        what = CONFLICTS[result.union.kind]
+        message = f"{len(conflicts)} edges {what}: {', '.join(conflicts[:MOST_NAMED])}"
         yield Finding("assumptions", Severity.CAUTION, message, "", {"edges": tuple(conflicts)})
+
+
+def _conflicts(result: ContextGraphs) -> list[str]:
+    """Edges with an end in conflict: of the union of patterns, of any context of PAGs, whose ends all count."""
+    graphs = [result.union] if result.union.kind is Kind.PATTERN else result.graphs.values()
+    return list(dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark))
 
 
 def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:

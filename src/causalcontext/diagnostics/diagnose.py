@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
+from causalcontext.diagnostics.hidden import unconfirmed_causes
 from causalcontext.diagnostics.overlap import determinism, overlap
 from causalcontext.diagnostics.power import near_misses, rows_and_power, untestable_pairs
 from causalcontext.diagnostics.selection import selection_bias
@@ -17,7 +18,7 @@ CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, large_cycles, near_misses,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
-    vanishing_edges, determinism, overlap,
+    unconfirmed_causes, vanishing_edges, determinism, overlap,
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from causalcontext.data.some_rows import complete_rows, some_rows
 from causalcontext.data.survey import Survey, take_survey
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_whole, shortly
-from causalcontext.graphs.ends import Kind, adjacent, marked
+from causalcontext.graphs.ends import End, Kind, adjacent, ends_of_mark, marked
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.protocol import PreparedTest, prepared_test
@@ -38,6 +38,8 @@ MARKS = {
     Kind.PATTERN: ("-->", "<--", "o-o", "x-x"),
     Kind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
 }
+
+ENDS = (End.ARROW, End.TAIL, End.CIRCLE, End.CONFLICT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,16 @@ class Stability:
         columns = ["x", "y", "context", "found", "present", *MARKS[self.result.union.kind]]
         return pd.DataFrame(rows, columns=columns)
 
+    def ends(self, least: float = 0.1) -> pd.DataFrame:
+        """Pairs as in `edges`, end by end: the share of samples in which the end `at` a variable is an arrow, ..."""
+        rows = []
+        for place, value in enumerate(self.result.contexts):
+            shares, graph = self.frequency[place], self.result.graphs[value]
+            for x, y in zip(*np.nonzero(shares.sum(axis=2) >= least), strict=True):
+                counted = [_share_of_end(shares[x, y], end, graph.kind) for end in ENDS]
+                rows.append((graph.names[x], graph.names[y], value, End(graph.ends[x, y]).name.lower(), *counted))
+        return pd.DataFrame(rows, columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDS)])
+
     def labels(self) -> pd.DataFrame:
         """For every edge of the union of the result, the share of samples in which it has the label that was found."""
         rows = []
@@ -86,6 +98,11 @@ class Stability:
 
     def __str__(self) -> str:
         return f"{self.samples} samples\n{self.edges(0.5).to_string(index=False, float_format='{:.2f}'.format)}"
+
+
+def _share_of_end(shares: Floats, end: End, kind: Kind) -> float:
+    """The share of an end at the second variable, from the shares of all marks of a pair."""
+    return float(sum(share for share, mark in zip(shares, MARKS[kind], strict=True) if ends_of_mark(mark)[1] is end))
 
 
 def stability(

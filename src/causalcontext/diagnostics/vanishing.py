@@ -9,7 +9,7 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
-from causalcontext.graphs.ends import as_written, mark_of
+from causalcontext.graphs.ends import Kind, as_written, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import conditions
 
@@ -20,6 +20,9 @@ WORDS = {
     Cause.SINGULAR: "cannot show where most values of the cause are one and the same",
     Cause.FEW_ROWS: "would hardly show in so few rows with so little variation of the cause",
     Cause.UNDECIDED: "cannot be compared: too few rows lie where both contexts have data",
+}
+WORDS_IN_PAG = WORDS | {
+    Cause.MECHANISM: "persists where both contexts have data, so a mechanism or a hidden common cause differs"
 }
 ADVICE = {
     Cause.SUPPORT: "read it as descriptive: the link may exist there, on values that were not seen",
@@ -45,7 +48,8 @@ def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
             present = _nearest(result, has, absent)
             source, target = as_written(ends[present], int(x), int(y))
             mark = mark_of(ends[present], source, target)
-            verdict = _verdict(result, support, source, target, mark == "-->", present, absent)
+            settled = mark == "-->" and result.union.kind is Kind.PATTERN
+            verdict = _verdict(result, support, source, target, settled, present, absent)
             if verdict not in told or len(contexts) == 1:
                 yield _finding(result, (source, target, mark), verdict, present, absent)
             told.add(verdict)
@@ -65,7 +69,8 @@ def _finding(result: ContextGraphs, link: tuple[int, int, str], verdict: Matched
     evidence = {"source": result.names[x], "target": result.names[y], "present": here, "absent": there,
                 "cause": verdict.cause.value, "p": verdict.p, "matched rows": verdict.rows,
                 "variance ratio": verdict.variance_ratio, "power": verdict.power}  # fmt: skip
-    message = f"{edge} is in {here} and not in {there}: it {WORDS[verdict.cause]}"
+    words = WORDS if result.union.kind is Kind.PATTERN else WORDS_IN_PAG
+    message = f"{edge} is in {here} and not in {there}: it {words[verdict.cause]}"
     return Finding(TOPIC, severity, message, ADVICE.get(verdict.cause, ""), evidence)
 
 

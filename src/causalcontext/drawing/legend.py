@@ -19,7 +19,12 @@ _WORDS = {
     "<=>": "one way here, the other way there",
     "<->": "hidden common cause",
 }
-_WORDS_IN_PAG = {"-->": "cause → effect, perhaps through others", "o-o": "cause, effect, or hidden common cause"}
+_WORDS_IN_PAG = {
+    "-->": "cause → effect, perhaps through others",
+    "o-o": "cause, effect, or hidden common cause",
+    "x-x": "hidden common cause, or contradictory tests",
+    "<->": "hidden common cause, unless a test erred",
+}
 _END_WORDS = {
     End.MIXED: "an end with an arrow here, a tail there",
     End.CONFLICT: "an end in conflict",

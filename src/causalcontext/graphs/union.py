@@ -14,11 +14,13 @@ from causalcontext.kernels.arrays import Bools
 
 
 def union_graph(graphs: Sequence[Graph]) -> Graph:
-    """The union, end by end: a tail or an arrow wins over a circle, a circle over a conflict.
+    """The union, end by end.
 
-    An end that is a tail here and an arrow there is mixed; so directed wins over undirected, undirected over conflict,
-    and `<=>` is directed both ways. In a union of PAGs a mixed end may stand by itself (`+->`: `-->` here and `<->`
-    there), and no single context need have both ends of an edge.
+    Of patterns a tail or an arrow wins over a circle, a circle over a conflict. An end that is a tail here and an arrow
+    there is mixed; so directed wins over undirected, undirected over conflict, and `<=>` is directed both ways.
+
+    Of PAGs an end is what all contexts that have the edge say, else a circle: `o->` here and `<-o` there is `o-o`, not
+    a hidden common cause that no context has. A mixed end may stand by itself (`+->`: `-->` here and `<->` there).
 
     Examples
     --------
@@ -28,12 +30,16 @@ def union_graph(graphs: Sequence[Graph]) -> Graph:
     '<=>'
     """
     kind = Kind.PAG if any(graph.kind is Kind.PAG for graph in graphs) else Kind.PATTERN
-    return Graph(graphs[0].names, union_ends(np.stack([graph.ends for graph in graphs])), kind)
+    return Graph(graphs[0].names, union_ends(np.stack([graph.ends for graph in graphs]), kind), kind)
 
 
-def union_ends(stack: Ends) -> Ends:
+def union_ends(stack: Ends, kind: Kind = Kind.PATTERN) -> Ends:
     """The ends of the union of several graphs, shape (N, N), from theirs, shape (graphs, N, N)."""
     tail, arrow = (np.isin(stack, (end, End.MIXED)).any(axis=0) for end in (End.TAIL, End.ARROW))
+    largest = stack.max(axis=0)
+    if kind is Kind.PAG:
+        agreed = ((stack == largest) | (stack == End.NONE)).all(axis=0)
+        return np.asarray(np.select([tail & arrow, agreed], [End.MIXED, largest], default=End.CIRCLE), dtype=np.int8)
     return np.select(
         [tail & arrow, tail, arrow, (stack == End.CIRCLE).any(axis=0), stack.any(axis=0)],
         [End.MIXED, End.TAIL, End.ARROW, End.CIRCLE, End.CONFLICT],
@@ -54,8 +60,9 @@ class LabeledUnion:
     """The edges of the union graph, each with the contexts in which it is present (paper, App. "Labeled union graphs").
 
     An edge carries the mark of the union graph: where some contexts direct it and others leave it undirected, it is
-    directed. An edge with a mixed end, such as one that is directed one way here and the other way there, is several
-    edges, each with its own mark and contexts; contexts that leave it undirected or in conflict are one of them.
+    directed; in PAGs it has the ends on which all of them agree. An edge with a mixed end, such as one that is directed
+    one way here and the other way there, is several edges, each with its own mark and contexts; contexts that leave it
+    undirected or in conflict are one of them.
     """
 
     __slots__ = ("all_contexts", "edges")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from causalcontext.methods.auto import auto
+from causalcontext.methods.fci_ac import fci_ac
 from causalcontext.methods.pc import pc_ac, pc_b, pc_m, pc_p
 from causalcontext.methods.score_ac import score_ac
 from causalcontext.methods.task import Outcome, Task
 
 METHODS: dict[str, Callable[[Task], Outcome]] = {
-    "pc-ac": pc_ac, "pc-m": pc_m, "pc-p": pc_p, "pc-b": pc_b, "score-ac": score_ac, "auto": auto,
+    "pc-ac": pc_ac, "pc-m": pc_m, "pc-p": pc_p, "pc-b": pc_b, "fci-ac": fci_ac, "score-ac": score_ac,
+    "auto": auto,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import Survey
 from causalcontext.diagnostics.support import Support
-from causalcontext.graphs.ends import Ends
+from causalcontext.graphs.ends import Ends, Kind
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.arrays import Ints
 from causalcontext.knowledge import Links
@@ -72,3 +72,4 @@ class Outcome:
     evidence: ScoreEvidence | None = None
     notes: tuple[str, ...] = ()
     method: str | None = None
+    kind: Kind = Kind.PATTERN

@@ -16,7 +16,7 @@ import pandas as pd
 
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, shortly
-from causalcontext.graphs.ends import as_written, directed, mark_of
+from causalcontext.graphs.ends import End, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
@@ -63,7 +63,7 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
         change if change.doubt else change._replace(q=float(q), claimed=bool(q <= level))
         for change, q in zip(found, adjusted, strict=True)
     ]
-    found += list(_turned(result, a, b))
+    found += [*_turned(result, a, b), *_other_end(result, a, b)]
     order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
     return pd.DataFrame(order, columns=list(Change._fields)).astype({"claimed": bool})
 
@@ -147,6 +147,17 @@ def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     first, second = (directed(result.graphs[result.contexts[place]].ends) for place in (a, b))
     for x, y in zip(*np.nonzero(first & second.T), strict=True):
         yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b],
+                     np.nan, np.nan, np.nan, np.nan, np.nan, False, "present", "")  # fmt: skip
+
+
+def _other_end(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
+    """Edges of PAGs with an end that is a tail in the one context and an arrow in the other, and that do not turn."""
+    first, second = (result.graphs[result.contexts[place]].ends for place in (a, b))
+    differs = ((first == End.TAIL) & (second == End.ARROW)) | ((first == End.ARROW) & (second == End.TAIL))
+    for x, y in zip(*np.nonzero(np.triu(differs | differs.T) & ~(differs & differs.T)), strict=True):
+        source, target = as_written(first, int(x), int(y))
+        marks = " | ".join(mark_of(ends, source, target) for ends in (first, second))
+        yield Change(result.names[source], result.names[target], marks, "end", result.contexts[a], result.contexts[b],
                      np.nan, np.nan, np.nan, np.nan, np.nan, False, "present", "")  # fmt: skip
 
 

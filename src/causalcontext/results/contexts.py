@@ -50,6 +50,9 @@ class Settings:
     orientation: str = "within"
     indicator: str | None = None
     score: Mapping[str, Any] = field(default_factory=dict)
+    possible_dsep: int | None = None
+    contested: str = "conflict"
+    context_confounded: bool = True
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,9 @@ class ContextGraphs(Answers):
         A change is claimed where an edge is found in one context and not in the other, its slopes differ after
         false-discovery control (`q` <= alpha), and nothing else explains that (`doubt` says what does). `label` says
         whether the edge is "absent" where it was not found, or "undetermined". Edges that turn around are listed with
-        the kind "direction". With several context variables, a context is a tuple of their values.
+        the kind "direction"; edges of PAGs with an end that is a tail in the first and an arrow in the second context,
+        or the other way, with the kind "end" and both marks. With several context variables, a context is a tuple of
+        their values.
         """
         from causalcontext.results.changes import changes
 

@@ -11,7 +11,7 @@ from causalcontext.questions import REASON_TEXT, Reason
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.log import Decision
-from causalcontext.results.origins import origin_words
+from causalcontext.results.origins import meaning, origin_words
 from causalcontext.results.words import fixed_words, p_words
 
 
@@ -25,9 +25,9 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
 
 
 def _story(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:
-    """Why the edge is there or not, and why it points as it does."""
-    why_so = origin_words(result, place, x, y)
-    return f"{_sentence(result, x, y, place, value)} {why_so}".rstrip()
+    """Why the edge is there or not, what that means, and why it points as it does."""
+    parts = (_sentence(result, x, y, place, value), meaning(result, place, x, y), origin_words(result, place, x, y))
+    return " ".join(part for part in parts if part)
 
 
 def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:

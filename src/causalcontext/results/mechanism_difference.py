@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.data.moments import Moments
-from causalcontext.graphs.ends import Ends, directed, may_cause
+from causalcontext.graphs.ends import Ends, Kind, directed, may_cause
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.questions import Contexts, Trial, adaptive
@@ -88,11 +88,11 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
     A set that leaves causes of y out, or holds effects of it, bends slopes by context though nothing has changed. So
     the slopes are compared given the set that separated the pair and given all possible causes of y, and the larger
     p-value counts. Both directions are compared where the graph gives none, where the context cannot cause the effect,
-    and where it is adjacent to the cause: choosing rows by the context may bend either. The slopes of the outcome are
-    those given the possible causes.
+    and where it is adjacent to the cause: choosing rows by the context may bend either. In a PAG a direction does not
+    exclude a hidden common cause, so both are compared. The slopes of the outcome are those given the possible causes.
     """
     two = TwoContexts(result, moments, present, absent)
-    found = bool(directed(_ends(result, present))[x, y])
+    found = bool(directed(_ends(result, present))[x, y]) and result.union.kind is Kind.PATTERN
     settled = found and two.may_be_caused(y) and not two.is_near(x)
     p_values = [
         heterogeneity(two.slopes(cause, effect, given))[1]

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from causalcontext.graphs.ends import End, Kind
+from causalcontext.graphs.ends import End, Kind, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 from causalcontext.results.words import fixed_words
 from causalcontext.search.family import Origin
 from causalcontext.search.rules import Entry, Scope, rule_named
+
+MEANINGS = {
+    "-->": "{x} causes {y}, perhaps through others; a hidden cause of both is not excluded.",
+    "o->": "{y} does not cause {x}; {x} causes {y}, or a hidden cause acts on both.",
+    "<->": "Neither causes the other: a hidden cause acts on both, or a test erred (with few rows, most are wrong).",
+    "o-o": "Either may cause the other, or a hidden cause may act on both.",
+    "x-x": "A hidden common cause, or two separations that contradict each other.",
+    "x->": "{y} does not cause {x}; whether {x} causes {y} is contested.",
+    "": "Here no mechanism links them directly, and no hidden cause.",
+}
+"""What the marks of a PAG say about one context."""
+
+
+def meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
+    """What the edge of a PAG says, or that there is none; empty for a pattern."""
+    graph = result.graphs[result.contexts[place]]
+    if graph.kind is Kind.PATTERN:
+        return ""
+    for first, second in ((x, y), (y, x)):
+        words = MEANINGS.get(mark_of(graph.ends, graph.position(first), graph.position(second)))
+        if words is not None:
+            return words.format(x=first, y=second)
+    return ""
 
 
 def origin_words(result: ContextGraphs, place: int, x: str, y: str) -> str:
@@ -18,7 +41,16 @@ def origin_words(result: ContextGraphs, place: int, x: str, y: str) -> str:
         if origin is not None:
             what = _end(result, place, cause, effect)
             found.append(f"{what} by {origin.rule}: {_because(result, origin, place, cause, effect)}.")
+        elif _follows(result, place, cause, effect):
+            found.append(f"An arrow at {effect}, since {cause} causes it and there are no cycles.")
     return " ".join(found)
+
+
+def _follows(result: ContextGraphs, place: int, cause: str, effect: str) -> bool:
+    """Whether the arrow at the effect is one that the tail at the cause has brought about, in a PAG."""
+    graph = result.graphs[result.contexts[place]]
+    known = (place, result.position(effect), result.position(cause)) in result.origins
+    return graph.kind is Kind.PAG and known and graph.mark(cause, effect) == "-->"
 
 
 def _end(result: ContextGraphs, place: int, cause: str, effect: str) -> str:
@@ -27,7 +59,10 @@ def _end(result: ContextGraphs, place: int, cause: str, effect: str) -> str:
     if graph.kind is Kind.PATTERN:
         return f"{cause} --> {effect}"
     end = graph.ends[graph.position(cause), graph.position(effect)]
-    return f"{'An arrow' if end == End.ARROW else 'A tail'} at {effect}"
+    return f"{_END_WORDS[End(end)]} at {effect}"
+
+
+_END_WORDS = {End.ARROW: "An arrow", End.TAIL: "A tail", End.CONFLICT: "Contested"}
 
 
 def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:

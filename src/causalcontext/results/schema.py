@@ -63,7 +63,8 @@ def _settings(names: list[str]) -> Check:
     return keys({"method": text, "test": text, "alpha": number(0.0, 1.0), "collider_rule": text,
                  "max_given": none_or(whole(0)), "missing": text, "seed": whole(), "knowledge": mapping(anything),
                  "version": text, "masked_scope": text, "orientation": text, "indicator": none_or(one_of(*names)),
-                 "score": mapping(anything)})  # fmt: skip
+                 "score": mapping(anything), "possible_dsep": none_or(whole(1)), "contested": text,
+                 "context_confounded": truth})  # fmt: skip
 
 
 def _data(count: int, contexts: int) -> Check:

@@ -65,8 +65,8 @@ def vanishing_from_unchanged(family: GraphFamily) -> Iterator[Proposal]:
     for lost in family.vanishing:
         g, h, context, x, y = lost
         if x in fixed[context] and y not in fixed[context]:
-            yield from _if_physical(family, lost, _arrow(g, x, y, source=h))
-            yield from _if_physical(family, lost, _arrow(g, context, y, via=(x,), source=h))
+            yield from if_physical(family, lost, _arrow(g, x, y, source=h))
+            yield from if_physical(family, lost, _arrow(g, context, y, via=(x,), source=h))
 
 
 def vanishing_arrow(family: GraphFamily) -> Iterator[Proposal]:
@@ -75,7 +75,7 @@ def vanishing_arrow(family: GraphFamily) -> Iterator[Proposal]:
     for lost in family.vanishing:
         g, h, context, x, y = lost
         if y in family.graphs[g].children[x] and y not in fixed[context]:
-            yield from _if_physical(family, lost, _arrow(g, context, y, via=(x,), source=h))
+            yield from if_physical(family, lost, _arrow(g, context, y, via=(x,), source=h))
 
 
 def flipping_arrow(family: GraphFamily) -> Iterator[Proposal]:
@@ -169,7 +169,7 @@ def _arrow(graph: int, a: int, b: int, via: tuple[int, ...] = (), source: int | 
     return Proposal(graph, a, b, End.ARROW, via, graph if source is None else source)
 
 
-def _if_physical(family: GraphFamily, lost: Vanishing, proposal: Proposal) -> Iterator[Proposal]:
+def if_physical(family: GraphFamily, lost: Vanishing, proposal: Proposal) -> Iterator[Proposal]:
     """The proposal if the data could have shown the edge that is lost; not asked where it could change nothing."""
     _, a, b, end, *_ = proposal
     graphs = [family.graphs[g] for g in family.affected(proposal)]

@@ -56,10 +56,10 @@ def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bo
     triples = judge_triples(search, plan, ledger, graphs)
     if plan.across is None or not plan.searched:
         return orient_all(graphs, Evidence(triples, plan.links))
-    return orient_all(graphs, Evidence(triples, plan.links, plan.graphs, _physical(plan, plan.across, ledger)))
+    return orient_all(graphs, Evidence(triples, plan.links, plan.graphs, physical_by(plan, plan.across, ledger)))
 
 
-def _physical(plan: Plan, trusted: Trusted, ledger: Ledger) -> Physical:
+def physical_by(plan: Plan, trusted: Trusted, ledger: Ledger) -> Physical:
     """Whether a missing edge is a change of mechanism, given what separated the pair."""
 
     def answer(x: int, y: int, present: int, absent: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
 from threading import Lock
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.arrays import Codes, Ints
+from causalcontext.kernels.arrays import Codes, Floats, Ints
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import (
     CUT,
@@ -93,6 +93,12 @@ class BatchedSearch:
                 for place in range(ballots.offset[k], ballots.offset[k + 1]):
                     holding[place] += int(ballots.centre[place]) in held
         return separating, holding
+
+    def ask(self, trials: Sequence[Trial]) -> Floats:
+        """The p-value of every trial, NaN where it cannot be run."""
+        with self._lock:
+            self._run(list(trials))
+            return np.array([self._answers[_canonical(trial)][0] for trial in trials], dtype=np.float64)
 
     def _search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         graphs, before = sweep.scene.share.end - sweep.scene.share.begin, len(self._answers)

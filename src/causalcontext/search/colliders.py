@@ -62,6 +62,18 @@ def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools
     return [Triples(frozenset(c), frozenset(a)) for c, a in zip(colliders, ambiguous, strict=True)]
 
 
+def judge_centre(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, triple: Triple,
+                 graph: int) -> bool | None:  # fmt: skip
+    """Whether the sets that separate x and y leave w out, by the rule of the plan; w need not be next to both."""
+    x, w, y = triple
+    pair, at_context = (graph, min(x, y), max(x, y)), w in plan.contexts.positions
+    if plan.collider_rule == "first" and not at_context:
+        known = _separating_set(plan, ledger, *pair)
+        return None if known is None else w not in known
+    total, holding = _votes(search, plan, ledger, graphs, {pair: [w]}, None).get(pair, (0, {}))
+    return _verdict(holding.get(w, 0), total, "conservative" if at_context else plan.collider_rule)
+
+
 def _separating_set(plan: Plan, ledger: Ledger, g: int, x: int, y: int) -> set[int] | None:
     """The separating set that the skeleton found, triggers included."""
     found = ledger.separating_set(g, x, y)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -77,6 +77,22 @@ def always_physical(x: int, y: int, present: int, absent: int) -> bool:
     return True
 
 
+class Inquiry(Protocol):
+    """What rules for PAGs may ask of the search."""
+
+    def is_collider(self, graph: int, x: int, w: int, y: int) -> bool | None:
+        """Whether the sets that separate x and y leave w out; None without a verdict."""
+        ...
+
+    def separating_set(self, graph: int, x: int, y: int) -> tuple[int, ...] | None:
+        """The set that separated x and y on all rows; None if there is none."""
+        ...
+
+    def separates(self, graph: int, x: int, y: int, given: tuple[int, ...]) -> bool:
+        """Whether a set separates x and y inside the context of a graph."""
+        ...
+
+
 class Evidence(NamedTuple):
     """What rules may ask besides the ends.
 
@@ -90,12 +106,24 @@ class Evidence(NamedTuple):
         The variables whose links the graphs share; without any, every graph is treated by itself.
     physical : function
         Whether an edge that is missing in one graph may orient others.
+    across : bool
+        Whether the graphs learn from each other, beyond the ends that they share.
+    inquiry : Inquiry, optional
+        For PAGs: what else may be asked.
+    contested : {"conflict", "bidirected"}
+        For PAGs: what an edge is that has colliders at both ends.
+    confounded : bool
+        For PAGs: whether something hidden may cause a context variable and another one.
     """
 
     triples: Sequence[Triples]
     links: Links | None = None
     contexts: Contexts = Contexts()
     physical: Physical = always_physical
+    across: bool = True
+    inquiry: Inquiry | None = None
+    contested: str = "conflict"
+    confounded: bool = True
 
 
 class PartlyOriented:

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from causalcontext.graphs.ends import Kind
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.neighbours import Neighbours, Pairs, Share, Wanted, list_neighbours, open_pairs, reach
 from causalcontext.kernels.levels.skeleton import Decisions
@@ -72,16 +73,18 @@ class LevelSearch(Protocol):
         ...
 
 
-def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None) -> list[Sweep]:
+def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
+           candidates: Bools | None = None) -> list[Sweep]:  # fmt: skip
     """The work of one level; empty when no pair has enough candidates left.
 
     With `only`, shape (graphs, N, N), no more than these edges are looked at, with at least one trigger among the
-    conditions, whether or not it is a neighbour.
+    conditions, whether or not it is a neighbour. With `candidates`, of the same shape, those that a row names may be
+    conditioned on instead of its neighbours.
     """
     if size > plan.max_given:
         return []
     found = []
-    for scene in scenes(plan, graphs, inside=only is not None):
+    for scene in scenes(plan, graphs if candidates is None else candidates, inside=only is not None):
         wanted = Wanted(graphs if only is None else graphs & only, plan.links.required, _groups(plan), _code(scene))
         pairs = open_pairs(wanted, scene.share)
         most = reach(scene.neighbours, pairs, _trigger_numbers(plan))
@@ -103,11 +106,11 @@ def scenes(plan: Plan, graphs: Bools, inside: bool = False) -> Iterator[Scene]:
 
 
 def scene_of(plan: Plan, graphs: Bools, role: Role, share: Share, inside: bool = False) -> Scene:
-    """Whom the pairs of a role may condition on: neighbours that may be causes."""
+    """Whom the pairs of a role may condition on: neighbours that may be causes, in PAGs any and every trigger."""
     hidden = np.zeros(plan.variables, dtype=bool)
     hidden[list(plan.contexts.positions)] = True
-    neighbours = list_neighbours(graphs, plan.links.may, _trigger_numbers(plan), hidden, share, len(plan.triggers))
-    if inside:
+    neighbours = list_neighbours(graphs, plan.serving, _trigger_numbers(plan), hidden, share, len(plan.triggers))
+    if inside or plan.kind is Kind.PAG:
         every = (1 << (share.end - share.begin)) - 1
         neighbours = neighbours._replace(triggers=np.full_like(neighbours.triggers, every))
     return Scene(plan, role, share, neighbours, first_mask=int(inside))

@@ -45,12 +45,13 @@ def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) 
         What the graphs are: it decides which rules there are, and what one end says about the other.
     """
     family = GraphFamily(adjacency, evidence, kind)
-    groups = rule_groups(kind, bool(evidence.contexts.positions))
+    across = bool(evidence.contexts.positions) and evidence.across
+    groups = rule_groups(kind, across)
     for turn in ONCE:
         family.apply(proposals(groups.pop(turn, ()), family))
     while any(family.apply(proposals(group, family)) for group in groups.values()):
         pass
-    broken = doubts(kind, family) if evidence.contexts.positions else ()
+    broken = doubts(kind, family) if across else ()
     return Oriented(family.ends(), family.origins, tuple(sorted(family.doubts.union(broken))))
 
 

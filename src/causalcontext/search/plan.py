@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.graphs.ends import Kind
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Links
 from causalcontext.questions import Contexts, Trial, ViewRule, masked, pooled
@@ -64,6 +65,9 @@ class Plan:
     across : function, optional
         Whether an edge that is missing in one graph may orient others, asked given the set that separated the pair.
         Without one, every graph is oriented by itself.
+    kind : Kind
+        Of the graphs. Where variables may be hidden (a PAG), both views are asked for every set, whether or not a
+        context variable is a neighbour, and whoever is a neighbour may be conditioned on, cause or not.
     """
 
     variables: int
@@ -76,6 +80,12 @@ class Plan:
     collider_rule: str = "majority"
     masked_scope: str = "adaptive"
     across: Trusted | None = None
+    kind: Kind = Kind.PATTERN
+
+    @property
+    def serving(self) -> Bools:
+        """Who may be conditioned on for the sake of whom, shape (N, N): possible causes; in a PAG any neighbour."""
+        return self.links.may if self.kind is Kind.PATTERN else np.ones_like(self.links.may)
 
     @property
     def searched(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from causalcontext.graphs.ends import Kind
-from causalcontext.search import across, within
+from causalcontext.search import across, ancestral, descent, within
 from causalcontext.search.family import Doubt, GraphFamily, Proposal
 
 
@@ -38,6 +38,7 @@ ONCE = (Turn.KNOWLEDGE, Turn.COLLIDERS)
 """These have one turn each, before all others: what they propose never changes."""
 
 A_TEST, ACYCLICITY, SUFFICIENCY = "a test", "strong context-acyclicity", "weak context-sufficiency"
+UNCONFOUNDED = "that nothing hidden causes the context and something else"
 
 
 class Entry(NamedTuple):
@@ -110,9 +111,37 @@ RULES = (
           "the other direction would close a cycle or make a collider with {via}"),
     Entry("R4", Scope.WITHIN, Turn.CONSEQUENCES, within.long_triangle, A_TEST,
           "the other direction would close a cycle or make a collider with {via}"),
+    Entry("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, ancestral.known_ends, A_TEST,
+          "your knowledge says so", Kind.PAG),
+    Entry("collider", Scope.WITHIN, Turn.COLLIDERS, ancestral.collider, A_TEST,
+          "{via} and {cause} are separated{set}, not given {effect}", Kind.PAG),
+    Entry("R1", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.no_new_collider, A_TEST,
+          "{effect} does not cause {via}, and is no collider of {via} and {cause}", Kind.PAG),
+    Entry("R2", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.no_cycle, A_TEST,
+          "{effect} causing {cause} would close a cycle through {via}", Kind.PAG),
+    Entry("R3", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.double_triangle, A_TEST,
+          "{effect} causing {cause} would make {cause} a collider of {via}, or close a cycle", Kind.PAG),
+    Entry("R4", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.discriminating_path, A_TEST,
+          "a path between {via} shows it (a discriminating path)", Kind.PAG),
+    Entry("R8", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.through_an_effect, A_TEST,
+          "{effect} causes {via}, which causes {cause}", Kind.PAG),
+    Entry("R9", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.around_the_edge, A_TEST,
+          "even without it {effect} would cause {cause}, through {via}", Kind.PAG),
+    Entry("R10", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.two_ways_round, A_TEST,
+          "{effect} causes one of {via}, and either leads to {cause}", Kind.PAG),
+    Entry("V", Scope.ACROSS, Turn.CONSEQUENCES, descent.vanishing_from_no_effect, SUFFICIENCY,
+          "the edge {via} - {cause} is missing in {source}, and {effect} does not cause {via}", Kind.PAG),
+    Entry("V*", Scope.ACROSS, Turn.CONSEQUENCES, descent.vanishing_from_separated, SUFFICIENCY,
+          "the edge {via} - {cause} is missing in {source} given what separates {via} and {effect}", Kind.PAG),
+    Entry("U", Scope.KNOWLEDGE, Turn.CONSEQUENCES, descent.unconfounded_context, UNCONFOUNDED,
+          "you say that nothing hidden causes {effect} or {cause} as well", Kind.PAG),
 )  # fmt: skip
 
-CHECKS = (Check("T1'", across.lost_from_cause, SUFFICIENCY), Check("V2", across.lost_between_unchanged, SUFFICIENCY))
+CHECKS = (
+    Check("T1'", across.lost_from_cause, SUFFICIENCY),
+    Check("V2", across.lost_between_unchanged, SUFFICIENCY),
+    Check("V2", descent.lost_between_no_effects, SUFFICIENCY, Kind.PAG),
+)
 
 
 def rule_named(name: str, kind: Kind = Kind.PATTERN) -> Entry:

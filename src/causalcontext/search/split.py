@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions
 from causalcontext.kernels.levels.votes import Ballots
+from causalcontext.questions import Trial
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.compiled import CompiledSearch
 from causalcontext.search.levels import Scene, Sweep
@@ -34,6 +37,10 @@ class SplitSearch:
     def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
         return self._of(scene).vote(scene, size, ballots)
+
+    def ask(self, trials: Sequence[Trial]) -> Floats:
+        """The p-value of every trial, NaN where it cannot be run."""
+        return self.batched.ask(trials)
 
     def _of(self, scene: Scene) -> BatchedSearch | CompiledSearch:
         if self.compiled is not None and len(scene.role.contexts) in self.roles:

@@ -3,12 +3,15 @@
 Nothing here knows the search, so truth cannot lean on what is to be judged by it.
 """
 
+from causalcontext.simulate.confounded import random_hidden_model
 from causalcontext.simulate.discrete import DiscreteModel, OracleTest, random_discrete_model
-from causalcontext.simulate.enumerate import every_model, random_models
+from causalcontext.simulate.enumerate import every_model, random_models, with_hidden_cause
 from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.examples import MODELS, clinic, example_i, example_ii, named_model, soil_moisture
+from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.legacy import LegacySCM, random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
+from causalcontext.simulate.mixture import SeparationTest
 from causalcontext.simulate.predicates import (
     Assumption,
     r_faithfulness,
@@ -27,8 +30,10 @@ __all__ = [
     "ContextSCM",
     "DiscreteModel",
     "EquationSCM",
+    "HiddenVariables",
     "LegacySCM",
     "OracleTest",
+    "SeparationTest",
     "Truth",
     "clinic",
     "every_model",
@@ -37,6 +42,7 @@ __all__ = [
     "named_model",
     "r_faithfulness",
     "random_discrete_model",
+    "random_hidden_model",
     "random_legacy_model",
     "random_model",
     "random_models",
@@ -47,4 +53,5 @@ __all__ = [
     "strong_context_acyclicity",
     "weak_context_acyclicity",
     "weak_context_sufficiency",
+    "with_hidden_cause",
 ]

@@ -74,6 +74,52 @@ def random_models(
     return np.concatenate(found)[:count]
 
 
+def with_hidden_cause(models: Bools, varying: bool = False, context: int = 0) -> Bools:
+    """Every model with one more node, a cause of two or more of the others that no table has.
+
+    Parameters
+    ----------
+    models : array of bool, shape (models, contexts, N, N)
+    varying : bool
+        Whether children of R may be its children in some contexts only.
+    context : int
+        The position of R.
+
+    Returns
+    -------
+    array of bool, shape (more models, contexts, N + 1, N + 1)
+        The new node is the last one.
+
+    Examples
+    --------
+    >>> len(with_hidden_cause(every_model()))
+    28083
+    """
+    found = []
+    for children in np.unique(models[:, 0, context], axis=0):
+        chosen = models[(models[:, 0, context] == children).all(axis=1)]
+        effects = _effects(children & varying, models.shape[1])
+        stacks = np.zeros((len(chosen), len(effects), *models.shape[1:2], *[models.shape[2] + 1] * 2), dtype=np.bool_)
+        stacks[..., :-1, :-1] = chosen[:, None]
+        stacks[..., -1, :-1] = effects
+        found.append(stacks.reshape(-1, *stacks.shape[2:]))
+    return np.concatenate(found)
+
+
+def _effects(free: Bools, contexts: int) -> Bools:
+    """What a hidden cause may act on in every context, two nodes or more; in some contexts only where `free`.
+
+    Returns
+    -------
+    array of bool, shape (choices, contexts, nodes)
+    """
+    everywhere = [(False,) * contexts, (True,) * contexts]
+    somewhere = list(product((False, True), repeat=contexts))
+    choices = np.array(list(product(*(somewhere if is_free else everywhere for is_free in free))))
+    several = choices.any(axis=2).sum(axis=1) > 1
+    return np.asarray(choices[several].swapaxes(1, 2))
+
+
 @cache
 def acyclic_graphs(variables: int) -> Bools:
     """Every labeled acyclic directed graph: shape (graphs, variables, variables)."""

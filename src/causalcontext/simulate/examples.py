@@ -102,6 +102,38 @@ def clinic_model() -> EquationSCM:
     }, labels={0: "healthy", 1: "sick"})  # fmt: skip
 
 
+def farm_model() -> EquationSCM:
+    """Fields, some of them irrigated because it rained too little, and a cause that tables of `farm` do not have.
+
+    Where the soil is good, farmers spread more fertiliser, and the yield is larger anyhow. How much they spread depends
+    on its price, and it reaches the plants where there is water.
+    """
+    return EquationSCM("water", {
+        "soil": lambda noise: noise,
+        "price": lambda noise: noise,
+        "rain": lambda noise: noise,
+        "water": lambda rain, noise: noise - rain > 0.0,
+        "fertiliser": lambda soil, price, noise: 0.8 * soil - 0.8 * price + noise,
+        "uptake": lambda fertiliser, water, noise: np.where(water, 0.9 * fertiliser, 0.0) + noise,
+        "yield": _harvest,
+    }, labels={0: "rain-fed", 1: "irrigated"})  # fmt: skip
+
+
+def _harvest(uptake: Floats, soil: Floats, noise: Floats) -> Floats:
+    return np.asarray(0.8 * uptake + soil + noise)
+
+
+def farm(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
+    """A table of `farm_model`, without the quality of the soil, which nobody has measured.
+
+    Examples
+    --------
+    >>> list(farm(100, seed=1).columns)
+    ['price', 'rain', 'water', 'fertiliser', 'uptake', 'yield']
+    """
+    return farm_model().sample(n, seed).drop(columns="soil")
+
+
 def _poisson(mean: Floats, noise: Floats) -> Ints:
     """Counts with these means, by the quantiles of normal noise."""
     counts = np.arange(25)

@@ -37,7 +37,7 @@ class ContextSCM:
     coefficients : array, shape (contexts, nodes, nodes)
         `coefficients[r, i, j]` is the linear effect of `i` on `j` in context `r`, 0 without a link. R has
         parents here (the same in all contexts), but no effects: it chooses the mechanisms of its children,
-        which are the nodes whose coefficients differ between contexts.
+        which are the nodes whose coefficients, or shifts, differ between contexts.
     base_order : tuple of int
         The causal order that the context graphs follow as far as their links allow.
     balance : float
@@ -48,6 +48,8 @@ class ContextSCM:
         The law of all noise terms.
     rejections : mapping
         How many proposals were turned down by reason, if the model was drawn at random.
+    shifts : array, shape (contexts, nodes), optional
+        What is added to every node in every context.
     """
 
     names: tuple[str, ...]
@@ -58,6 +60,7 @@ class ContextSCM:
     context_noise: float = 0.2
     noise: NoiseLaw = normal
     rejections: Mapping[Rejection, int] = field(default_factory=dict)
+    shifts: Floats | None = None
 
     def __post_init__(self) -> None:
         nodes = len(self.names)
@@ -93,6 +96,8 @@ class ContextSCM:
         """The links of every context, those at R included: shape (contexts, nodes, nodes)."""
         stack = np.asarray(self.coefficients != 0)
         changing = (self.coefficients != self.coefficients[0]).any(axis=(0, 1))
+        if self.shifts is not None:
+            changing |= (self.shifts != self.shifts[0]).any(axis=0)
         stack[:, self.context, :] = changing
         return stack
 
@@ -147,6 +152,8 @@ class ContextSCM:
         for level, order in enumerate(self.orders):
             rows = np.flatnonzero(levels == level)
             block = values[:, rows]
+            if self.shifts is not None:
+                block += self.shifts[level][:, None]
             add_effects(block, self.coefficients[level], [node for node in order if not done[node]])
             values[:, rows] = block
 

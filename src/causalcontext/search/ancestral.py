@@ -1,0 +1,217 @@
+"""What follows within one PAG: from knowledge, from colliders (R0), and by rules R1-R4 and R8-R10 of Zhang (2008).
+
+An arrow at b of a - b says that b is no cause of a, a tail that it is one, perhaps through others. R5-R7 are for
+selection, of which there is none: a context is a variable of the graph. `clear` keeps triples without a verdict out.
+
+Where the literature walks along uncovered paths (R9, R10), a walk is as good: if the end in question were an arrow,
+every step of the walk would be directed, and directed steps lead from a cause to its effect or in a circle. So it is
+enough to know which steps can follow each other, and nothing grows exponentially.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+
+import numpy as np
+
+from causalcontext.graphs.ends import End
+from causalcontext.graphs.paths import reach
+from causalcontext.search.family import GraphFamily, PartlyOriented, Proposal
+from causalcontext.search.sharing import sharing_ends
+
+Claim = tuple[int, int, End, tuple[int, ...]]
+"""This end at b of a - b, because of some other variables."""
+
+
+def in_every_graph(rule: Callable[[PartlyOriented], Iterator[Claim]]) -> Callable[[GraphFamily], Iterator[Proposal]]:
+    """A rule about one graph, asked of each."""
+
+    @wraps(rule)
+    def proposals(family: GraphFamily) -> Iterator[Proposal]:
+        for g, graph in enumerate(family.graphs):
+            for a, b, end, via in rule(graph):
+                yield Proposal(g, a, b, end, via, g)
+
+    return proposals
+
+
+def known_ends(family: GraphFamily) -> Iterator[Proposal]:
+    """A tail at what is known to be a cause, an arrow at what is known not to be one; no more than that."""
+    links = family.evidence.links
+    if links is None:
+        return
+    causes = reach(links.must)
+    for g, a, b in np.argwhere(family.adjacency).tolist():
+        if causes[b, a]:
+            yield Proposal(g, a, b, End.TAIL, (), g)
+        elif not links.may[b, a]:
+            yield Proposal(g, a, b, End.ARROW, (), g)
+
+
+def collider(family: GraphFamily) -> Iterator[Proposal]:
+    """R0: arrows at the centres of colliders; one against a known cause is a test error, and orients nothing.
+
+    An edge with such arrows at both ends is a hidden common cause, or its two separations contradict each other. With
+    contested edges as conflicts it is given up, unless one of the arrows was known before.
+    """
+    found = list(_arrows_of_colliders(family))
+    asked = {(_shared(family, arrow), arrow.a, arrow.b) for arrow in found}
+    for arrow in found:
+        both = (_shared(family, arrow), arrow.b, arrow.a) in asked and _is_open(family, arrow)
+        give_up = both and family.evidence.contested == "conflict"
+        yield arrow._replace(end=End.CONFLICT) if give_up else arrow
+
+
+def _arrows_of_colliders(family: GraphFamily) -> Iterator[Proposal]:
+    links = family.evidence.links
+    causes = None if links is None else reach(links.must)
+    for g, judged in enumerate(family.evidence.triples):
+        for x, w, y in sorted(judged.colliders):
+            if causes is None or not (causes[w, x] or causes[w, y]):
+                yield Proposal(g, x, w, End.ARROW, (y,), g)
+                yield Proposal(g, y, w, End.ARROW, (x,), g)
+
+
+def _shared(family: GraphFamily, proposal: Proposal) -> int:
+    """The first of the graphs that an end holds for."""
+    return min(sharing_ends(family.contexts, proposal.graph, proposal.a, proposal.b))
+
+
+def _is_open(family: GraphFamily, proposal: Proposal) -> bool:
+    """Whether nothing is known about either end of an edge."""
+    graph = family.graphs[proposal.graph]
+    return proposal.a in graph.circles[proposal.b] and proposal.b in graph.circles[proposal.a]
+
+
+@in_every_graph
+def no_new_collider(graph: PartlyOriented) -> Iterator[Claim]:
+    """R1: an arrow c *-> b, b no collider of c and a: a tail at b of a - b."""
+    for a, b in graph.open_ends():
+        witness = [c for c in graph.arrows[b] if c != a and graph.clear(c, b, a)]
+        if witness:
+            yield a, b, End.TAIL, (min(witness),)
+
+
+@in_every_graph
+def no_cycle(graph: PartlyOriented) -> Iterator[Claim]:
+    """R2: a --> c *-> b or a *-> c --> b: b causing a would close a cycle, so an arrow at b."""
+    for a, b in graph.open_ends():
+        witness = graph.children[a] & graph.arrows[b] | {c for c in graph.parents[b] if a in graph.arrows[c]}
+        if witness:
+            yield a, b, End.ARROW, (min(witness),)
+
+
+@in_every_graph
+def double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
+    """R3: c *-> b <-* d, a no collider of c and d, circles at a of both: an arrow at b of a - b."""
+    for a, b in graph.open_ends():
+        sides = sorted(graph.arrows[b] & graph.circles[a])
+        witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
+        if witness:
+            yield a, b, End.ARROW, witness
+
+
+def discriminating_path(family: GraphFamily) -> Iterator[Proposal]:
+    """R4: a path d *-> ... <-> a <-* b - c on which all but d and b are colliders and causes of c, d and c apart.
+
+    b is in all sets that separate d and c, and causes c, or it is in none of them, and a <-> b <-> c. Every end d of
+    such a path has its say: the first one alone would depend on the order of the columns. A hidden common cause is
+    drawn only where colliders may draw one, too: of the `<->` that tests with noise find so, one in three is right.
+    """
+    inquiry = family.evidence.inquiry
+    if inquiry is None:
+        return
+    for g, graph in enumerate(family.graphs):
+        for c, b in graph.open_ends():
+            for a, d in _discriminating(graph, b, c):
+                verdict = inquiry.is_collider(g, d, b, c)
+                if verdict is False:
+                    yield Proposal(g, c, b, End.TAIL, (d, a), g)
+                elif verdict and family.evidence.contested == "bidirected":
+                    yield Proposal(g, a, b, End.ARROW, (d, c), g)
+                    yield Proposal(g, c, b, End.ARROW, (d, a), g)
+                    yield Proposal(g, b, c, End.ARROW, (d, a), g)
+
+
+def _discriminating(graph: PartlyOriented, b: int, c: int) -> Iterator[tuple[int, int]]:
+    """(a, d) for every discriminating path d ... a, b, c."""
+    for a in sorted(graph.parents[c] & graph.adjacent[b]):
+        if b not in graph.arrows[a]:
+            continue
+        seen, frontier = {a, b, c}, [a]
+        while frontier:
+            place = frontier.pop()
+            for before in sorted(graph.arrows[place] - seen):
+                if before not in graph.adjacent[c]:
+                    yield a, before
+                elif before in graph.parents[c] and place in graph.arrows[before]:
+                    frontier.append(before)
+                else:
+                    continue
+                seen.add(before)
+
+
+@in_every_graph
+def through_an_effect(graph: PartlyOriented) -> Iterator[Claim]:
+    """R8: b --> c --> a and b o-> a: b causes a, so a tail at b."""
+    for a, b in _half_directed(graph):
+        witness = graph.children[b] & graph.parents[a]
+        if witness:
+            yield a, b, End.TAIL, (min(witness),)
+
+
+@in_every_graph
+def around_the_edge(graph: PartlyOriented) -> Iterator[Claim]:
+    """R9: b o-> a, and an uncovered walk b, c, ..., a that may be directed, c and a apart: a tail at b."""
+    for b, pairs in _by_start(graph).items():
+        for a in pairs:
+            for c in sorted(_possible_effects(graph, b) - graph.adjacent[a] - {a}):
+                if graph.clear(c, b, a) and a in _uncovered(graph, b, c):
+                    yield a, b, End.TAIL, (c,)
+                    break
+
+
+@in_every_graph
+def two_ways_round(graph: PartlyOriented) -> Iterator[Claim]:
+    """R10: b o-> a, uncovered walks from b that begin with c, with d, c and d apart, to causes of a: a tail at b."""
+    for b, pairs in _by_start(graph).items():
+        first = sorted(_possible_effects(graph, b))
+        ends = {c: _uncovered(graph, b, c) | {c} for c in first}
+        for a in pairs:
+            useful = [c for c in first if c != a and ends[c] & graph.parents[a]]
+            two = next(((c, d) for i, c in enumerate(useful) for d in useful[i + 1 :] if graph.clear(c, b, d)), None)
+            if two:
+                yield a, b, End.TAIL, two
+
+
+def _half_directed(graph: PartlyOriented) -> Iterator[tuple[int, int]]:
+    """(a, b) for every b o-> a."""
+    for a, b in graph.open_ends():
+        if b in graph.arrows[a]:
+            yield a, b
+
+
+def _by_start(graph: PartlyOriented) -> dict[int, list[int]]:
+    """For every b the a with b o-> a."""
+    found: dict[int, list[int]] = {}
+    for a, b in _half_directed(graph):
+        found.setdefault(b, []).append(a)
+    return found
+
+
+def _possible_effects(graph: PartlyOriented, b: int) -> set[int]:
+    """The neighbours a of b with no arrow at b, no tail at a and no conflict."""
+    return {a for a in graph.circles[b] | graph.tails[b] if b in graph.circles[a] or b in graph.arrows[a]}
+
+
+def _uncovered(graph: PartlyOriented, start: int, second: int) -> set[int]:
+    """What is reached by uncovered walks that may be directed and begin with these two, the second not counted."""
+    seen, frontier = {(start, second)}, [(start, second)]
+    while frontier:
+        before, here = frontier.pop()
+        for after in _possible_effects(graph, here):
+            if (here, after) not in seen and after != before and graph.clear(before, here, after):
+                seen.add((here, after))
+                frontier.append((here, after))
+    return {here for _, here in seen} - {second}

@@ -1,0 +1,228 @@
+"""FCI for all contexts at once: what Algorithm 1 becomes when variables may be hidden (docs/hidden-causes.md).
+
+The skeleton asks both views for every set, all rows and the rows of the context, whether or not the context variable is
+a neighbour. A set that separates a pair on all rows separates it in every context. What the rules rest on does not
+depend on the order of the columns: where they use a single separating set, it is the one with the largest p-value of
+its level. Neighbours alone are searched by default; `possible_dsep` asks for the larger sets of FCI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from causalcontext.graphs.ends import Kind
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.levels.neighbours import Pairs
+from causalcontext.kernels.levels.skeleton import LABEL, MASK, REASON, ROWS, SIZE, P
+from causalcontext.progress import Advance
+from causalcontext.questions import Trial
+from causalcontext.search.algorithm import Found, physical_by, unoriented
+from causalcontext.search.colliders import Triple, judge_centre, judge_triples
+from causalcontext.search.family import Evidence, always_physical
+from causalcontext.search.ledger import Ledger, slots
+from causalcontext.search.levels import LevelSearch, Sweep, run_level, sweeps
+from causalcontext.search.orient import Oriented, orient_all
+from causalcontext.search.plan import Plan
+from causalcontext.search.possible_dsep import possible_d_sep
+
+CONTESTED = ("conflict", "bidirected")
+
+
+class AskingSearch(LevelSearch, Protocol):
+    """A search that also answers single trials."""
+
+    def ask(self, trials: Sequence[Trial]) -> Floats:
+        """The p-value of every trial, NaN where it cannot be run."""
+        ...
+
+
+@dataclass(frozen=True)
+class Caution:
+    """How cautious to be about what is hidden.
+
+    Attributes
+    ----------
+    possible_dsep : int or None
+        The largest set, context variables counted, out of all that might separate; None: neighbours are enough.
+    contested : {"conflict", "bidirected"}
+        What an edge is that colliders give arrows at both ends.
+    context_confounded : bool
+        Whether something hidden may cause the context and something else.
+    """
+
+    possible_dsep: int | None = None
+    contested: str = "conflict"
+    context_confounded: bool = True
+
+
+def fci(search: AskingSearch, plan: Plan, caution: Caution, n_jobs: int, advance: Advance) -> Found:
+    """One PAG per context. Ctrl-C ends the search with what is decided."""
+    skeleton = Skeleton(search, plan, n_jobs, advance)
+    try:
+        for size in range(plan.variables):
+            if not skeleton.separate(sweeps(plan, skeleton.graphs, size)):
+                break
+        if caution.possible_dsep is not None:
+            _separate_by_larger_sets(skeleton, caution.possible_dsep)
+        skeleton.prefer_large_p()
+        oriented = _orient(skeleton, caution)
+        return Found(oriented.ends, skeleton.ledger, True, oriented.origins, oriented.doubts)
+    except KeyboardInterrupt:
+        skeleton.ledger.remove_separated(skeleton.graphs)
+        return Found(unoriented(skeleton.graphs), skeleton.ledger, complete=False)
+
+
+@dataclass(eq=False)
+class Skeleton:
+    """The skeletons of all contexts while edges are removed.
+
+    Attributes
+    ----------
+    graphs : array of bool, shape (graphs, N, N)
+    ledger : Ledger
+    levels : list of lists of Sweep
+        What was searched so far, each level with the neighbours of its time.
+    level : array of int, shape (graphs, pairs)
+        The place of the level that removed an edge.
+    """
+
+    search: AskingSearch
+    plan: Plan
+    n_jobs: int
+    advance: Advance
+    levels: list[list[Sweep]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.graphs = self.plan.complete_graphs()
+        self.ledger = Ledger.empty(self.plan.variables, len(self.plan.cells))
+        self.level = np.full(self.ledger.facts.shape[:2], -1, dtype=np.int16)
+
+    def separate(self, work: list[Sweep]) -> bool:
+        """Search a level and remove what it separates; whether there was anything to search."""
+        if not work:
+            return False
+        before = self.ledger.separated()
+        run_level(self.search, self.ledger, work, self.n_jobs, self.advance)
+        share_pooled_cuts(self.plan, self.ledger)
+        self.level[self.ledger.separated() & ~before] = len(self.levels)
+        self.levels.append(work)
+        self.ledger.remove_separated(self.graphs)
+        return True
+
+    def prefer_large_p(self) -> None:
+        """Keep, where rules look at it, the set with the largest p-value of its level instead of the first one.
+
+        These are the sets that separate a context variable from others, and those that separate a pair in some contexts
+        only. Searched once more with a level of 1, no set separates, and the largest p-value is what remains.
+        """
+        patient, wanted = replace(self.plan, alpha=1.0), self._looked_at()
+        for number, work in enumerate(self.levels):
+            for sweep in work:
+                pairs = _chosen(sweep, wanted & (self.level == number), self.plan.variables)
+                if pairs.first.size:
+                    again = replace(sweep, scene=replace(sweep.scene, plan=patient))
+                    self._take(again, pairs)
+
+    def _looked_at(self) -> Bools:
+        """The records that rules look at; shape (graphs, pairs)."""
+        separated, ledger = self.ledger.separated(), self.ledger
+        contexts = list(self.plan.searched)
+        at_context = np.isin(ledger.first, contexts) | np.isin(ledger.second, contexts)
+        return np.asarray(separated & (at_context | ~separated.all(axis=0)))
+
+    def _take(self, sweep: Sweep, pairs: Pairs) -> None:
+        """Search some pairs once more, and replace their sets."""
+        decisions, tests = self.search.search(sweep, pairs)
+        self.ledger.tests += tests
+        places, share = slots(pairs.first, pairs.second, self.plan.variables), sweep.scene.share
+        for k, bit in zip(*np.nonzero(decisions.numbers[:, :, P] > self.plan.alpha), strict=True):
+            for g in np.flatnonzero(share.leader == share.begin + bit):
+                for column in (LABEL, MASK, REASON, ROWS, SIZE):
+                    self.ledger.facts[g, places[k], column] = decisions.facts[k, bit, column]
+                self.ledger.numbers[g, places[k]] = decisions.numbers[k, bit]
+                self.ledger.given[g, places[k]] = -1
+                self.ledger.given[g, places[k], : decisions.given.shape[2]] = decisions.given[k, bit]
+
+
+def share_pooled_cuts(plan: Plan, ledger: Ledger) -> None:
+    """A pair that some graph has separated on all rows is separated in every graph, by the set with the largest p."""
+    separated, masks = ledger.separated(), np.maximum(ledger.facts[:, :, MASK], 0)
+    pooled = separated & (np.take_along_axis(plan.views, masks, axis=1) == 0)
+    best = np.where(pooled, ledger.numbers[:, :, P], -1.0).argmax(axis=0)
+    for g in range(ledger.graphs):
+        places = np.flatnonzero(pooled.any(axis=0) & ~separated[g])
+        for array in (ledger.numbers, ledger.facts, ledger.given):
+            array[g, places] = array[best[places], places]
+
+
+def _chosen(sweep: Sweep, wanted: Bools, variables: int) -> Pairs:
+    """The pairs of a sweep in the graphs where they are wanted; shape of `wanted`: (graphs, all pairs)."""
+    share, (first, second, active) = sweep.scene.share, sweep.pairs
+    here = wanted[share.begin : share.end, slots(first, second, variables)]
+    bits = active & (here << np.arange(len(here))[:, None]).sum(axis=0)
+    kept = bits != 0
+    return Pairs(first[kept], second[kept], bits[kept])
+
+
+def _separate_by_larger_sets(skeleton: Skeleton, largest: int) -> None:
+    """Ask the edges that are left once more, with all sets that FCI would ask, up to a size."""
+    plan, search = skeleton.plan, skeleton.search
+    colliders = [judged.colliders for judged in judge_triples(search, plan, skeleton.ledger, skeleton.graphs)]
+    candidates = np.stack([possible_d_sep(*both) for both in zip(skeleton.graphs, colliders, strict=True)])
+    for size in range(1, min(largest, plan.variables) + 1):
+        if not skeleton.separate(sweeps(plan, skeleton.graphs, size, candidates=candidates)):
+            break
+
+
+def _orient(skeleton: Skeleton, caution: Caution) -> Oriented:
+    """Colliders, then the rules for PAGs; with `plan.across` also what the graphs say about each other."""
+    plan, ledger = skeleton.plan, skeleton.ledger
+    triples = judge_triples(skeleton.search, plan, ledger, skeleton.graphs)
+    inquiry = _Inquiry(skeleton)
+    trusted = always_physical if plan.across is None else physical_by(plan, plan.across, ledger)
+
+    def shown(x: int, y: int, present: int, absent: int) -> bool:
+        return inquiry.is_testable(present, x, y) and trusted(x, y, present, absent)
+
+    evidence = Evidence(triples, plan.links, plan.graphs, shown, plan.across is not None, inquiry, caution.contested,
+                        caution.context_confounded)  # fmt: skip
+    return orient_all(skeleton.graphs, evidence, Kind.PAG)
+
+
+class _Inquiry:
+    """Answers from a finished skeleton; `family.Inquiry` says what they mean."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self._verdicts: dict[tuple[int, Triple], bool | None] = {}
+
+    def is_collider(self, graph: int, x: int, w: int, y: int) -> bool | None:
+        """Whether the sets that separate x and y leave w out; None without a verdict."""
+        triple, of = (min(x, y), w, max(x, y)), self.skeleton
+        if (graph, triple) not in self._verdicts:
+            verdict = judge_centre(of.search, of.plan, of.ledger, of.graphs, triple, graph)
+            self._verdicts[graph, triple] = verdict
+        return self._verdicts[graph, triple]
+
+    def separating_set(self, graph: int, x: int, y: int) -> tuple[int, ...] | None:
+        """The set that separated x and y on all rows; None if there is none."""
+        found = self.skeleton.ledger.separating_set(graph, x, y)
+        return found[0] if found is not None and found[1] == 0 else None
+
+    def separates(self, graph: int, x: int, y: int, given: tuple[int, ...]) -> bool:
+        """Whether a set separates x and y inside the context of a graph."""
+        return self._p_inside(graph, x, y, given) > self.skeleton.plan.alpha
+
+    def is_testable(self, graph: int, x: int, y: int) -> bool:
+        """Whether x and y can be compared inside a context; an edge that stays untested is not known to be there."""
+        return not np.isnan(self._p_inside(graph, x, y, ()))
+
+    def _p_inside(self, graph: int, x: int, y: int, given: tuple[int, ...]) -> float:
+        plan = self.skeleton.plan
+        view = plan.contexts.number(plan.contexts.cell(plan.cells[graph]))
+        self.skeleton.ledger.tests += np.array([0, 1])
+        return float(self.skeleton.search.ask([Trial(min(x, y), max(x, y), given, view)])[0])

@@ -1,0 +1,152 @@
+"""fci-ac without noise: every end that it draws is true, whatever is hidden; the counts are those of all small models.
+
+The counts of the per-context search, of rule U and of all-row removals make the tempting shortcuts fail: see
+docs/hidden-causes.md for what each rule would do wrong.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from causalcontext.graphs.ends import End, adjacent, marked
+from causalcontext.graphs.mags import mag_adjacency
+from causalcontext.simulate import every_model, with_hidden_cause
+from hidden_models import Answers, marks, questions, search_pags, search_written, signatures, wrong_ends
+
+FOUR = (0, 1, 2, 3)
+SYSTEM = np.array([[a != b and a > 0 and b > 0 for b in FOUR] for a in FOUR])
+AT_CONTEXT = ~SYSTEM & ~np.eye(4, dtype=bool)
+
+NAMED = {
+    "a present edge need not be a mechanism": (
+        "X>R L>R L>Y R>Y X>Y@1",
+        "Ro-oX Ro-oY Xo-oY",
+        "Ro-oX Ro-oY Xo-oY",
+    ),
+    "a cause in one context, perhaps only a hidden common cause in the other": (
+        "L>A L>Y A>B@0 B>Y R>B",
+        "R-->B Ao->B A-->Y B-->Y",
+        "R-->B Ao->Y B-->Y",
+    ),
+    "a pair varies though neither end is adjacent to the context": (
+        "X>A L>A L>Y A>B@0 B>Y R>B",
+        "R-->B Ao->B Ao-oX A-->Y B-->Y Xo->Y",
+        "R-->B Xo->A A<->Y B-->Y",
+    ),
+    "a link at the context that one context lacks": (
+        "R>A R>B L>A L>Y A>B@0 B>Y",
+        "Ro-oA Ro-oB Ro->Y Ao-oB Ao-oY Bo-oY",
+        "Ro-oA Ro-oB Ro->Y Ao->Y Bo->Y",
+    ),
+    "a collider of all rows that one context has not": (
+        "X>W@0 W>X@1 Y>W@0 R>X R>W",
+        "Ro-oX R-->W Xo->W Yo->W",
+        "Ro-oX R-->W Wo-oX",
+    ),
+    "a hidden common cause that acts in one context": ("R>X L>X@0 L>Y", "R-->X Yo->X", "R-->X"),
+    "a change that shows where the context acts": (
+        "Y>R Y>X R>Z X>Z@1 Y>Z@1",
+        "Ro-oY R-->Z Xo-oY",
+        "Ro-oY R-->Z Xo-oY Xo->Z Yo->Z",
+    ),
+    "a separation inside a context that has left both neighbourhoods": (
+        "X>C C>Y X>E E>Y L1>X L1>A L2>A L2>Y A>B@0 B>Y R>B",
+        "R-->B Ao->B Ao-oX A-->Y B-->Y Co->Y Co-oX Eo->Y Eo-oX Xo->Y",
+        "R-->B Xo->A A<->Y B-->Y C-->Y Co-oX E-->Y Eo-oX",
+    ),
+    "a union cycle without anything hidden": (
+        "X>A@0 A>Y Y>B@1 B>X R>A R>B",
+        "R-->A R-->B X-->A A-->Y B-->X",
+        "R-->A R-->B A-->Y Y-->B B-->X",
+    ),
+}
+COUNTS = (
+    "models", "signatures", "true pairs", "wrongly removed", "too many", "vary", "certified", "true links at context",
+    "kept links at context", "arrows", "tails", "bidirected", "arrows at context", "tails at context", "wrong",
+    "conflicts",
+)  # fmt: skip
+CONSTANT = (28_083, 822, 130_512, 0, 0, 18_336, 18_336, 73_716, 73_716, 31_368, 2_064, 144, 15_498, 4_656, 0, 0)
+VARYING = (149_755, 894, 667_152, 0, 0, 158_568, 158_568, 414_324, 414_324, 139_980, 8_592, 300, 71_814, 24_420, 0, 0)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_models(name):
+    text, *expected = NAMED[name]
+    names, found = search_written(text)
+    for ends, edges in zip(found.ends, expected, strict=True):
+        assert marks(names, ends) == set(edges.split())
+    assert not found.doubts
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_models_with_larger_sets(name):
+    """Neighbours are enough for all of them."""
+    names, found = search_written(NAMED[name][0], possible_dsep=6)
+    for ends, edges in zip(found.ends, NAMED[name][1:], strict=True):
+        assert marks(names, ends) == set(edges.split())
+
+
+@cache
+def classes(varying):
+    """All models with one hidden cause, one of each set of answers, and to which class each model belongs."""
+    stacks = with_hidden_cause(every_model(), varying)
+    rows = np.packbits(signatures(stacks, 4), axis=1)
+    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return stacks, first, place.ravel()
+
+
+def found_ends(varying, **options):
+    """What is found for every model, shape (models, contexts, 4, 4), and how many doubts there are."""
+    stacks, first, place = classes(varying)
+    asked, ends, doubts = list(questions(4)), [], 0
+    for row in signatures(stacks[first], 4):
+        found = search_pags(Answers(dict(zip(asked, row.tolist(), strict=True))), 4, **options)
+        ends.append(found.ends)
+        doubts += len(found.doubts)
+    return np.stack(ends)[place], doubts
+
+
+def counted(varying, **options):
+    """The counts by name."""
+    stacks, first, _ = classes(varying)
+    ends, doubts = found_ends(varying, **options)
+    assert doubts == 0
+    here, there = adjacent(ends), mag_adjacency(stacks, FOUR)
+    pairs = np.triu(SYSTEM)
+    vary, found_vary = ((which[:, 0] != which[:, 1]) & pairs for which in (there, here))
+    linked = there[:, :, 0].any(axis=1)
+    values = (
+        len(stacks), len(first), (there & pairs).sum(), (there & ~here & pairs).sum(), (here & ~there & pairs).sum(),
+        vary.sum(), (vary & found_vary & (here == there).all(axis=1)).sum(), linked.sum(),
+        here[:, 0, 0].sum(), ((ends == End.ARROW) & SYSTEM).sum(), ((ends == End.TAIL) & SYSTEM).sum(),
+        (marked(ends, "<->") & pairs).sum(), ((ends[:, 0] == End.ARROW) & AT_CONTEXT).sum(),
+        ((ends[:, 0] == End.TAIL) & AT_CONTEXT).sum(), wrong_ends(ends, stacks, 4).sum(),
+        (ends == End.CONFLICT).sum(),
+    )  # fmt: skip
+    return dict(zip(COUNTS, map(int, values), strict=True))
+
+
+def test_every_small_model_with_a_hidden_cause():
+    assert counted(varying=False) == dict(zip(COUNTS, CONSTANT, strict=True))
+
+
+@pytest.mark.slow
+def test_every_small_model_with_a_hidden_cause_that_may_act_in_one_context_only():
+    assert counted(varying=True) == dict(zip(COUNTS, VARYING, strict=True))
+
+
+def test_graphs_that_do_not_learn_from_each_other_share_their_ends_at_the_context_all_the_same():
+    found = counted(varying=False, across=False)
+    assert (found["arrows"], found["tails"], found["tails at context"]) == (31_368, 2_064, 1_392)
+    assert found["wrong"] == found["conflicts"] == 0
+
+
+def test_an_unconfounded_context_says_more_and_is_right_if_it_is_unconfounded():
+    stacks, _, _ = classes(False)
+    ends, _ = found_ends(False, confounded=False)
+    confounded = stacks[:, 0, 4, 0]
+    tails = (ends[:, 0] == End.TAIL) & AT_CONTEXT
+    assert tails[~confounded].sum() == 6_960
+    assert not wrong_ends(ends, stacks, 4)[~confounded].any()
+    assert wrong_ends(ends, stacks, 4)[confounded].any()

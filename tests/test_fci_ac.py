@@ -1,0 +1,230 @@
+"""`discover(..., method="fci-ac")` on tables: options, knowledge, words, unions, changes, stability, files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.graphs.ends import End, Kind
+from causalcontext.simulate import random_hidden_model
+
+PAIR = {"fertiliser", "yield"}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return cc.examples.farm(5000, seed=2)
+
+
+@pytest.fixture(scope="module")
+def farm(table):
+    return discover(table)
+
+
+@pytest.fixture(scope="module")
+def bold(table):
+    return discover(table, contested="bidirected")
+
+
+def discover(table, **options):
+    return cc.discover(table, context="water", alpha=0.01, method="fci-ac", **options)
+
+
+def test_what_fertiliser_does_depends_on_water(farm, bold):
+    assert [graph.mark("fertiliser", "yield") for graph in bold.graphs.values()] == ["-->", "<->"]
+    assert [graph.mark("fertiliser", "yield") for graph in farm.graphs.values()] == ["-->", "x-x"]
+    assert {graph.mark("water", "uptake") for graph in farm.graphs.values()} == {"-->"}
+    assert farm.union.kind is Kind.PAG
+    assert farm.settings.masked_scope == "always"
+
+
+def test_the_labeled_union_has_an_edge_for_every_mark_that_contradicts_another(bold):
+    found = {edge.mark: edge.contexts for edge in bold.labeled_union if {edge.source, edge.target} == PAIR}
+    assert found == {"-->": ("irrigated",), "<->": ("rain-fed",)}
+
+
+def test_explain_says_what_ends_mean_and_where_they_come_from(farm, bold):
+    irrigated, rain_fed = bold.explain("yield", "fertiliser").splitlines()
+    assert "Neither causes the other: a hidden cause acts on both, or a test erred" in rain_fed
+    assert "An arrow at yield by collider: uptake and fertiliser are separated where water = rain-fed" in rain_fed
+    assert "fertiliser causes yield, perhaps through others; a hidden cause of both is not excluded" in irrigated
+    assert "A tail at fertiliser by R4: a path between water and uptake shows it" in irrigated
+    contested = farm.explain("fertiliser", "yield").splitlines()[1]
+    assert "A hidden common cause, or two separations that contradict each other. Contested at yield by" in contested
+    assert "Here no mechanism links them directly, and no hidden cause." in farm.explain("price", "rain")
+    assert "A tail at water by V" in farm.explain("water", "uptake")
+
+
+def test_every_end_of_a_direction_has_its_reason(bold):
+    for place, value in enumerate(bold.contexts):
+        graph = bold.graphs[value]
+        for x, y in np.argwhere(np.isin(graph.ends, (End.ARROW, End.TAIL))).tolist():
+            story = bold.explain(graph.names[x], graph.names[y]).splitlines()[place]
+            assert f" at {graph.names[y]} by " in story or f" at {graph.names[y]}, since" in story
+
+
+def test_changes_lists_ends_that_differ(bold, farm):
+    changes = bold.changes("rain-fed", "irrigated")
+    ends = changes[changes["kind"] == "end"]
+    assert ends[["source", "target", "mark"]].to_numpy().tolist() == [["fertiliser", "yield", "<-> | -->"]]
+    edges = changes[changes["kind"] == "edge"]
+    assert set(zip(edges["source"], edges["target"], strict=True)) >= {("fertiliser", "uptake")}
+    assert "end" not in set(farm.changes("rain-fed", "irrigated")["kind"])
+
+
+def test_diagnose_does_not_call_an_edge_a_mechanism(farm):
+    found = [finding.message for finding in farm.diagnose()]
+    assert any("a mechanism or a hidden common cause differs" in message for message in found)
+    assert any("are a hidden common cause, or their separations contradict each other" in message for message in found)
+    assert not any("so the mechanism differs" in message for message in found)
+
+
+def test_a_pattern_is_told_which_directions_hidden_causes_would_spoil(table, farm):
+    plain = cc.discover(table, context="water", alpha=0.01)
+    (finding,) = plain.diagnose().about("hidden causes")
+    assert "fertiliser x-x yield in rain-fed" in finding.evidence["edges"]
+    assert "3 of 5 directions rest on the assumption" in finding.message
+    assert not farm.diagnose().about("hidden causes")
+
+
+def test_stability_counts_ends(farm):
+    stable = farm.stability(samples=4)
+    ends = stable.ends(least=0.0)
+    shares = ends[["arrow", "tail", "circle", "conflict"]].sum(axis=1)
+    edges = stable.edges(least=0.0).set_index(["x", "y", "context"])["present"]
+    for (other, at, context), share in zip(
+        ends[["other", "at", "context"]].itertuples(index=False), shares, strict=True
+    ):
+        x, y = sorted((other, at), key=farm.names.index)
+        assert share == pytest.approx(edges.get((x, y, context), 0.0))
+    row = ends.query("other == 'water' and at == 'uptake' and context == 'irrigated'").iloc[0]
+    assert (row["found"], row["arrow"]) == ("arrow", 1.0)
+
+
+def test_files_keep_everything(bold, tmp_path):
+    bold.save(tmp_path / "farm.json")
+    loaded = cc.load(tmp_path / "farm.json")
+    assert loaded == bold
+    assert loaded.explain("fertiliser", "yield").count("hidden cause") == 2
+    bold.report(tmp_path / "farm.html")
+    page = (tmp_path / "farm.html").read_text(encoding="utf-8")
+    assert "hidden common cause, unless a test erred" in page
+    assert str(bold).count("<->") == 2
+
+
+def test_knowledge_is_about_ancestry(table):
+    """A forbidden direction is one arrowhead and no more; a required one is both ends."""
+    known = cc.Knowledge(forbidden=[("price", "fertiliser")], required=[("rain", "water")])
+    found = discover(table, knowledge=known)
+    for graph in found.graphs.values():
+        assert graph.mark("price", "fertiliser") in ("<-o", "<->", "<--")
+        assert graph.mark("rain", "water") == "-->"
+    assert not found.knowledge_violations()
+    assert "your knowledge says so" in found.explain("price", "fertiliser")
+
+
+def test_a_pair_that_is_ruled_out_orients_nothing(table):
+    apart = cc.Knowledge(forbidden=[("price", "yield"), ("yield", "price")])
+    found = discover(table, knowledge=apart)
+    assert not any(graph.mark("price", "yield") for graph in found.graphs.values())
+    assert not any({origin.via, (x, y)} >= {(found.position("price"),), (found.position("yield"),)}
+                   for (_, x, y), origin in found.origins.items() if origin.rule == "collider")  # fmt: skip
+
+
+def test_an_unconfounded_context_has_directions(table):
+    assert discover(table, context_confounded=True).graphs["irrigated"].mark("rain", "water") == "o-o"
+    settled = discover(table, context_confounded=False, knowledge=cc.Knowledge(forbidden=[("water", "rain")]))
+    assert settled.graphs["irrigated"].mark("rain", "water") == "-->"
+    assert "you say that nothing hidden causes" in settled.explain("rain", "water")
+
+
+def test_options_that_make_no_sense_are_refused(table):
+    with pytest.raises(cc.OptionError, match="contested is 'maybe', expected one of 'conflict', 'bidirected'"):
+        discover(table, contested="maybe")
+    with pytest.raises(cc.OptionError, match="context_confounded is 'no', expected True or False"):
+        discover(table, context_confounded="no")
+    with pytest.raises(cc.OptionError, match="possible_dsep"):
+        discover(table, possible_dsep=0)
+    with pytest.raises(cc.CausalContextError, match="fci-ac takes one context variable; join them into one column"):
+        cc.discover(table.assign(half=table.index % 2), context=["water", "half"], method="fci-ac")
+    with pytest.raises(cc.CausalContextError, match="a context made out of a column"):
+        cc.discover(table, context=cc.threshold("rain", 0.0), method="fci-ac")
+
+
+def test_columns_may_stand_in_any_order_and_threads_do_not_matter():
+    model = random_hidden_model(observed=8, hidden=2, seed=11)
+    rows = model.sample(800, seed=1)
+    found = cc.discover(rows, context="R", method="fci-ac", contested="bidirected")
+    for seed in range(4):
+        names = list(np.random.default_rng(seed).permutation(rows.columns))
+        other = cc.discover(rows[names], context="R", method="fci-ac", contested="bidirected", n_jobs=1 + seed % 2)
+        for value in found.contexts:
+            for x in names:
+                for y in names:
+                    assert found.graphs[value].mark(x, y) == other.graphs[value].mark(x, y)
+
+
+def test_without_noise_the_graphs_are_those_of_the_model():
+    """The whole way through `discover`, with an oracle as the test; larger sets find no more here."""
+    for seed in range(4):
+        model = random_hidden_model(observed=6, hidden=2, seed=seed)
+        rows = model.sample(60, seed=1)
+        for options in ({}, {"possible_dsep": 6}, {"orientation": "within"}):
+            found = cc.discover(rows, context="R", method="fci-ac", test=model.oracle(), contested="bidirected",
+                                **options)  # fmt: skip
+            ends = np.stack([graph.ends for graph in found.graphs.values()])
+            assert np.array_equal(ends != 0, model.ends != 0)
+            causes = model.causes.swapaxes(1, 2)
+            assert not ((ends == End.ARROW) & causes).any()
+            assert not ((ends == End.TAIL) & ~causes).any()
+
+
+def test_missing_values_kinds_and_other_tests(table):
+    some = table.iloc[:800].copy()
+    some.loc[some.index[::40], "price"] = np.nan
+    for missing in ("listwise", "testwise"):
+        assert discover(some, missing=missing).union.kind is Kind.PAG
+    clinic = cc.discover(cc.examples.clinic(400, seed=1), context="status", method="fci-ac", max_given=1,
+                         kinds={"visits": "count"})  # fmt: skip
+    assert clinic.union.kind is Kind.PAG
+
+
+def test_without_a_context_it_is_plain_fci(table):
+    found = cc.discover(table.drop(columns="water"), method="fci-ac", alpha=0.01)
+    assert found.contexts == ("all",)
+    assert found.union.kind is Kind.PAG
+
+
+def test_an_edge_that_could_not_be_tested_inside_a_context_says_nothing_about_the_context():
+    """z is constant in context 1: that x - z is "there" is no evidence of a change."""
+    generator = np.random.default_rng(1)
+    x, r = generator.normal(size=(2, 600))
+    context = (r > 0).astype(int)
+    z = np.where(context, 0.5, generator.normal(size=600))
+    found = cc.discover(pd.DataFrame({"x": x, "z": z, "R": context}), context="R", method="fci-ac", test="fisher-z")
+    assert not any(origin.rule in ("V", "V*") for origin in found.origins.values())
+
+
+def test_an_interrupted_search_leaves_circles(table):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(cc.InterruptedSearch) as caught:
+        discover(table, progress=stop)
+    result = caught.value.result
+    assert result.union.kind is Kind.PAG
+    assert not result.complete
+    assert set(np.unique(result.union.ends)) <= {End.NONE, End.CIRCLE}
+
+
+def test_exporters_take_the_graphs(bold):
+    graph = bold.graphs["rain-fed"]
+    assert cc.Graph.from_edges(graph.names, graph.edges, "pag") == graph
+    assert "fertiliser <-> yield" in cc.export.to_tetrad(graph)
+    assert cc.export.from_tetrad(cc.export.to_tetrad(graph), kind="pag") == graph
+    assert cc.export.from_tigramite(*_tigramite(graph), kind="pag") == graph
+    assert "dir=both" in cc.export.to_dot(graph)
+
+
+def _tigramite(graph):
+    return cc.export.to_tigramite(graph), graph.names
