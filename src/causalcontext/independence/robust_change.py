@@ -17,6 +17,7 @@ import numpy as np
 from causalcontext.data.kinds import Kind
 from causalcontext.data.some_rows import thinned
 from causalcontext.independence.category_columns import as_arrays
+from causalcontext.independence.clear_changes import PreparedChange
 from causalcontext.independence.rows import Answer, PreparedRows, RowTest, Variable, untestable
 from causalcontext.kernels.rows.robust_change import GATE_LEVEL, Parts, robust_change
 from causalcontext.questions import Reason
@@ -52,8 +53,8 @@ class RobustChange(RowTest):
     seed: int = 0
 
     def prepare(self, data: Dataset, survey: Survey) -> PreparedRows:
-        """The test for this table, or for some of the rows of a long one."""
-        return PreparedRows(self, thinned(data, self.most_rows, self.seed))
+        """The test for this table, or for some of the rows of a long one; clear cases are told from moments."""
+        return PreparedChange(self, thinned(data, self.most_rows, self.seed), self.seed)
 
     def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
         """One number and one category, conditions of any kind."""

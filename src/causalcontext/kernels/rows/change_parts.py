@@ -42,7 +42,7 @@ def nested_f(groups: Groups, fits: ContextFits, small: int, large: int) -> tuple
     left, rank = np.zeros(3), np.zeros(3)
     left[0], left[1], left[2] = fits.left[0], fits.left[1], fits.left[2:].sum()
     rank[0], rank[1], rank[2] = fits.rank[0], fits.rank[1], fits.rank[2:].sum()
-    df, df_left = rank[large] - rank[small], groups.rows.shape[0] - rank[large]
+    df, df_left = rank[large] - rank[small], groups.start[-1] - rank[large]
     if df <= 0 or df_left <= 0:
         return math.nan, math.nan, math.nan
     explained = left[small] - left[large]

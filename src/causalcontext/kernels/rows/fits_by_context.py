@@ -160,15 +160,24 @@ def sweep(table: Floats, size: int, rows: int) -> int:
 @njit(cache=True, nogil=True)
 def fit_all(groups: Groups) -> ContextFits:
     """The common fit, the fit with shifts of the mean by context, and a fit for every context."""
-    contexts, width = groups.start.size - 1, groups.rows.shape[1]
-    m, n = width - 1, groups.rows.shape[0]
-    mean = np.zeros((contexts + 1, width))
+    mean = np.zeros((groups.start.size, groups.rows.shape[1]))
     scatter = cross_products(groups.rows, groups.start, mean[1:])
+    return fits_from(scatter, mean, groups.start)
+
+
+@njit(cache=True, nogil=True)
+def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
+    """The same from centred cross products inside every context, which are overwritten, and means in units of all rows.
+
+    `mean[0]` is that of all rows, 0 in every column.
+    """
+    contexts, width = start.size - 1, mean.shape[1]
+    m, n = width - 1, start[contexts]
     slopes, left = np.zeros((contexts + 2, m)), np.zeros(contexts + 2)
     rank = np.zeros(contexts + 2, dtype=np.int64)
     common, shifted = np.zeros((width, width)), np.zeros((width, width))
     for r in range(contexts):
-        size = groups.start[r + 1] - groups.start[r]
+        size = start[r + 1] - start[r]
         shifted += scatter[r]
         for j in range(width):
             for a in range(width):
@@ -178,7 +187,7 @@ def fit_all(groups: Groups) -> ContextFits:
     left[0], left[1] = common[m, m], shifted[m, m]
     for r in range(contexts):
         own = scatter[r, m, m]
-        rank[r + 2] = 1 + sweep(scatter[r], m, groups.start[r + 1] - groups.start[r])
+        rank[r + 2] = 1 + sweep(scatter[r], m, start[r + 1] - start[r])
         slopes[r + 2] = scatter[r, :m, m]
         left[r + 2] = scatter[r, m, m] if scatter[r, m, m] > COLLINEAR_BELOW * own else 0.0
     return ContextFits(slopes, left, rank, mean)

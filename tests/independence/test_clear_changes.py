@@ -1,0 +1,89 @@
+"""`robust-change` from moments and shared fits: bounds that hold, and the decisions and logs of the test on rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+
+import causalcontext as cc
+from causalcontext.data.some_rows import thinned
+from causalcontext.data.survey import take_survey
+from causalcontext.data.tables import read_table
+from causalcontext.independence import clear_changes
+from causalcontext.independence.robust_change import RobustChange
+from causalcontext.independence.rows import PreparedRows
+from causalcontext.kernels.rows.clear_change import fit_logit
+from causalcontext.kernels.rows.robust_change import CLEAR
+from causalcontext.questions import Trial
+
+
+def drawn(seed: int, rows: int, contexts: int) -> pd.DataFrame:
+    """Every variable touches the context, weakly or strongly; lines, curves and skewed noise."""
+    generator = np.random.default_rng(seed)
+    context = generator.integers(0, contexts, rows)
+    columns: dict[str, np.ndarray] = {}
+    for j in range(5):
+        value = generator.normal(0.0, (0.1, 1.0, 2.0, 0.3, 1.0)[j], contexts)[context]
+        value = value + (generator.exponential(size=rows) if seed % 2 else generator.normal(size=rows))
+        for cause in columns.values():
+            if generator.random() < 0.4:
+                value = value + generator.uniform(-1.0, 1.0) * (cause if seed % 3 else np.tanh(cause))
+        columns[f"v{j}"] = 10.0 * value - 300.0
+    return pd.DataFrame(columns).assign(constant=1.0, R=context)
+
+
+def test_the_fit_finds_the_largest_likelihood() -> None:
+    generator = np.random.default_rng(0)
+    design = np.vstack([np.ones(80), generator.normal(size=(2, 80))])
+    codes = generator.integers(0, 3, 80)
+
+    def minus(flat: np.ndarray) -> float:
+        slopes = flat.reshape(2, 3)
+        scores = np.vstack([slopes @ design, np.zeros(80)])
+        likelihood = (scores[codes, np.arange(80)] - np.log(np.exp(scores).sum(axis=0))).sum()
+        return -likelihood + 0.5 * 0.01 * (slopes[:, 1:] ** 2).sum()
+
+    found = minimize(minus, np.zeros(6), tol=1e-10)
+    slopes = np.zeros((2, 3))
+    likelihood = fit_logit(design, codes, slopes, 0.01, 1e-9)
+    assert slopes == pytest.approx(found.x.reshape(2, 3), abs=1e-4)
+    assert -likelihood + 0.5 * 0.01 * (slopes[:, 1:] ** 2).sum() == pytest.approx(found.fun, abs=1e-7)
+
+
+@pytest.mark.parametrize(("seed", "rows", "contexts"), [(0, 200, 2), (1, 400, 3), (2, 900, 4), (3, 900, 3)])
+def test_a_bound_is_an_upper_bound_and_all_else_is_exact(
+    seed: int, rows: int, contexts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clear_changes, "SAMPLE_ROWS", (300, 500))
+    data = read_table(drawn(seed, rows, contexts), "R")
+    test = RobustChange()
+    quick, slow = test.prepare(data, take_survey(data)), PreparedRows(test, thinned(data, test.most_rows, 0))
+    context = data.names.index("R")
+    sets = [(), (1,), (1, 2), (1, 2, 3), (0, 1, 2, 3, 4), (2, 4), (1, 5)]
+    trials = [Trial(x, context, tuple(z for z in given if z != x), 0) for given in sets for x in range(6)]
+    found, exact = quick.answer(trials), slow.answer(trials)
+    assert np.array_equal(found.reason, exact.reason)
+    clear = (found.p != exact.p) & (exact.reason == 0)
+    assert clear.any()
+    assert (found.p[clear] <= CLEAR).all()
+    assert (exact.p[clear] <= found.p[clear] * (1 + 1e-9)).all()
+    open_ = ~clear & (exact.reason == 0)
+    assert found.statistic[open_] == pytest.approx(exact.statistic[open_], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_marks_and_log_are_those_of_the_test_on_rows(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = drawn(seed, 300, 3).drop(columns="constant")
+    quick = cc.discover(table, context="R")
+    turned = cc.discover(table[table.columns[::-1]], context="R", n_jobs=2)
+    monkeypatch.setattr(RobustChange, "prepare", lambda self, data, survey: PreparedRows(self, data))
+    slow = cc.discover(table, context="R")
+    assert all(np.array_equal(quick.graphs[value].ends, slow.graphs[value].ends) for value in slow.contexts)
+    assert all(
+        np.array_equal(quick.graphs[value].ends, turned.graphs[value].ends[::-1, ::-1]) for value in slow.contexts
+    )
+    mine, theirs = quick.tests(), slow.tests()
+    clear = (mine.p <= CLEAR) & (theirs.p <= CLEAR)
+    pd.testing.assert_frame_equal(mine[~clear], theirs[~clear])
