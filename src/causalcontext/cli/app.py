@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from causalcontext.cli.answering import effects_file
 from causalcontext.cli.calibrating import calibrate_file
 from causalcontext.cli.checking import check_file
 from causalcontext.cli.demo import show_demo
@@ -148,6 +149,20 @@ def changes(
     """What differs between two contexts, with effect sizes, and which differences may be claimed."""
     with one_sentence():
         changes_file(result, first, second, json)
+
+
+@app.command()
+def effects(
+    result: ResultFile,
+    x: Annotated[str | None, typer.Argument(metavar="X", help="The cause; the context is one too.")] = None,
+    y: Annotated[str | None, typer.Argument(metavar="Y", help="The effect; without both, all pairs.")] = None,
+    by_path: Annotated[bool, typer.Option("--by-path", help="What every directed path carries.")] = False,
+    level: Annotated[float, typer.Option(metavar="NUMBER", help="Of the intervals.")] = 0.95,
+    json: Annotated[bool, typer.Option("--json", help="Print the effects as JSON.")] = False,
+) -> None:
+    """What a change of X does to Y in each context, and how the contexts differ."""
+    with one_sentence():
+        effects_file(result, x, y, by_path, level, json)
 
 
 @app.command()

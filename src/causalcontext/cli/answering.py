@@ -1,0 +1,51 @@
+"""`causalcontext effects`: what a change of X does to Y in each context, from the moments in a saved result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from causalcontext.cli.showing import context_text
+from causalcontext.cli.terminal import print_line, say, show_page, show_table
+from causalcontext.results.files import load
+
+
+def effects_file(file: Path, x: str | None, y: str | None, by_path: bool, level: float, as_json: bool) -> None:
+    """The effects are on stdout, with how the contexts differ."""
+    result = load(file)
+    found = result.effects(x, y, by_path=by_path, level=level)
+    if as_json:
+        print_line(json.dumps(json.loads(found.to_json(orient="records")), ensure_ascii=False, indent=2))
+        return
+    if found.empty:
+        show_page("no variable leads to another one" if x is None and y is None else "there is no such path")
+        return
+    header = ["path" if by_path else "effect of", "context", "effect", f"{100 * level:g} % interval", "p", "note"]
+    rows = [_shown(row, by_path) for row in found.to_dict("records")]
+    show_table(f"effects ({result.context or 'no context'})", header, rows)
+    say("errors are classical: the file holds moments and no rows; result.effects() on the table gives those of the "
+        "sandwich")  # fmt: skip
+
+
+def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
+    """A row of the table on the terminal."""
+    where = context_text(row["context"])
+    if row.get("versus") is not None:
+        where = f"{where} minus {context_text(row['versus'])}"
+    name = row["path"] if by_path else f"{row['x']} on {row['y']}"
+    return [name, where, _effect(row), _interval(row), "" if pd.isna(row["p"]) else f"{row['p']:.2g}", row["note"]]
+
+
+def _effect(row: Mapping[Any, Any]) -> str:
+    if row["identified"]:
+        return f"{row['effect']:.3g}"
+    values = row["values"]
+    return f"{values[0]:.3g} ... {values[-1]:.3g}" if values else "not identified"
+
+
+def _interval(row: Mapping[Any, Any]) -> str:
+    return "" if pd.isna(row["low"]) or row["low"] == row["high"] else f"{row['low']:.3g} ... {row['high']:.3g}"
