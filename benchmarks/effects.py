@@ -181,7 +181,8 @@ def spent(found: pd.DataFrame) -> tuple[str, ...]:
     drawn = "drawn low" in found
     asked = found[found["drawn low"].notna()] if drawn else found
     shares = [f"{part.mean():.2f}" for part in (single, ~single & ~none, none)]
-    return (*shares, f"{error.mean():.3f}", f"{error.median():.3f}", inside(found[single]), inside(found[~single & ~none]),
+    return (*shares, f"{error.mean():.3f}", f"{error.median():.3f}", inside(found[single]),
+            inside(found[~single & ~none]),
             inside(asked, "drawn ") if drawn else "", f"{(found['high'] - found['low'])[~none].median():.3f}",
             f"{(asked['drawn high'] - asked['drawn low']).median():.3f}" if drawn else "")  # fmt: skip
 

@@ -165,6 +165,30 @@ def test_keyboard_reaches_edges(driver, pages):
     assert page.run("return document.activeElement.dataset.pair") == "0,2"
 
 
+def test_effects_are_drawn_and_their_paths_lit(driver, pages):
+    from selenium.webdriver.support.ui import Select
+
+    page = Page(driver, pages["soil"])
+    assert page.count(".edge.lit") == 0
+    Select(page.find("#cause")).select_by_visible_text("precipitation")
+    assert page.text("#effects-story") == ""
+    Select(page.find("#effect")).select_by_visible_text("humidity")
+    assert page.count("#effects-story .bars .bar") == 2
+    assert page.count(".edge.lit") == 2
+    assert "wet minus dry" in page.text("#effects-story")
+    assert "on a path from precipitation to humidity" in page.text("#legend")
+    page.show("wet")
+    assert page.count(".edge.lit") == 0
+    Select(page.find("#cause")).select_by_visible_text("radiation")
+    Select(page.find("#effect")).select_by_visible_text("humidity")
+    assert page.count("#effects-story .bars .span") == 2
+    assert page.count(".edge.lit") == 4
+    page.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))")
+    assert page.count(".edge.lit") == 0
+    assert page.text("#effects-story") == ""
+    assert page.complaints() == []
+
+
 def test_compare_search_alpha_and_theme(driver, pages):
     page = Page(driver, pages["soil"])
     page.show("dry")

@@ -9,6 +9,7 @@ import pytest
 
 import causalcontext as cc
 import hostile
+from causalcontext.report import effects_panel
 from causalcontext.report import payload as payloads
 from causalcontext.report.html import page, safe_json, write_report
 from causalcontext.report.payload import Section, payload
@@ -43,6 +44,33 @@ def test_the_data_are_those_of_the_result(soil):
         assert len(data["graphs"][place]) == len(soil.graphs[value].edges)
     slot = data["pairs"].index([0, 1])
     assert "\n".join(data["stories"][slot]) == soil.explain(soil.names[0], soil.names[1])
+
+
+def test_effects_are_those_of_the_result(soil):
+    data = embedded(page(soil))["effects"]
+    assert data["errors"] == "sandwich"
+    table = soil.effects()
+    assert sum(map(len, data["rows"])) == len(table)
+    names = [(soil.names[x], soil.names[y]) for x, y in data["pairs"]]
+    found = soil.effects("radiation", "humidity")
+    rows = data["rows"][names.index(("radiation", "humidity"))]
+    for row, expected in zip(rows, found.to_dict("records"), strict=True):
+        assert row[:2] == [soil.contexts.index(expected["context"]),
+                           -1 if expected["versus"] is None else soil.contexts.index(expected["versus"])]  # fmt: skip
+        assert row[2:6] == pytest.approx([*(expected["values"][i] for i in (0, -1)), expected["low"], expected["high"]],
+                                         rel=1e-3)  # fmt: skip
+        assert data["notes"][row[7]] == expected["note"]
+
+
+def test_large_results_keep_the_effects_of_linked_pairs(soil, monkeypatch):
+    monkeypatch.setattr(effects_panel, "MOST_ROWS", 10)
+    data = payload(soil)["effects"]
+    assert not data["whole"]
+    assert all(soil.union.adjacency[x, y] for x, y in data["pairs"])
+
+
+def test_a_result_without_numbers_has_no_effects(soil):
+    assert payload(replace(soil, moments=None, prepared=None))["effects"] is None
 
 
 def test_marks_and_their_meanings_are_in_the_data():

@@ -113,3 +113,26 @@ def test_too_many_graphs_are_left_to_the_local_method(some, monkeypatch):
             values = [estimate.value for estimate in context_effect(mechanics, 0, 1, 0, y).estimates]
             assert min(values) - 1e-8 <= truth[y] <= max(values) + 1e-8
     assert seen > 50
+
+
+@pytest.mark.slow
+def test_every_model_has_its_truth_among_the_values_of_its_pattern(classes):
+    """Each of the 2,553 models with slopes of its own; one value where all models of its class agree."""
+    single = asked = 0
+    for members in classes:
+        pattern = search_oracle(random_discrete_model(members[0][1], 0, seed=members[0][0]), across=True).ends
+        for seed, truth in members:
+            twin = linear_twin(truth, seed)
+            mechanics = mechanics_of(pattern, twin.moments)
+            wanted = np.array([naive_effects(links, twin.moments) for _, links in members])
+            of_context = twin.means_under(1) - twin.means_under(0)
+            for g, x, y in ((g, x, y) for g in (0, 1) for x in SYSTEM for y in SYSTEM if x != y):
+                answer = effect_in(mechanics, g, x, y)
+                assert min(abs(e.value - twin.effects()[g, x, y]) for e in answer.estimates) < 1e-8
+                assert answer.identified == (np.ptp(wanted[:, g, x, y]) < 1e-8)
+                single, asked = single + answer.identified, asked + 1
+            for y in SYSTEM:
+                answer = context_effect(mechanics, 0, 1, 0, y)
+                assert min(abs(e.value - of_context[y]) for e in answer.estimates) < 1e-8
+    assert asked == 2553 * 12
+    assert single > 0.5 * asked

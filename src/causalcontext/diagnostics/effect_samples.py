@@ -9,7 +9,7 @@ value count.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,15 +44,11 @@ class Asked(NamedTuple):
 
 
 class EffectSampler:
-    """Draws a sample by its number and asks it: least and greatest value of every row of the table.
-
-    The parts of the result are kept apart, so that a sampler can be sent to another process.
-    """
+    """Draws a sample by its number and asks it: least and greatest value of every row of the table."""
 
     def __init__(self, result: ContextGraphs, asked: Sequence[Asked], resampled: bool) -> None:
         assert result.rows is not None
-        self.parts = {entry.name: getattr(result, entry.name) for entry in fields(result)}
-        self.parts |= {"graphs": dict(result.graphs), "prepared": None, "rows": None, "moments": None}
+        self.result = replace(result, prepared=None, rows=None, moments=None)
         self.asked = tuple(asked)
         self.resample = Resample(result) if resampled else None
         self.data = some_rows(result.rows, np.flatnonzero(result.rows.codes >= 0))
@@ -70,8 +66,8 @@ class EffectSampler:
         if self.resample is None:
             return found
         outcome = self.resample.outcome(chosen)
-        names, contexts, kind = self.parts["names"], self.parts["contexts"], next(iter(self.parts["graphs"].values()))
-        graphs = {value: Graph(names, ends, kind.kind) for value, ends in zip(contexts, outcome.ends, strict=True)}
+        names, kind = self.result.names, self.result.union.kind
+        graphs = {r: Graph(names, ends, kind) for r, ends in zip(self.result.contexts, outcome.ends, strict=True)}
         own = {"graphs": graphs, "log": outcome.log, "evidence": outcome.evidence}
         return np.hstack([found, self._answers(chosen[self.complete[chosen]], own)])
 
@@ -81,8 +77,8 @@ class EffectSampler:
         for position in self.numbers:
             values[:, position] = np.asarray(self.data.columns[position])[chosen]
         moments = Moments.of_rows(values, self.data.codes[chosen], len(self.of_cell))
-        rows = some_rows(self.data, chosen)
-        mechanics = Mechanics(ContextGraphs(**self.parts | {"moments": moments, "rows": rows} | own), "classical")
+        drawn = replace(self.result, moments=moments, rows=some_rows(self.data, chosen), **own)
+        mechanics = Mechanics(drawn, "classical")
         found = np.full((len(self.asked), 2), np.nan)
         for place, asked in enumerate(self.asked):
             estimates = _answer(mechanics, asked).estimates

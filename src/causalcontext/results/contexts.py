@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -145,7 +145,7 @@ class ContextGraphs(Answers):
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"graphs": dict(self.graphs)}
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"graphs": dict(self.graphs)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

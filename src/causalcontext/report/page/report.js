@@ -6,7 +6,7 @@
   const ROOM = { "<": 12, ">": 12, "+": 12, o: 9, x: 6, "-": 0 };
   const byId = (id) => document.getElementById(id);
   const several = data.contexts.length > 1;
-  const state = { view: several ? "union" : 0, compare: "", pair: null, first: null, zoom: 1, alpha: data.alpha };
+  const state = { view: several ? "union" : 0, compare: "", pair: null, first: null, zoom: 1, alpha: data.alpha, asked: null };
   const slotOf = new Map(data.pairs.map((pair, slot) => [pair.join(","), slot]));
 
   function element(tag, attributes = {}, ...children) {
@@ -33,6 +33,28 @@
   const having = (pair) => data.graphs.map((graph, place) => graph[pair] ? place : -1).filter((place) => place >= 0);
   const colour = (place) => `var(--c${data.contexts.length <= 6 ? place : 0})`;
   const titleOf = (place) => data.context === null ? "all rows" : `${data.context} = ${data.contexts[place]}`;
+
+  // What lies on a path from the cause to the effect that were asked for: the contexts are held, unless one is the cause.
+  const mayCause = (mark, forward) => (forward ? mark[0] : mark[2]) !== (forward ? "<" : ">");
+  function litPairs() {
+    const found = new Set();
+    if (!state.asked) return found;
+    const places = state.view === "union" ? data.graphs.keys() : state.compare === "" ? [state.view] : [state.view, Number(state.compare)];
+    for (const place of places) for (const pair of onPaths(data.graphs[place], ...state.asked)) found.add(pair);
+    return found;
+  }
+  function onPaths(graph, cause, effect) {
+    const held = new Set(data.contextVariables.filter((one) => one !== cause)), steps = [];
+    for (const [pair, mark] of Object.entries(graph)) {
+      const [i, j] = ends(pair);
+      if (held.has(i) || held.has(j)) continue;
+      if (mayCause(mark, true) && j !== cause && i !== effect) steps.push([i, j, pair]);
+      if (mayCause(mark, false) && i !== cause && j !== effect) steps.push([j, i, pair]);
+    }
+    const reached = (start, from, to) => { const found = new Set([start]); for (const one of found) for (const step of steps) if (step[from] === one) found.add(step[to]); return found; };
+    const below = reached(cause, 0, 1), above = reached(effect, 1, 0);
+    return steps.filter(([a, b]) => below.has(a) && above.has(b)).map((step) => step[2]);
+  }
 
   // What to draw: for every pair its mark, colours, strength, label.
   function strokes() {
@@ -80,7 +102,8 @@
     const stage = byId("stage"), focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
     const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.4));
     const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit * state.zoom, height: height * fit * state.zoom });
-    for (const stroke of strokes()) if (!stroke.ghost || byId("ghosts").checked) svg.append(drawEdge(stroke));
+    const lit = litPairs();
+    for (const stroke of strokes()) if (!stroke.ghost || byId("ghosts").checked) svg.append(drawEdge(stroke, lit.has(stroke.pair)));
     if (state.pair && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
     data.boxes.forEach((box, place) => svg.append(drawNode(box, place)));
     stage.replaceChildren(svg);
@@ -90,11 +113,11 @@
     }
     if (focused) { const again = [...svg.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused); if (again) again.focus({ preventScroll: true }); }
   }
-  function drawEdge(stroke) {
+  function drawEdge(stroke, lit) {
     const [i, j] = ends(stroke.pair), route = data.routes[stroke.pair].map((value) => value * EM);
     const strength = strengthOf(stroke), doubt = doubtful(stroke), flag = alphaFlag(stroke);
     const words = describe(stroke, strength, doubt);
-    const group = shape("g", { class: `edge${stroke.ghost ? " ghost" : ""}${picked(i, j) ? " picked" : ""}`, tabindex: 0, role: "button", "aria-label": words, "data-key": stroke.pair, "data-pair": stroke.pair });
+    const group = shape("g", { class: `edge${stroke.ghost ? " ghost" : ""}${lit ? " lit" : ""}${picked(i, j) ? " picked" : ""}`, tabindex: 0, role: "button", "aria-label": words, "data-key": stroke.pair, "data-pair": stroke.pair });
     const body = trimmed(route, stroke.mark), path = pathOf(body), whole = pathOf(route);
     const width = stroke.ghost ? 1.6 : strength === null ? 2 : 1.2 + 4.6 * strength;
     group.append(shape("path", { class: "halo", d: whole }));
@@ -125,7 +148,7 @@
   function drawNode(box, place) {
     const [x, y, width, height] = box.map((value) => value * EM), context = data.contextVariables.includes(place);
     const chosen = state.pair ? state.pair.includes(place) : state.first === place;
-    const group = shape("g", { class: `node${context ? " context" : ""}${chosen ? " picked" : ""}`, tabindex: 0, role: "button", "aria-pressed": String(chosen), "aria-label": `${data.names[place]}${context ? ", the context" : ""}`, "data-key": `n${place}`, "data-node": place });
+    const group = shape("g", { class: `node${context ? " context" : ""}${state.asked && state.asked.includes(place) ? " lit" : ""}${chosen ? " picked" : ""}`, tabindex: 0, role: "button", "aria-pressed": String(chosen), "aria-label": `${data.names[place]}${context ? ", the context" : ""}`, "data-key": `n${place}`, "data-node": place });
     group.append(shape("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: context ? 0 : 10 }));
     const text = shape("text", { x, y, "data-room": width - 8 }), lines = data.shown[place];
     lines.forEach((line, number) => text.append(shape("tspan", { x, dy: number ? "1.15em" : `${-0.575 * (lines.length - 1)}em` }, line)));
@@ -200,7 +223,69 @@
     state.first = null;
     fillPickers(); tellStory(); drawGraph(); markRows();
   }
-  function clear() { state.pair = null; state.first = null; fillPickers(); tellStory(); drawGraph(); markRows(); }
+  function clear() { state.pair = null; state.first = null; fillPickers(); tellStory(); if (state.asked) ask(null); else drawGraph(); markRows(); }
+
+  // What a change of the cause does to the effect, context by context.
+  function ask(pair) {
+    state.asked = pair;
+    byId("effects-card").classList.toggle("asked", pair !== null);
+    fillAsked(); tellEffects(); drawGraph(); drawLegend();
+  }
+  function fillAsked() {
+    const cause = state.asked ? state.asked[0] : byId("cause").value === "" ? null : Number(byId("cause").value);
+    const option = (place) => element("option", { value: place }, short(data.names[place], 60));
+    const below = data.effects.pairs.filter(([x]) => x === cause).map(([, y]) => y);
+    byId("effect").replaceChildren(element("option", { value: "" }, "…"), ...below.map(option));
+    byId("cause").value = cause ?? ""; byId("effect").value = state.asked ? state.asked[1] : "";
+  }
+  const named = (place) => data.context === null ? "effect" : data.contexts[place];
+  const interval = (row) => row[4] === null || row[4] === row[5] ? "" : ` [${number(row[4])}, ${number(row[5])}]`;
+  const valueText = (row) => row[2] === null ? "not identified" : row[2] === row[3] ? `${number(row[2])}${interval(row)}` : `between ${number(row[2])} and ${number(row[3])}`;
+  function tellEffects() {
+    const story = byId("effects-story");
+    if (!state.asked) { story.replaceChildren(); return; }
+    const slot = data.effects.pairs.findIndex(([x, y]) => x === state.asked[0] && y === state.asked[1]), rows = data.effects.rows[slot];
+    const alone = rows.filter((row) => row[1] < 0), ofContext = alone.length === 0;
+    const [cause, effect] = state.asked.map((place) => data.names[place]);
+    const heading = element("h3", { dir: "auto" }, ofContext ? `${effect}, if ${cause} were set` : `${effect}, per unit of ${cause}`);
+    const versus = (row) => `${named(row[0])} minus ${named(row[1])}`;
+    const parts = [heading, bars(ofContext ? rows : alone, ofContext ? versus : (row) => named(row[0]))];
+    const differences = ofContext ? [] : rows.filter((row) => row[1] >= 0);
+    if (differences.length) parts.push(listed("Differences between contexts:", differences.map((row) => `${versus(row)}: ${valueText(row)}${row[6] === null ? "" : `, p = ${number(row[6])}`}`)));
+    const notes = [...new Set((ofContext ? rows : alone).filter((row) => row[7]).map((row) => `${ofContext ? versus(row) : named(row[0])}: ${data.effects.notes[row[7]]}`))];
+    if (notes.length) parts.push(listed("Notes:", notes));
+    parts.push(element("p", { class: "caveat" }, `Intervals (95 %, ${data.effects.errors} errors) take the graph as given.`));
+    story.replaceChildren(...parts);
+  }
+  function bars(rows, words) {
+    const width = 380, step = 46, left = 8, room = width - 2 * left;
+    const all = rows.flatMap((row) => row.slice(2, 6)).filter((value) => value !== null).concat(0);
+    const low = Math.min(...all), span = Math.max(...all) - low || 1, at = (value) => left + room * (value - low) / span;
+    const chart = shape("svg", { class: "bars", viewBox: `0 0 ${width} ${rows.length * step + 16}`, role: "img", "aria-label": rows.map((row) => `${words(row)}: ${valueText(row)}`).join("; ") });
+    chart.append(shape("text", { class: "axis", x: Math.min(Math.max(at(0), 8), width - 8), y: rows.length * step + 8 }, "0"));
+    rows.forEach((row, turn) => {
+      const top = turn * step, middle = top + 30, several = row[2] !== row[3];
+      chart.append(shape("text", { x: 0, y: top + 10 }, short(words(row), 26)), shape("text", { class: "value", x: width, y: top + 10 }, valueText(row)));
+      chart.append(shape("line", { class: "zero", x1: at(0), x2: at(0), y1: middle - 11, y2: middle + 11 }));
+      if (row[2] === null) return;
+      const [from, to] = (several ? [row[2], row[3]] : [Math.min(0, row[2]), Math.max(0, row[2])]).map(at);
+      const bar = shape("rect", { class: several ? "span" : "bar", x: from, y: middle - 7, width: Math.max(to - from, 1.5), height: 14 });
+      bar.style.fill = colour(row[0]);
+      chart.append(bar);
+      if (row[4] !== null && row[4] !== row[5]) chart.append(shape("path", { class: "whisker", d: `M${at(row[4])} ${middle - 5} v10 m0 -5 H${at(row[5])} m0 -5 v10` }));
+    });
+    return chart;
+  }
+  function buildEffects() {
+    if (!data.effects || !data.effects.pairs.length) return;
+    byId("effects-card").hidden = false;
+    const causes = [...new Set(data.effects.pairs.map(([x]) => x))];
+    byId("cause").append(element("option", { value: "" }, "…"), ...causes.map((place) => element("option", { value: place }, short(data.names[place], 60))));
+    if (!data.effects.whole) byId("effects-card").append(element("p", { class: "caveat" }, "With so many variables the report keeps the effects of pairs that are linked; result.effects() has them all."));
+    fillAsked();
+    byId("cause").addEventListener("change", () => { state.asked = null; ask(null); });
+    byId("effect").addEventListener("change", () => ask(byId("effect").value === "" ? null : [Number(byId("cause").value), Number(byId("effect").value)]));
+  }
 
   // The story of a pair.
   function tellPartial() {
@@ -344,8 +429,15 @@
       if (shown.some((s) => s.ghost) && byId("ghosts").checked) items.push(legendItem({ mark: "", colours: ["var(--pale)"], ghost: true }, "missing here, present elsewhere"));
     }
     if (shown.some(doubtful)) items.push(legendItem({ mark: "o-o", colours: ["var(--ink)"], doubt: true }, "?: uncertain, kept narrowly (p > alpha/5) or untestable"));
+    if (state.asked) items.push(litItem());
     items.push(element("li", {}, "Width: strength of the weakest test."));
     byId("legend").replaceChildren(...items);
+  }
+  function litItem() {
+    const line = shape("path", { d: "M2 8 H52", "stroke-width": 11, fill: "none" });
+    line.style.stroke = "var(--lit)"; line.style.opacity = ".55";
+    const [cause, effect] = state.asked.map((place) => short(data.names[place], 24));
+    return element("li", {}, shape("svg", { width: 54, height: 16, "aria-hidden": "true" }, line), element("span", { dir: "auto" }, `on a path from ${cause} to ${effect}`));
   }
   function legendItem(sample, words) {
     const route = [2, 8, 18, 8, 36, 8, 52, 8], svg = shape("svg", { width: 54, height: 16, "aria-hidden": "true" });
@@ -385,7 +477,7 @@
     const alpha = byId("alpha");
     alpha.value = Math.log10(data.alpha);
     alpha.addEventListener("input", () => { const found = 10 ** Number(alpha.value); state.alpha = Math.abs(Math.log10(found / data.alpha)) < 0.006 ? data.alpha : found; tellAlpha(); drawGraph(); });
-    document.addEventListener("keydown", (event) => { if (event.key === "Escape" && (state.pair || state.first !== null)) clear(); });
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape" && (state.pair || state.first !== null || state.asked)) clear(); });
     addEventListener("resize", drawGraph);
   }
   function setTheme(dark) {
@@ -409,7 +501,7 @@
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
   for (const [name, value] of data.settings) byId("settings").append(element("dt", {}, name), element("dd", { dir: "auto" }, value));
-  buildControls(); buildSections();
+  buildControls(); buildSections(); buildEffects();
   fillTable("edges", ["edge", "contexts", "strength", "p", "n"], data.edges, edgeCells, "edges");
   fillTable("tests", ["pair", "context", "decision", "given", "rows", "test", "statistic", "p", "n"], testRows(), testCells, "tests");
   const tested = data.log.some((log) => log.p.some((p) => p !== null));

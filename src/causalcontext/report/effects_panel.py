@@ -1,0 +1,65 @@
+"""The effects that the report shows: for every cause and effect the numbers of each context and their differences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from causalcontext.drawing.names import printable
+from causalcontext.errors import CausalContextError
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.effects.mechanics import Mechanics
+from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows, pair_rows
+
+LEVEL = 0.95
+MOST_ROWS = 6000
+"""Rows of the table of effects that are all shown; beyond, those of pairs that are adjacent somewhere."""
+
+
+def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
+    """What the panel needs to know of a presentable result; None where there are no numbers."""
+    try:
+        mechanics = Mechanics(shown)
+        pairs, whole = _chosen(mechanics)
+    except CausalContextError:
+        return None
+    notes: dict[str, int] = {"": 0}
+    rows = [[_compact(mechanics, row, notes) for row in pair_rows(mechanics, x, y, LEVEL)] for x, y in pairs]
+    return {
+        "pairs": [list(pair) for pair in pairs],
+        "rows": rows,
+        "notes": [printable(note) if note else "" for note in notes],
+        "whole": whole,
+        "errors": "classical" if shown.rows is None else "sandwich",
+    }
+
+
+def _chosen(mechanics: Mechanics) -> tuple[list[tuple[int, int]], bool]:
+    """The pairs that are shown, and whether they are all."""
+    pairs = asked_pairs(mechanics, None, None)
+    if len(pairs) * _rows_of_a_pair(mechanics) <= MOST_ROWS:
+        return pairs, True
+    linked = mechanics.result.union.adjacency
+    return [(x, y) for x, y in pairs if linked[x, y]], False
+
+
+def _rows_of_a_pair(mechanics: Mechanics) -> int:
+    system = [v for v in range(mechanics.ends.shape[1]) if v not in mechanics.contexts]
+    return len(list(asked_rows(mechanics, system[0], system[-1])))
+
+
+def _compact(mechanics: Mechanics, row: tuple[Any, ...], notes: dict[str, int]) -> list[Any]:
+    """Context, the one it is compared with or -1, least and greatest value, interval, p-value, number of the note."""
+    known = dict(zip(COLUMNS, row, strict=True))
+    contexts = mechanics.result.contexts
+    versus = -1 if known["versus"] is None else contexts.index(known["versus"])
+    values = known["values"] or (math.nan,)
+    numbers = [_number(value) for value in (values[0], values[-1], known["low"], known["high"], known["p"])]
+    return [contexts.index(known["context"]), versus, *numbers, notes.setdefault(known["note"], len(notes))]
+
+
+def _number(value: float) -> float | None:
+    """Four digits; None where there is no number."""
+    return float(f"{value:.4g}") if np.isfinite(value) else None
