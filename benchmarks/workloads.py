@@ -37,6 +37,27 @@ def context_table(variables: int, rows: int, seed: int, changes: int) -> pd.Data
     return model.sample(rows, np.random.default_rng([seed, rows]))
 
 
+def wide_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
+    """A table of many columns with the context column "R" last: `DEGREE` neighbours on average, two contexts.
+
+    Coefficients are from ±U(.3, .8), every column has variance 1, one link in twenty is missing where R = 0, and R
+    shifts about three columns. Made link by link, without a matrix of all pairs.
+    """
+    generator = np.random.default_rng(seed)
+    context = generator.integers(0, 2, rows)
+    values = np.empty((variables - 1, rows))
+    for node in range(variables - 1):
+        values[node] = generator.standard_normal(rows)
+        count = generator.binomial(node, DEGREE / variables)
+        causes = generator.choice(node, size=count, replace=False) if count else ()
+        for cause in causes:
+            link = generator.uniform(0.3, 0.8) * generator.choice([-1, 1]) * values[cause]
+            values[node] += link * context if generator.random() < 0.05 else link
+        values[node] += context if generator.random() < 3 / variables else 0.0
+        values[node] /= values[node].std()
+    return pd.DataFrame(values.T, columns=[f"X{node}" for node in range(variables - 1)]).assign(R=context)
+
+
 def paper_table(rows: int, seed: int) -> pd.DataFrame:
     """A table of the paper's main setting: 8 nodes, density .4, two contexts, one removed link in each."""
     return random_model(seed=seed).sample(rows, np.random.default_rng([seed, rows]))

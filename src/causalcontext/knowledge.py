@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,12 +30,12 @@ class Links:
     may: Bools
     must: Bools
 
-    @property
+    @cached_property
     def required(self) -> Bools:
         """Pairs with a required link, symmetric."""
         return self.must | self.must.T
 
-    @property
+    @cached_property
     def absent(self) -> Bools:
         """Pairs that are ruled out in both directions, symmetric, diagonal included."""
         return ~self.may & ~self.may.T
@@ -163,7 +164,9 @@ class Knowledge:
         must = np.zeros((len(index), len(index)), dtype=bool)
         for cause, effect in self.required:
             must[index[cause], index[effect]] = True
-        may = ~np.eye(len(index), dtype=bool) & ~reach(must).T
+        may = ~np.eye(len(index), dtype=bool)
+        linked = np.flatnonzero(must.any(axis=0) | must.any(axis=1))
+        may[np.ix_(linked, linked)] &= ~reach(must[np.ix_(linked, linked)]).T
         for cause, effect in [*self.forbidden, *self._against_tiers()]:
             may[index[cause], index[effect]] = False
         may[:, [index[name] for name in self.roots]] = False

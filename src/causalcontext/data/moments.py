@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import COLLINEAR_BELOW
 
+_BLOCK = 512
+
 
 class Regression(NamedTuple):
     """Least squares of one variable on others in one cell.
@@ -97,16 +99,34 @@ class Moments:
 
     def merged(self, cells: Sequence[int] | None = None) -> Moments:
         """The moments of some cells, or of all, as one cell."""
-        part = self if cells is None else self.some(cells)
-        n = int(part.rows.sum())
-        # Differences from one cell: means that are equal stay exactly equal.
-        origin = part.mean[np.argmax(part.rows)] if part.rows.size else np.zeros(self.mean.shape[1])
+        chosen = list(range(self.rows.size) if cells is None else cells)
+        if len(chosen) == 1:
+            alone = slice(chosen[0], chosen[0] + 1)
+            return Moments(self.rows[alone], self.mean[alone], self.scatter[alone])
+        rows = self.rows[chosen]
         with np.errstate(over="ignore", invalid="ignore"):
-            shift = np.where(part.rows[:, None] > 0, part.mean - origin, 0.0)
-            centre = part.rows @ shift / max(n, 1)
-            between = np.sqrt(part.rows)[:, None] * (shift - centre)
-            scatter = part.scatter.sum(axis=0) + between.T @ between
-        return Moments(np.array([n]), (origin + centre)[None], scatter[None])
+            mean, between = self._between(chosen)
+            scatter = self.scatter[chosen[0]].copy() if chosen else np.zeros(self.scatter.shape[1:])
+            for cell in chosen[1:]:
+                scatter += self.scatter[cell]
+            for begin in range(0, len(scatter), _BLOCK):  # a product as large as the scatter would not be needed again
+                scatter[begin : begin + _BLOCK] += between[:, begin : begin + _BLOCK].T @ between
+        return Moments(np.array([rows.sum()]), mean[None], scatter[None])
+
+    def squares(self) -> Floats:
+        """The sums of squares of every variable over all rows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            _, between = self._between(list(range(self.rows.size)))
+            return np.asarray(np.diagonal(self.scatter, axis1=1, axis2=2).sum(axis=0) + (between**2).sum(axis=0))
+
+    def _between(self, chosen: list[int]) -> tuple[Floats, Floats]:
+        """The mean of some cells together, and how far each is from it, times the root of its rows."""
+        rows, means = self.rows[chosen], self.mean[chosen]
+        # Differences from one cell: means that are equal stay exactly equal.
+        origin = means[np.argmax(rows)] if rows.size else np.zeros(self.mean.shape[1])
+        shift = np.where(rows[:, None] > 0, means - origin, 0.0)
+        centre = rows @ shift / max(int(rows.sum()), 1)
+        return origin + centre, np.sqrt(rows)[:, None] * (shift - centre)
 
     def spread(self, cell: int = 0) -> Floats:
         """The roots of the sums of squares in a cell; 1 for a variable that is constant there."""

@@ -75,13 +75,24 @@ class Survey:
         """The moments of all columns of the table, each at its own position.
 
         Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; what has no numbers (context variables, more
-        than two categories) counts as constant.
+        than two categories) counts as constant. Made once for a table.
         """
+        known = self.__dict__.get("_columns")
+        if known is None or known[0] is not data:
+            known = (data, self._of_columns(data))
+            object.__setattr__(self, "_columns", known)
+        moments: Moments = known[1]
+        return moments
+
+    def _of_columns(self, data: Dataset) -> Moments:
+        if not data.contexts.positions and not data.categories:
+            return self.moments
         system, total = np.array(data.system), len(data.names)
         mean = np.zeros((len(self.values), total))
         scatter = np.zeros((len(self.values), total, total))
         mean[:, system] = self.moments.mean
-        scatter[:, system[:, None], system] = self.moments.scatter
+        for place, position in enumerate(system):
+            scatter[:, position, system] = self.moments.scatter[:, place]
         named = [position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL]
         several = [position for position in named if len(data.categories[position]) > 2]
         mean[:, several], scatter[:, several], scatter[:, :, several] = 0.0, 0.0, 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 from scipy import special
@@ -11,6 +11,7 @@ from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.log import Decision
 from causalcontext.results.words import p_words
+from causalcontext.search.ledger import pairs_at
 
 LARGE_EFFECT = 0.3
 POWER = 0.8
@@ -33,8 +34,8 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
 
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     """Contexts that are too small to show effects of a usual size, and the least effect that each can show."""
-    masked = result.log.view > 0
-    sizes = (result.log.given >= 0).sum(axis=2) - np.isin(result.log.given, result.cells.positions).sum(axis=2)
+    masked, given = result.log.kept.view > 0, result.log.kept.given
+    sizes = (given >= 0).sum(axis=2) - np.isin(given, result.cells.positions).sum(axis=2)
     smallest = np.argsort(result.data.rows, kind="stable")[:MOST_LISTED]
     for place in sorted(smallest.tolist()):
         yield _power_of(result, place, int(sizes[place][masked[place]].max(initial=0)))
@@ -56,7 +57,7 @@ def _power_of(result: ContextGraphs, place: int, given: int) -> Finding:
 def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
     """Pairs that keep their edge because no test of them could be run."""
     for place, value in enumerate(result.contexts):
-        count = int((result.log.decision[place] == Decision.UNTESTABLE).sum())
+        count = int((result.log.kept.decision[place] == Decision.UNTESTABLE).sum())
         if count:
             message = f"{count} pairs could not be tested in {value} and kept their edge"
             yield Finding("untestable", Severity.WARNING, message, "see tests() for the reasons",
@@ -66,23 +67,30 @@ def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
 def near_misses(result: ContextGraphs) -> Iterator[Finding]:
     """Decisions with α/5 < p < 5α, links at the context first: a missed one silences the context's information."""
     alpha, log = result.settings.alpha, result.log
-    first, second = np.triu_indices(len(result.names), 1)
-    contexts = result.cells.positions
-    near = (log.p > alpha / NEAR) & (log.p < alpha * NEAR) & np.isin(log.decision, (Decision.PRESENT, Decision.ABSENT))
-    at_context = np.isin(first, contexts) | np.isin(second, contexts)
     tests: dict[tuple[int, float], list[int]] = {}  # one test may decide in several contexts
-    for place, slot in zip(*(index.tolist() for index in np.nonzero(near)), strict=True):
-        tests.setdefault((slot, float(log.p[place, slot])), []).append(place)
-    order = sorted(tests, key=lambda test: (not at_context[test[0]], test[1]))
+    for slots, found in log.blocks():
+        decided = np.isin(found.decision, (Decision.PRESENT, Decision.ABSENT))
+        near = (found.p > alpha / NEAR) & (found.p < alpha * NEAR) & decided
+        for place, k in zip(*(index.tolist() for index in np.nonzero(near)), strict=True):
+            tests.setdefault((int(slots[k]), float(found.p[place, k])), []).append(place)
+    pairs = dict(zip(sorted({slot for slot, _ in tests}), _pairs(result, tests), strict=True))
+    order = sorted(tests, key=lambda test: (set(pairs[test[0]]).isdisjoint(result.cells.positions), test[1]))
     for slot, p in order[:MOST_LISTED]:
-        yield _near_miss(result, tests[slot, p], slot, int(first[slot]), int(second[slot]))
+        yield _near_miss(result, tests[slot, p], slot, *pairs[slot])
     if len(order) > MOST_LISTED:
         yield Finding("near miss", Severity.NOTE, f"{len(order) - MOST_LISTED} more decisions were close; see tests()")
 
 
+def _pairs(result: ContextGraphs, tests: Collection[tuple[int, float]]) -> list[tuple[int, int]]:
+    """The two variables of every pair that tests are about, in the order of the pairs."""
+    slots = np.array(sorted({slot for slot, _ in tests}), dtype=np.int64)
+    first, second = pairs_at(slots, len(result.names))
+    return list(zip(first.tolist(), second.tolist(), strict=True))
+
+
 def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: int) -> Finding:
-    names, p = (result.names[x], result.names[y]), float(result.log.p[places[0], slot])
-    kept = result.log.decision[places[0], slot] == Decision.PRESENT
+    names, p = (result.names[x], result.names[y]), float(result.log.at(places[0], slot).p)
+    kept = result.log.at(places[0], slot).decision == Decision.PRESENT
     at_context = not {x, y}.isdisjoint(result.cells.positions)
     message = (
         f"{names[0]} - {names[1]} in {_where(result, places)} was {'kept' if kept else 'removed'} with {p_words(p)}"

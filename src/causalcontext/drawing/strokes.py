@@ -212,6 +212,6 @@ def _uncertain(result: ContextGraphs, pair: tuple[int, int], having: Sequence[An
     slot, doubts = result.log.slot(*pair), []
     for value in having:
         place = context_place(result, value)
-        untestable = result.log.decision[place, slot] == Decision.UNTESTABLE
-        doubts.append(bool(untestable or result.log.p[place, slot] > result.settings.alpha / NEAR))
+        entry = result.log.at(place, slot)
+        doubts.append(bool(entry.decision == Decision.UNTESTABLE or entry.p > result.settings.alpha / NEAR))
     return all(doubts)

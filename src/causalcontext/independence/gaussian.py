@@ -51,6 +51,7 @@ class PreparedGaussian(Declared):
         self.labels = (FISHER_LABEL if kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
         pooled = moments.merged()
         self._scale = pooled.spread() / np.sqrt(max(int(pooled.rows[0]), 1))
+        self._pooled: Moments | None = pooled
         self._place: dict[tuple[int, ...], int] = {}
         self._sheets: dict[tuple[int, tuple[int, ...], tuple[int, ...], int], Sheet] = {}
         self._covariance = np.zeros((0, self._scale.size, self._scale.size))
@@ -59,6 +60,7 @@ class PreparedGaussian(Declared):
         self._fewest = int(moments.rows.min())
         if len(contexts.positions) <= 1:
             self._make_room([contexts.members(number) for number in range(len(contexts.views))])
+        self._pooled = None
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order."""
@@ -114,6 +116,12 @@ class PreparedGaussian(Declared):
             self._views = Views(self._covariance, self._rows, expected, self.kind)
         return self._views
 
+    def place(self, view: int) -> int:
+        """Where the covariances of a view are among those of `views`."""
+        cells = self.contexts.members(view)
+        self._make_room([cells])
+        return self._place[cells]
+
     def _ends(self, trial: Trial) -> tuple[int, ...]:
         return tuple(end for end in (trial.x, trial.y) if end in self.contexts.positions)
 
@@ -161,14 +169,17 @@ class PreparedGaussian(Declared):
         if not fresh:
             return
         begin = len(self._rows)
-        covariance = np.zeros((begin + len(fresh), *self._covariance.shape[1:]))
+        covariance = np.empty((begin + len(fresh), *self._covariance.shape[1:]))
         covariance[:begin] = self._covariance
         rows = np.zeros(len(fresh), dtype=np.int64)
         for place, cells in enumerate(fresh):
-            part = self.moments.merged(cells)
+            pooled = self._pooled if len(cells) == self.moments.rows.size else None
+            part = self.moments.merged(cells) if pooled is None else pooled
             rows[place] = part.rows[0]
             self._place[cells] = begin + place
-            covariance[begin + place] = part.scatter[0] / max(int(rows[place]), 1) / self._scale[:, None] / self._scale
+            scaled = np.divide(part.scatter[0], max(int(rows[place]), 1), out=covariance[begin + place])
+            scaled /= self._scale[:, None]
+            scaled /= self._scale
         self._covariance, self._rows, self._views = covariance, np.concatenate([self._rows, rows]), None
 
 

@@ -103,7 +103,8 @@ def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
     first, second = np.triu_indices(len(result.names), 1)
     chosen = np.ones(first.size, dtype=bool)
     if first.size * len(result.contexts) > MOST_STORIES:
-        near = (result.log.p < NEAR * result.settings.alpha).any(axis=0)
+        alpha = result.settings.alpha
+        near = np.concatenate([(entries.p < NEAR * alpha).any(axis=0) for _, entries in result.log.blocks()])
         chosen = result.union.adjacency[first, second] | near
     return [(int(i), int(j)) for i, j in zip(first[chosen], second[chosen], strict=True)]
 

@@ -64,12 +64,13 @@ def _union(result: ContextGraphs) -> str:
 def notes(result: ContextGraphs) -> list[str]:
     """Sentences that a reader of the graphs should know."""
     found = [*(f"WARNING: {sentence}" for sentence in result.warnings), *(f"note: {note}" for note in result.notes)]
-    cut = int((result.log.cut > 0).any(axis=0).sum())
+    levels = result.log.kept.cut
+    cut = int((levels > 0).any(axis=0).sum())
     if cut:
-        smallest = int(result.log.cut[result.log.cut > 0].min())
+        smallest = int(levels[levels > 0].min())
         found.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
                      "tried: there are too many")  # fmt: skip
-    untestable = int((result.log.decision == Decision.UNTESTABLE).sum())
+    untestable = int((result.log.kept.decision == Decision.UNTESTABLE).sum())
     if not untestable or not result.complete:
         return found
     pairs = "1 pair" if untestable == 1 else f"{untestable:,} pairs"

@@ -341,11 +341,12 @@ class ContextGraphs(Answers):
         x, y = self.position(source), self.position(target)
         slot = self.log.slot(x, y)
         rows = [self.contexts.index(value) for value in contexts]
-        p = self.log.p[rows, slot]
+        found = self.log.some(np.array([slot]))
+        p, n = found.p[rows, 0], found.n[rows, 0]
         if np.isnan(p).all():
-            return float("nan"), float("nan"), int(self.log.n[rows, slot].max())
-        worst = rows[int(np.nanargmax(p))]
-        return self.log.strength(worst, slot), float(self.log.p[worst, slot]), int(self.log.n[worst, slot])
+            return float("nan"), float("nan"), int(n.max())
+        worst = int(np.nanargmax(p))
+        return self.log.strength(rows[worst], slot), float(p[worst]), int(n[worst])
 
 
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:

@@ -10,7 +10,7 @@ from causalcontext.errors import OptionError
 from causalcontext.questions import REASON_TEXT, Reason
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.explain_scores import explain_scores
-from causalcontext.results.log import Decision
+from causalcontext.results.log import Decision, Entry
 from causalcontext.results.origins import meaning, origin_words
 from causalcontext.results.words import fixed_words, p_words
 
@@ -31,8 +31,8 @@ def _story(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str
 
 
 def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:
-    slot = result.log.slot(result.position(x), result.position(y))
-    decision = Decision(int(result.log.decision[place, slot]))
+    entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
+    decision = Decision(int(entry.decision))
     mark = result.graphs[value].mark(x, y)
     lead = "" if result.context is None else f" in {value}"
     head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
@@ -47,26 +47,22 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
         why = f"looks at one context at a time, where {result.context} is constant, so it cannot test links at it"
         return f"{head}: {result.settings.method} {why}."
     if decision is Decision.UNTESTABLE:
-        if result.log.untested[place, slot] == 0:
+        if entry.untested == 0:
             return f"{head}: the search was interrupted before this pair was tested."
-        why = REASON_TEXT[Reason(int(result.log.reason[place, slot]))]
+        why = REASON_TEXT[Reason(int(entry.reason))]
         return f"{head}, but untestable: no test of {x} and {y} could be run ({why}), so the edge stays."
-    rows = _rows(result, _fixed(result, place, slot), int(result.log.n[place, slot]))
-    where, p = f"{_given(result, place, slot)} {rows}", p_words(float(result.log.p[place, slot]))
+    rows = _rows(result, result.fixed(int(entry.view)), int(entry.n))
+    where, p = f"{_given(result, entry)} {rows}", p_words(float(entry.p))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, {p}"
     else:
         story = f"{x} and {y} are dependent in every test, least so{where}, {p}"
-    return f"{head}: {story}{_other_view(result, x, y, place)}{_untested(result, place, slot)}."
+    return f"{head}: {story}{_other_view(result, x, y, place)}{_untested(entry)}."
 
 
-def _given(result: ContextGraphs, place: int, slot: int) -> str:
-    names = [result.names[z] for z in result.log.conditions(place, slot)]
+def _given(result: ContextGraphs, entry: Entry) -> str:
+    names = [result.names[z] for z in entry.conditions]
     return f" given {', '.join(names)}" if names else ""
-
-
-def _fixed(result: ContextGraphs, place: int, slot: int) -> dict[str, Any]:
-    return result.fixed(int(result.log.view[place, slot]))
 
 
 def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
@@ -88,8 +84,8 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int) -> str:
     return f"; {words} " + ("it could not be tested" if np.isnan(p) else p_words(p))
 
 
-def _untested(result: ContextGraphs, place: int, slot: int) -> str:
+def _untested(entry: Entry) -> str:
     """What was not tried: trials that could not be run, and sets that are too many."""
-    count, cut = int(result.log.untested[place, slot]), int(result.log.cut[place, slot])
+    count, cut = int(entry.untested), int(entry.cut)
     failed = f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
     return failed + (f" (not all sets of {cut} and more neighbours were tried: there are too many)" if cut else "")

@@ -24,7 +24,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, Reason
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.log import Decision, TrialLog
+from causalcontext.results.log import Decision, Entries, TrialLog
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.search.family import Doubt, Origin
 
@@ -225,7 +225,7 @@ def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int) -> 
     for name, high in highest.items():
         check_range(arrays[name], -1 if name == "view" else 0, high, f"log.{name}")
     check_range(given, -1, variables - 1, "log.given")
-    return TrialLog(**arrays, given=given.reshape(*shape, given.shape[1]), labels=labels)
+    return TrialLog(Entries(**arrays, given=given.reshape(*shape, given.shape[1])), variables, labels)
 
 
 def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> None:

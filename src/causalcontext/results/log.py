@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,22 @@ from numpy.typing import NDArray
 
 from causalcontext.independence.labels import Label
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts, Values
-from causalcontext.kernels.levels.skeleton import CUT, DF, LABEL, MASK, REASON, ROWS, SIZE, STATISTIC, UNTESTED, P
+from causalcontext.kernels.levels.skeleton import (
+    CUT,
+    DF,
+    LABEL,
+    MASK,
+    REASON,
+    ROWS,
+    SEPARATED,
+    SIZE,
+    STATISTIC,
+    UNTESTED,
+    Decisions,
+    P,
+)
 from causalcontext.questions import Trial
-from causalcontext.search.ledger import Ledger, slot
+from causalcontext.search.ledger import Ledger, pairs_at, slot
 from causalcontext.search.plan import Plan
 
 
@@ -31,8 +45,8 @@ class Decision(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class TrialLog:
-    """The deciding trial of every pair `i < j` in every context, as arrays of shape (contexts, pairs).
+class Entries:
+    """The deciding trials of some pairs in every context, as arrays of shape (contexts, pairs).
 
     Attributes
     ----------
@@ -52,7 +66,7 @@ class TrialLog:
     cut : array of int
         The size from which on not all sets were tried, since there are too many; 0 where all were.
     label : array of int
-        Which of `labels`, the tests, was used.
+        Which of the labels of the log, the tests, was used.
     """
 
     decision: NDArray[np.int8]
@@ -66,29 +80,48 @@ class TrialLog:
     untested: Ints
     cut: Ints
     label: NDArray[np.int8]
-    labels: tuple[Label, ...]
+
+
+class Source(Protocol):
+    """Where the entries of pairs come from that a log does not keep."""
+
+    def entries(self, first: Ints, second: Ints) -> Entries:
+        """The entries of some pairs."""
+        ...
+
+
+class TrialLog:
+    """The deciding trial of every pair `i < j` in every context.
+
+    The log of a wide table keeps the pairs that live past the empty set; the entries of all others are made when they
+    are asked for. `some` has those of chosen pairs, `blocks` all of them a part at a time, and `everything`, with a
+    property for every column of `Entries`, all of them at once.
+
+    Parameters
+    ----------
+    entries : Entries
+        What is kept.
+    variables : int
+        How many variables the pairs are made of.
+    labels : tuple of Label
+        The tests.
+    slots : array of int, shape (pairs,), optional
+        The pairs that are kept, by their place among all pairs; all of them by default.
+    source : Source, optional
+        Of the entries of all other pairs.
+    """
+
+    def __init__(self, entries: Entries, variables: int, labels: tuple[Label, ...], slots: Ints | None = None,
+                 source: Source | None = None) -> None:  # fmt: skip
+        self.kept, self.variables, self.labels = entries, variables, labels
+        self.slots, self._source = slots, source
 
     @classmethod
     def from_ledger(cls, plan: Plan, ledger: Ledger, contexts: int, labels: tuple[Label, ...]) -> TrialLog:
         """The log of a search; a single pooled graph stands for every context."""
-        shape = (contexts, ledger.first.size)
-        facts = ledger.facts
-        numbers = np.where(facts[:, :, MASK, None] >= 0, ledger.numbers, np.nan)
-        given = _conditions(plan, ledger)
-        return cls(
-            decision=_for_every(_decisions(plan, ledger), shape),
-            p=_for_every(numbers[:, :, P], shape),
-            statistic=_for_every(numbers[:, :, STATISTIC], shape),
-            df=_for_every(numbers[:, :, DF], shape),
-            n=_for_every(facts[:, :, ROWS], shape),
-            view=_for_every(_views(plan, ledger), shape),
-            given=_for_every(given, (*shape, given.shape[2])),
-            reason=_for_every(facts[:, :, REASON].astype(np.int8), shape),
-            untested=_for_every(facts[:, :, UNTESTED], shape),
-            cut=_for_every(np.where(ledger.separated(), 0, facts[:, :, CUT]), shape),
-            label=_for_every(facts[:, :, LABEL].astype(np.int8), shape),
-            labels=labels,
-        )
+        source = FromLedger(replace(plan, across=None), ledger, contexts)
+        kept = source.made(ledger.first, ledger.second, ledger.records())
+        return cls(kept, ledger.variables, labels, ledger.slots, source)
 
     @classmethod
     def empty(cls, contexts: int, variables: int) -> TrialLog:
@@ -97,33 +130,117 @@ class TrialLog:
         none, zero = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
         decision = np.full(shape, Decision.NOT_SEARCHED, dtype=np.int8)
         given = np.full((*shape, 0), -1, dtype=np.int16)
-        return cls(decision, none, none, none, zero, np.full(shape, -1), given, zero.astype(np.int8), zero,
-                   zero, zero.astype(np.int8), ())  # fmt: skip
+        entries = Entries(decision, none, none, none, zero, np.full(shape, -1), given, zero.astype(np.int8), zero,
+                          zero, zero.astype(np.int8))  # fmt: skip
+        return cls(entries, variables, ())
 
     @property
-    def variables(self) -> int:
-        """How many variables the pairs are made of."""
-        return int((1 + (1 + 8 * self.p.shape[1]) ** 0.5) // 2)
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return self.variables * (self.variables - 1) // 2
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
         return slot(x, y, self.variables)
 
+    def some(self, slots: Ints) -> Entries:
+        """The entries of some pairs, by their places; in every context."""
+        if self.slots is None or self._source is None:
+            return _picked(self.kept, slots)
+        place = np.searchsorted(self.slots, slots)
+        listed = place < self.slots.size
+        listed[listed] = self.slots[place[listed]] == slots[listed]
+        if listed.all():
+            return _picked(self.kept, place)
+        made = self._source.entries(*pairs_at(slots[~listed], self.variables))
+        return _woven(_picked(self.kept, place[listed]), made, listed)
+
+    def at(self, context: int, slot: int) -> Entry:
+        """The entry of one pair in one context."""
+        found = self.some(np.array([slot]))
+        return Entry(*(getattr(found, name)[context, 0] for name in Entry._fields))
+
+    def blocks(self, size: int = 2**18) -> Iterator[tuple[Ints, Entries]]:
+        """The places of all pairs and their entries, so many at a time."""
+        for begin in range(0, self.pairs, size):
+            slots = np.arange(begin, min(begin + size, self.pairs))
+            yield slots, self.some(slots)
+
+    @cached_property
+    def everything(self) -> Entries:
+        """The entries of all pairs: of a wide table these are many."""
+        return self.kept if self.slots is None else self.some(np.arange(self.pairs))
+
+    @property
+    def decision(self) -> NDArray[np.int8]:
+        """The `Decision` on every pair, shape (contexts, pairs)."""
+        return self.everything.decision
+
+    @property
+    def p(self) -> Floats:
+        """The p-value of every deciding trial."""
+        return self.everything.p
+
+    @property
+    def statistic(self) -> Floats:
+        """The statistic of every deciding trial."""
+        return self.everything.statistic
+
+    @property
+    def df(self) -> Floats:
+        """Its degrees of freedom."""
+        return self.everything.df
+
+    @property
+    def n(self) -> Ints:
+        """The rows of every deciding trial."""
+        return self.everything.n
+
+    @property
+    def view(self) -> Ints:
+        """The number of the view that answered."""
+        return self.everything.view
+
+    @property
+    def given(self) -> Shorts:
+        """The conditioning sets, shape (contexts, pairs, width)."""
+        return self.everything.given
+
+    @property
+    def reason(self) -> NDArray[np.int8]:
+        """Why pairs could not be tested."""
+        return self.everything.reason
+
+    @property
+    def untested(self) -> Ints:
+        """How many trials of every pair could not be run."""
+        return self.everything.untested
+
+    @property
+    def cut(self) -> Ints:
+        """The size from which on not all sets were tried."""
+        return self.everything.cut
+
+    @property
+    def label(self) -> NDArray[np.int8]:
+        """Which of the labels answered."""
+        return self.everything.label
+
     def conditions(self, context: int, slot: int) -> tuple[int, ...]:
         """The conditioning set of the deciding trial of a pair."""
-        return tuple(int(z) for z in self.given[context, slot] if z >= 0)
+        return self.at(context, slot).conditions
 
     def trial(self, context: int, x: int, y: int) -> Trial:
         """The deciding trial of a pair, to run it again."""
-        slot = self.slot(x, y)
-        return Trial(x, y, self.conditions(context, slot), max(int(self.view[context, slot]), 0))
+        entry = self.at(context, self.slot(x, y))
+        return Trial(x, y, entry.conditions, max(int(entry.view), 0))
 
     def strength(self, context: int, slot: int) -> float:
         """The strength of the dependence in the deciding trial, on the scale of a correlation; NaN without a test."""
         if not self.labels:
             return float("nan")
-        label = self.labels[int(self.label[context, slot])]
-        return label.strength_of(float(self.statistic[context, slot]), int(self.n[context, slot]))
+        entry = self.at(context, slot)
+        return self.labels[int(entry.label)].strength_of(float(entry.statistic), int(entry.n))
 
     def frame(self, names: Sequence[str], contexts: Sequence[Any], views: Sequence[str]) -> pd.DataFrame:
         """The log as a tidy table, with views in words; pairs that the method does not search are left out."""
@@ -157,27 +274,25 @@ class TrialLog:
         first, second = np.triu_indices(self.variables, 1)
         decision = self.decision.copy()
         decision[:, np.isin(first, variables) | np.isin(second, variables)] = Decision.NOT_SEARCHED
-        return replace(self, decision=decision)
+        return TrialLog(replace(self.everything, decision=decision), self.variables, self.labels)
 
     def combined(self, other: TrialLog, take_other: Bools) -> TrialLog:
         """This log, with the entries of another one where `take_other` is true; shape (contexts, pairs)."""
         width = max(self.given.shape[2], other.given.shape[2])
-        values: dict[str, Any] = {"labels": self.labels}
-        for field in fields(self):
-            if field.name == "labels":
-                continue
+        values: dict[str, Any] = {}
+        for field in fields(Entries):
             mine, theirs = getattr(self, field.name), getattr(other, field.name)
             if field.name == "given":
                 mine, theirs = _padded(mine, width), _padded(theirs, width)
                 values["given"] = np.where(take_other[:, :, None], theirs, mine)
             else:
                 values[field.name] = np.where(take_other, theirs, mine)
-        return TrialLog(**values)
+        return TrialLog(Entries(**values), self.variables, self.labels)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrialLog) or self.labels != other.labels:
             return False
-        names = [field.name for field in fields(self) if field.name not in ("labels", "given")]
+        names = [field.name for field in fields(Entries) if field.name != "given"]
         return all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True) for name in names
         ) and np.array_equal(_trimmed(self.given), _trimmed(other.given))
@@ -185,39 +300,109 @@ class TrialLog:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Entry(NamedTuple):
+    """The columns of `Entries`, for one pair in one context."""
+
+    decision: int
+    p: float
+    statistic: float
+    df: float
+    n: int
+    view: int
+    given: Shorts
+    reason: int
+    untested: int
+    cut: int
+    label: int
+
+    @property
+    def conditions(self) -> tuple[int, ...]:
+        """The conditioning set of the deciding trial."""
+        return tuple(int(z) for z in self.given if z >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class FromLedger:
+    """Entries made out of the records of a search; a single pooled graph stands for every context."""
+
+    plan: Plan
+    ledger: Ledger
+    contexts: int
+
+    def entries(self, first: Ints, second: Ints) -> Entries:
+        """The entries of pairs that the ledger does not list."""
+        return self.made(first, second, self.ledger.unlisted(first, second))
+
+    def made(self, first: Ints, second: Ints, records: Decisions) -> Entries:
+        """The entries of pairs with these records, shapes (graphs, pairs, ...)."""
+        shape, facts = (self.contexts, first.size), records.facts
+        numbers = np.where(facts[:, :, MASK, None] >= 0, records.numbers, np.nan)
+        given = _conditions(self.plan, records)
+        return Entries(
+            decision=_for_every(_decisions(self.plan, first, second, records), shape),
+            p=_for_every(numbers[:, :, P], shape),
+            statistic=_for_every(numbers[:, :, STATISTIC], shape),
+            df=_for_every(numbers[:, :, DF], shape),
+            n=_for_every(facts[:, :, ROWS], shape),
+            view=_for_every(_views(self.plan, records), shape),
+            given=_for_every(given, (*shape, given.shape[2])),
+            reason=_for_every(facts[:, :, REASON].astype(np.int8), shape),
+            untested=_for_every(facts[:, :, UNTESTED], shape),
+            cut=_for_every(np.where(facts[:, :, SEPARATED] == 1, 0, facts[:, :, CUT]), shape),
+            label=_for_every(facts[:, :, LABEL].astype(np.int8), shape),
+        )
+
+
+def _picked(entries: Entries, places: Ints) -> Entries:
+    return Entries(*(getattr(entries, field.name)[:, places] for field in fields(Entries)))
+
+
+def _woven(listed: Entries, others: Entries, where: Bools) -> Entries:
+    """Entries of the pairs for which `where` is true, and of all others, in the order of the pairs."""
+    values: dict[str, Any] = {}
+    width = max(listed.given.shape[2], others.given.shape[2])
+    for field in fields(Entries):
+        mine, theirs = getattr(listed, field.name), getattr(others, field.name)
+        if field.name == "given":
+            mine, theirs = _padded(mine, width), _padded(theirs, width)
+        values[field.name] = made = np.empty((len(mine), where.size, *mine.shape[2:]), dtype=mine.dtype)
+        made[:, where], made[:, ~where] = mine, theirs
+    return Entries(**values)
+
+
 def _for_every(array: Values, shape: tuple[int, ...]) -> Values:
     """The array itself where every context has its own entries, else the entries of one graph for all of them."""
     return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
-def _views(plan: Plan, ledger: Ledger) -> Ints:
+def _views(plan: Plan, records: Decisions) -> Ints:
     """The view of every deciding test; -1 without one."""
-    mask = ledger.facts[:, :, MASK]
+    mask = records.facts[:, :, MASK]
     graph = np.arange(len(mask))[:, None]
     return np.where(mask >= 0, plan.views[graph, np.maximum(mask, 0)], -1)
 
 
-def _conditions(plan: Plan, ledger: Ledger) -> Shorts:
+def _conditions(plan: Plan, records: Decisions) -> Shorts:
     """The conditioning sets, with what the masks keep of their triggers at the end."""
     kept = max(len(mask.kept) for mask in plan.masks)
     if kept == 0:
-        return ledger.given
-    given = _padded(ledger.given, ledger.given.shape[2] + kept)
+        return records.given
+    given = _padded(records.given, records.given.shape[2] + kept)
     for place, mask in enumerate(plan.masks):
-        graph, pair = np.nonzero(ledger.facts[:, :, MASK] == place)
+        graph, pair = np.nonzero(records.facts[:, :, MASK] == place)
         for offset, column in enumerate(mask.kept):
-            given[graph, pair, ledger.facts[graph, pair, SIZE] + offset] = column
+            given[graph, pair, records.facts[graph, pair, SIZE] + offset] = column
     return given
 
 
-def _decisions(plan: Plan, ledger: Ledger) -> NDArray[np.int8]:
+def _decisions(plan: Plan, first: Ints, second: Ints, records: Decisions) -> NDArray[np.int8]:
     """The decision on every pair of every graph."""
-    decision = np.where(ledger.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
-    decision = np.where(ledger.separated(), Decision.ABSENT, decision)
+    decision = np.where(records.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
+    decision = np.where(records.facts[:, :, SEPARATED] == 1, Decision.ABSENT, decision)
     constant = [position for position in plan.contexts.positions if position not in plan.searched]
-    decision[:, np.isin(ledger.first, constant) | np.isin(ledger.second, constant)] = Decision.NOT_SEARCHED
-    decision[:, plan.links.absent[ledger.first, ledger.second]] = Decision.FORBIDDEN
-    decision[:, plan.links.required[ledger.first, ledger.second]] = Decision.REQUIRED
+    decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
+    decision[:, plan.links.absent[first, second]] = Decision.FORBIDDEN
+    decision[:, plan.links.required[first, second]] = Decision.REQUIRED
     return decision.astype(np.int8)
 
 

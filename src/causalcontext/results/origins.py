@@ -103,9 +103,10 @@ def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> s
 def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:
     """What separates the two ends of a collider, and on which rows."""
     slot = result.log.slot(result.position(cause), origin.via[0])
-    if result.log.decision[origin.graph, slot] != Decision.ABSENT:
+    entry = result.log.at(origin.graph, slot)
+    if entry.decision != Decision.ABSENT:
         return ""
-    fixed = result.fixed(int(result.log.view[origin.graph, slot]))
-    given = [result.names[z] for z in result.log.conditions(origin.graph, slot)]
+    fixed = result.fixed(int(entry.view))
+    given = [result.names[z] for z in entry.conditions]
     rows = f"where {fixed_words(fixed, result.settings.indicator)}" if fixed else "on all rows"
     return f" given {', '.join(given)} {rows}" if given else f" {rows}"

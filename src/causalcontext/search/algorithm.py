@@ -10,8 +10,8 @@ from causalcontext.progress import Advance
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.cycles import separate_inside
 from causalcontext.search.family import Doubt, Evidence, Origin
-from causalcontext.search.ledger import Ledger
-from causalcontext.search.levels import LevelSearch, run_level, sweeps
+from causalcontext.search.ledger import NO_PAIRS, Ledger
+from causalcontext.search.levels import LevelSearch, first_ledger, run_level, sweeps
 from causalcontext.search.orient import Oriented, orient_all
 from causalcontext.search.plan import Physical, Plan, Trusted
 
@@ -34,8 +34,9 @@ def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance) 
     and links at the context, which all graphs share, are tested once. Ctrl-C ends the search with what is decided.
     """
     graphs = plan.complete_graphs()  # 4: start fully connected
-    ledger = Ledger.empty(plan.variables, len(plan.cells))
+    ledger = Ledger.of_pairs(plan.variables, len(plan.cells), NO_PAIRS)
     try:
+        ledger = first_ledger(search, plan, graphs)  # those that live past the empty set
         for size in range(plan.variables):  # 5: sets of 0, 1, 2, ... variables
             work = sweeps(plan, graphs, size)  # 6, 7: edges, and sets among their neighbours
             if not work:

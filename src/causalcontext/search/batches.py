@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.arrays import Codes, Floats, Ints
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import (
     CUT,
@@ -31,7 +31,8 @@ from causalcontext.kernels.levels.skeleton import (
 )
 from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.questions import Outcomes, Trial
-from causalcontext.search.levels import Scene, Sweep, in_parallel
+from causalcontext.search.levels import Scene, Screening, Sweep, in_parallel
+from causalcontext.search.plan import Plan
 
 Answer = tuple[float, float, float, int, int, int]
 """p, statistic, df, rows, reason, label."""
@@ -69,6 +70,10 @@ class BatchedSearch:
         self.prepared, self.n_jobs = prepared, n_jobs
         self._lock = Lock()
         self._answers: dict[Trial, Answer] = {}
+
+    def screen(self, plan: Plan, asked: Bools) -> Screening | None:
+        """Nothing: every pair is searched, and recorded."""
+        return None
 
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""

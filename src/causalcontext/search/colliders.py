@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Share, widest_pools
+from causalcontext.kernels.levels.neighbours import Edges, Share, list_edges, widest_pools
 from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import MOST_GRAPHS, LevelSearch, Scene, scene_of
@@ -120,22 +120,22 @@ def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
 
     A graph that takes over the answers about a pair from another one takes over the votes as well.
     """
-    separated, sharing = ledger.separated(), sharing_of(plan)
+    sharing, edges = sharing_of(plan), list_edges(graphs)
     asked: dict[Role, dict[tuple[int, int, int], set[int]]] = {}
     represented = {}
     for (g, x, y), centres in open_pairs.items():
-        if (around is None or around.intersection(centres)) and separated[g, ledger.slot(x, y)]:
+        if (around is None or around.intersection(centres)) and ledger.is_separated(g, x, y):
             role = sharing.role(x, y)
             first, second = (x, y) if x in role.contexts or not role.contexts else (y, x)
             represented[g, x, y] = leading = (int(sharing.leaders[role][g]), first, second)
             asked.setdefault(role, {}).setdefault(leading, set()).update(centres)
     found: Votes = {}
     for role, pairs in asked.items():
-        found |= _votes_of_role(search, plan, graphs, role, {pair: sorted(pairs[pair]) for pair in sorted(pairs)})
+        found |= _votes_of_role(search, plan, edges, role, {pair: sorted(pairs[pair]) for pair in sorted(pairs)})
     return {pair: found[leading] for pair, leading in represented.items()}
 
 
-def _votes_of_role(search: LevelSearch, plan: Plan, graphs: Bools, role: Role,
+def _votes_of_role(search: LevelSearch, plan: Plan, edges: Edges, role: Role,
                    asked: dict[tuple[int, int, int], list[int]]) -> Votes:  # fmt: skip
     found: Votes = {}
     leader = sharing_of(plan).leaders[role]
@@ -143,7 +143,7 @@ def _votes_of_role(search: LevelSearch, plan: Plan, graphs: Bools, role: Role,
         share = Share(leader, begin, min(begin + MOST_GRAPHS, len(plan.cells)))
         here = {pair: centres for pair, centres in asked.items() if share.begin <= pair[0] < share.end}
         if here:
-            found |= _votes_of_scene(search, scene_of(plan, graphs, role, share), here)
+            found |= _votes_of_scene(search, scene_of(plan, edges, role, share), here)
     return found
 
 

@@ -9,12 +9,13 @@ from threading import Lock
 import numpy as np
 
 from causalcontext.independence.gaussian import PreparedGaussian, Sheet
-from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.gaussian import Sheets, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions, Level, Masks, no_decisions, search_pairs
 from causalcontext.kernels.levels.votes import Ballots, count_votes
-from causalcontext.search.levels import Scene, Sweep
+from causalcontext.search.levels import Scene, Screening, Sweep
+from causalcontext.search.marginal import Marginal
 from causalcontext.search.plan import Plan
 
 NEVER = 1 << 20
@@ -28,6 +29,12 @@ class CompiledSearch:
         self.prepared = prepared
         self._lock = Lock()
         self._sheets: dict[tuple[Hashable, ...], tuple[Ints, Sheets]] = {}
+
+    def screen(self, plan: Plan, asked: Bools) -> Screening | None:
+        """The pairs in `asked`, shape (N, N), that the empty set does not separate in all graphs."""
+        with self._lock:
+            marginal = Marginal(self.prepared, plan.views[:, 0], asked)
+        return Screening(*marginal.survivors(plan.alpha), int(np.count_nonzero(asked)) // 2, marginal)
 
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""

@@ -7,17 +7,27 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from causalcontext.graphs.ends import Kind
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Neighbours, Pairs, Share, Wanted, list_neighbours, open_pairs, reach
+from causalcontext.kernels.levels.neighbours import (
+    Edges,
+    Neighbours,
+    Pairs,
+    Share,
+    Wanted,
+    list_edges,
+    list_neighbours,
+    open_pairs,
+    reach,
+)
 from causalcontext.kernels.levels.skeleton import Decisions
 from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.progress import Advance
-from causalcontext.search.ledger import Ledger, slots
+from causalcontext.search.ledger import Ledger, Screened
 from causalcontext.search.plan import Plan
 from causalcontext.search.sharing import Role, sharing_of
 
@@ -61,8 +71,31 @@ class Sweep:
     tests_per_pair: int
 
 
+class Screening(NamedTuple):
+    """Pairs of two system variables that were asked about given nothing.
+
+    Attributes
+    ----------
+    first, second : arrays of int, shape (pairs,)
+        Those that the empty set does not separate in all graphs, in row order.
+    asked : int
+        How many there were.
+    screened : Screened
+        Answers for the others.
+    """
+
+    first: Ints
+    second: Ints
+    asked: int
+    screened: Screened
+
+
 class LevelSearch(Protocol):
     """Answers a whole level at once: a compiled kernel, or `BatchedSearch` around any other test."""
+
+    def screen(self, plan: Plan, asked: Bools) -> Screening | None:
+        """Ask the pairs of system variables in `asked`, shape (N, N), given nothing; None to have them searched."""
+        ...
 
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
@@ -71,6 +104,29 @@ class LevelSearch(Protocol):
     def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
         ...
+
+
+def first_ledger(search: LevelSearch, plan: Plan, graphs: Bools) -> Ledger:
+    """A ledger for a search that begins with complete graphs, shape (graphs, N, N), all alike.
+
+    Where the test can screen pairs, those that the empty set separates in every graph are taken out of the graphs, and
+    the ledger does not list them: nothing looks at them again.
+    """
+    system = groups(plan) == -1
+    among = np.logical_and.outer(system, system)
+    screening = search.screen(plan, graphs[0] & among & ~plan.links.required)
+    if screening is None:
+        return Ledger.empty(plan.variables, len(graphs))
+    left = plan.links.required | ~among
+    left[screening.first, screening.second] = left[screening.second, screening.first] = True
+    graphs &= left
+    first, second = np.divmod(np.flatnonzero(graphs[0]), plan.variables)
+    listed = first[first < second], second[first < second]
+    ledger = Ledger.of_pairs(plan.variables, len(graphs), listed, screening.screened)
+    for begin in range(0, len(graphs), MOST_GRAPHS):
+        for view in set(plan.views[begin : begin + MOST_GRAPHS, 0].tolist()):
+            ledger.tests[int(view > 0)] += screening.asked - screening.first.size
+    return ledger
 
 
 def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
@@ -84,9 +140,11 @@ def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     if size > plan.max_given:
         return []
     found = []
-    for scene in scenes(plan, graphs if candidates is None else candidates, inside=only is not None):
-        wanted = Wanted(graphs if only is None else graphs & only, plan.links.required, _groups(plan), _code(scene))
-        pairs = open_pairs(wanted, scene.share)
+    edges = list_edges(graphs)
+    asked_about = edges if only is None else list_edges(graphs & only)
+    serving = edges if candidates is None else list_edges(candidates)
+    for scene in scenes(plan, serving, inside=only is not None):
+        pairs = open_pairs(Wanted(asked_about, plan.links.required, groups(plan), _code(scene)), scene.share)
         most = reach(scene.neighbours, pairs, _trigger_numbers(plan))
         chosen = np.flatnonzero(most >= size)
         if chosen.size:
@@ -95,21 +153,21 @@ def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     return found
 
 
-def scenes(plan: Plan, graphs: Bools, inside: bool = False) -> Iterator[Scene]:
+def scenes(plan: Plan, edges: Edges, inside: bool = False) -> Iterator[Scene]:
     """Every role, in parts of at most `MOST_GRAPHS` graphs."""
     total = len(plan.cells)
     for role, leader in sharing_of(plan).leaders.items():
         for begin in range(0, total, MOST_GRAPHS):
             share = Share(leader, begin, min(begin + MOST_GRAPHS, total))
             if (leader[share.begin : share.end] == np.arange(share.begin, share.end)).any():
-                yield scene_of(plan, graphs, role, share, inside)
+                yield scene_of(plan, edges, role, share, inside)
 
 
-def scene_of(plan: Plan, graphs: Bools, role: Role, share: Share, inside: bool = False) -> Scene:
+def scene_of(plan: Plan, edges: Edges, role: Role, share: Share, inside: bool = False) -> Scene:
     """Whom the pairs of a role may condition on: neighbours that may be causes, in PAGs any and every trigger."""
     hidden = np.zeros(plan.variables, dtype=bool)
     hidden[list(plan.contexts.positions)] = True
-    neighbours = list_neighbours(graphs, plan.serving, _trigger_numbers(plan), hidden, share, len(plan.triggers))
+    neighbours = list_neighbours(edges, plan.serving, _trigger_numbers(plan), hidden, share, len(plan.triggers))
     if inside or plan.kind is Kind.PAG:
         every = (1 << (share.end - share.begin)) - 1
         neighbours = neighbours._replace(triggers=np.full_like(neighbours.triggers, every))
@@ -128,7 +186,7 @@ def run_level(search: LevelSearch, ledger: Ledger, work: list[Sweep], n_jobs: in
             return pairs, *search.search(sweep, pairs)
 
         for pairs, decisions, tests in in_parallel(search_part, _parts(sweep, n_jobs), n_jobs):
-            ledger.take(decisions, slots(pairs.first, pairs.second, ledger.variables), share.leader, share.begin)
+            ledger.take(decisions, ledger.places(pairs.first, pairs.second), share.leader, share.begin)
             ledger.tests += tests
             done += pairs.first.size
             advance(sweep.size, done, total)
@@ -143,7 +201,7 @@ def _trigger_numbers(plan: Plan) -> Ints:
 
 
 @lru_cache(maxsize=4)
-def _groups(plan: Plan) -> Ints:
+def groups(plan: Plan) -> Ints:
     """The number of the searched context variable that a column is, -1 for others; -2 for one that is not searched."""
     groups = np.full(plan.variables, -1, dtype=np.int64)
     groups[list(plan.contexts.positions)] = -2

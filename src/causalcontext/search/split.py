@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions
 from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.questions import Trial
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.compiled import CompiledSearch
-from causalcontext.search.levels import Scene, Sweep
+from causalcontext.search.levels import Scene, Screening, Sweep
+from causalcontext.search.plan import Plan
 
 
 class SplitSearch:
@@ -29,6 +30,10 @@ class SplitSearch:
         self.batched = BatchedSearch(prepared, n_jobs)
         self.roles = prepared.compiled_roles
         self.compiled = None if prepared.gaussian is None else CompiledSearch(prepared.gaussian)
+
+    def screen(self, plan: Plan, asked: Bools) -> Screening | None:
+        """Ask pairs of system variables given nothing, where a compiled search answers about them."""
+        return self.compiled.screen(plan, asked) if self.compiled is not None and 0 in self.roles else None
 
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""

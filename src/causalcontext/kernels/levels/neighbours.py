@@ -48,13 +48,34 @@ class Share(NamedTuple):
     end: int
 
 
-def list_neighbours(adjacency: Bools, may: Bools, trigger: Ints, hidden: Bools, share: Share,
+class Edges(NamedTuple):
+    """The edges of several graphs, both ways and in row order.
+
+    Attributes
+    ----------
+    first, second : arrays of int, shape (edges,)
+    present : array of bool, shape (graphs, edges)
+    """
+
+    first: Ints
+    second: Ints
+    present: Bools
+
+
+def list_edges(adjacency: Bools) -> Edges:
+    """The edges that some graph has, from an array of shape (graphs, N, N); all that a level looks at."""
+    somewhere = adjacency[0] if len(adjacency) == 1 else adjacency.any(axis=0)
+    first, second = np.divmod(np.flatnonzero(somewhere), adjacency.shape[1])
+    return Edges(first, second, adjacency[:, first, second])
+
+
+def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, share: Share,
                     triggers: int) -> Neighbours:  # fmt: skip
     """Who may serve whom: neighbours that may be causes, in a graph or in any of those that it answers for.
 
     Parameters
     ----------
-    adjacency : array of bool, shape (graphs, N, N)
+    edges : Edges
     may : array of bool, shape (N, N)
         From cause to effect.
     trigger : array of int, shape (N,)
@@ -62,51 +83,23 @@ def list_neighbours(adjacency: Bools, may: Bools, trigger: Ints, hidden: Bools, 
     hidden : array of bool, shape (N,)
         Columns that are never conditioned on.
     """
-    size = may.shape[0]
-    begin, nothing = np.zeros(size + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
-    serving = np.zeros((size, triggers), dtype=np.int64)
-    found = Neighbours(begin, nothing, nothing, serving)
-    count = _fill_neighbours(adjacency, may, trigger, hidden, share, found)
-    found = Neighbours(begin, np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), serving)
-    _fill_neighbours(adjacency, may, trigger, hidden, share, found)
-    return found
+    bits = _bits(edges, share, share.leader) * may[edges.second, edges.first]
+    own = trigger[edges.second]
+    serving = np.zeros((trigger.size, triggers), dtype=np.int64)
+    serving[edges.first[own >= 0], own[own >= 0]] = bits[own >= 0]
+    kept = np.flatnonzero((bits != 0) & (own < 0) & ~hidden[edges.second])
+    start = np.zeros(trigger.size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(edges.first[kept], minlength=trigger.size), out=start[1:])
+    return Neighbours(start, edges.second[kept], bits[kept], serving)
 
 
-@njit(cache=True, nogil=True)
-def _fill_neighbours(adjacency: Bools, may: Bools, trigger: Ints, hidden: Bools, share: Share,
-                     found: Neighbours) -> int:  # fmt: skip
-    """Write down where every variable's neighbours start, and them where there is room; how many there are."""
-    size, room = may.shape[0], found.columns.size
-    bits = np.zeros(size, dtype=np.int64)
-    for i in range(size):
-        place = found.start[i]
-        found.start[i + 1] = place + _row(adjacency, may, share, i, bits, trigger, hidden, found.triggers)
-        for z in range(size if room else 0):
-            if bits[z]:
-                found.columns[place], found.graphs[place] = z, bits[z]
-                place += 1
-    return int(found.start[size])
-
-
-@njit(cache=True, nogil=True)
-def _row(adjacency: Bools, may: Bools, share: Share, i: int, bits: Ints, trigger: Ints, hidden: Bools,
-         serving: Ints) -> int:  # fmt: skip
-    """Fill the bits of those that may serve variable i, triggers apart; how many there are."""
-    bits[:] = 0
-    for g in range(adjacency.shape[0]):
-        leader = share.leader[g]
-        if share.begin <= leader < share.end:
-            for z in range(bits.size):
-                if adjacency[g, i, z] and may[z, i]:
-                    bits[z] |= 1 << (leader - share.begin)
-    count = 0
-    for z in range(bits.size):
-        if trigger[z] >= 0:
-            serving[i, trigger[z]] = bits[z]
-        if trigger[z] >= 0 or hidden[z]:
-            bits[z] = 0
-        count += bits[z] != 0
-    return count
+def _bits(edges: Edges, share: Share, leader: Ints) -> Ints:
+    """The bits of the graphs from `share.begin` up to `share.end` that answer for a graph with the edge."""
+    bits = np.zeros(edges.first.size, dtype=np.int64)
+    for present, answering in zip(edges.present, leader.tolist(), strict=True):
+        if share.begin <= answering < share.end:
+            bits |= present * np.int64(1 << (answering - share.begin))
+    return bits
 
 
 class Wanted(NamedTuple):
@@ -114,7 +107,7 @@ class Wanted(NamedTuple):
 
     Attributes
     ----------
-    adjacency : array of bool, shape (graphs, N, N)
+    edges : Edges
     required : array of bool, shape (N, N)
         Pairs that are not asked about.
     group : array of int, shape (N,)
@@ -124,7 +117,7 @@ class Wanted(NamedTuple):
         variable, which comes first, and a system variable, (a, b) for two context variables.
     """
 
-    adjacency: Bools
+    edges: Edges
     required: Bools
     group: Ints
     role: tuple[int, int]
@@ -132,31 +125,14 @@ class Wanted(NamedTuple):
 
 def open_pairs(wanted: Wanted, share: Share) -> Pairs:
     """The pairs of a role that are adjacent and not required, with the bits of the leading graphs where they are."""
-    nothing = np.empty(0, dtype=np.int64)
-    found = _list_pairs(wanted, share, Pairs(nothing, nothing, nothing))
-    pairs = Pairs(*(np.empty(found, dtype=np.int64) for _ in range(3)))
-    _list_pairs(wanted, share, pairs)
-    return pairs
-
-
-@njit(cache=True, nogil=True)
-def _list_pairs(wanted: Wanted, share: Share, pairs: Pairs) -> int:
-    """Write down as many pairs as there is room for; how many there are."""
-    found, size, one, two = 0, wanted.group.size, wanted.role[0], wanted.role[1]
-    for i in range(size):
-        if wanted.group[i] != one:
-            continue
-        for j in range(i + 1 if one == two else 0, size):
-            if wanted.group[j] != two or i == j or wanted.required[i, j]:
-                continue
-            bits = 0
-            for g in range(share.begin, share.end):
-                if share.leader[g] == g and wanted.adjacency[g, i, j]:
-                    bits |= 1 << (g - share.begin)
-            if bits and found < pairs.first.size:
-                pairs.first[found], pairs.second[found], pairs.active[found] = i, j, bits
-            found += bits != 0
-    return found
+    (first, second, _), (one, two) = wanted.edges, wanted.role
+    chosen = (wanted.group[first] == one) & (wanted.group[second] == two) & ~wanted.required[first, second]
+    if one == two:
+        chosen &= first < second
+    leading = np.where(share.leader == np.arange(share.leader.size), share.leader, -1)
+    bits = _bits(wanted.edges, share, leading) * chosen
+    found = np.flatnonzero(bits)
+    return Pairs(first[found], second[found], bits[found])
 
 
 def reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints) -> Ints:

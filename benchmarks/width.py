@@ -1,0 +1,64 @@
+"""How do time and memory of PC-AC grow with the number of variables, and beside another version of the library?
+
+    python benchmarks/width.py --variables 500 1643 5000 --before ../older-checkout
+
+Every table is searched in a process of its own, with one BLAS thread. `--before` names the root of another checkout of
+the repository; the same tables are searched there in the same run, and marks, numbers of tests and p-values compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from measuring import machine, markdown_table
+
+HERE = Path(__file__).parent
+ALPHA = 0.001
+HEADER = ["variables", "processor s", "peak MB", "edges", "before: s", "MB", "edges", "times faster", "same"]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--variables", type=int, nargs="+", default=[500, 1643])
+    parser.add_argument("--rows", type=int, default=850)
+    parser.add_argument("--before", type=Path, help="the root of another checkout")
+    chosen = parser.parse_args()
+    rows = []
+    for variables in chosen.variables:
+        now = _measured(HERE.parent, variables, chosen.rows)
+        before = None if chosen.before is None else _measured(chosen.before, variables, chosen.rows)
+        beside = ("", "", "") if before is None else _figures(before)
+        rows.append([f"{variables:,}", *_figures(now), *beside, *_ratio(now, before)])
+    print(machine(), end="\n\n")
+    print(markdown_table(HEADER, rows))
+
+
+def _measured(root: Path, variables: int, rows: int) -> dict[str, Any]:
+    """One search in a process of its own, by the library of a checkout."""
+    environment = os.environ | {"PYTHONPATH": f"{root / 'src'}:{HERE}", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, str(HERE / "width_of_one.py"), str(variables), str(rows), str(ALPHA)]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def _figures(found: dict[str, Any]) -> tuple[str, str, str]:
+    return f"{found['cpu']:.2f}", f"{found['peak_mb']:,.0f}", f"{found['edges']:,}"
+
+
+def _ratio(now: dict[str, Any], before: dict[str, Any] | None) -> tuple[str, str]:
+    if before is None:
+        return "", ""
+    same = all(now[key] == before[key] for key in ("marks", "tests", "log"))
+    return f"{before['cpu'] / now['cpu']:.1f}", "yes" if same else "NO"
+
+
+if __name__ == "__main__":
+    main()

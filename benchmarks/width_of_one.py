@@ -1,0 +1,47 @@
+"""One table of `width.py`: made, searched and measured in this process, by whatever version of the library is found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+import causalcontext as cc
+from workloads import wide_table
+
+COLUMNS = ("p", "statistic", "df", "n", "view")
+LARGEST_LOG = 2_000
+"""Up to so many variables all entries of the log are compared: to make them takes memory."""
+
+
+def measure(variables: int, rows: int, alpha: float) -> dict[str, Any]:
+    """Processor seconds, peak memory, and a hash of what was found."""
+    cc.discover(wide_table(8, 200, seed=1), "R", alpha=alpha, test="partial-correlation")  # loads the kernels
+    table = wide_table(variables, rows, seed=7)
+    begin = time.process_time()
+    result = cc.discover(table, "R", alpha=alpha, test="partial-correlation")
+    seconds = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    marks = hashlib.sha256(b"".join(graph.ends.tobytes() for graph in result.graphs.values())).hexdigest()
+    return {
+        "cpu": seconds,
+        "peak_mb": peak,
+        "edges": len(result.union.edges),
+        "marks": marks,
+        "tests": dict(result.tests_run),
+        "log": _log(result) if variables <= LARGEST_LOG else "",
+    }
+
+
+def _log(result: cc.ContextGraphs) -> str:
+    columns = (np.asarray(getattr(result.log, name), dtype=np.float64) for name in COLUMNS)
+    return hashlib.sha256(b"".join(np.nan_to_num(column, nan=-1.0).tobytes() for column in columns)).hexdigest()
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))))

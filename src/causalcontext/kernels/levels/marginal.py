@@ -1,0 +1,92 @@
+"""Pairs given nothing: which correlations are too large for chance, row by row of the matrix.
+
+A correlation is compared with a *limit* a little below the critical one; only what exceeds it is tested, by the very
+formulas of the other levels, so that the decisions are the same.
+"""
+
+from __future__ import annotations
+
+import math
+
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.levels.gaussian import ONE_VIEW, TESTABLE, Views, tail
+from causalcontext.kernels.levels.skeleton import DF, LABEL, MASK, REASON, ROWS, SEPARATED, STATISTIC, Decisions, P
+from causalcontext.kernels.limits import SPARE_ROWS
+
+_MARGIN = 1e-6
+
+
+@njit(cache=True, nogil=True)
+def squared_limit(data: Views, view: int, alpha: float) -> float:
+    """Squared correlations below this one have a p-value above alpha on the rows of a view; -1 with too few rows."""
+    df = float(data.rows[view] - 2)
+    if df < SPARE_ROWS:
+        return -1.0
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        if tail(data, ONE_VIEW, middle, df) > alpha:
+            low = middle
+        else:
+            high = middle
+    return low * low * (1.0 - _MARGIN)
+
+
+@njit(cache=True, nogil=True)
+def list_survivors(data: Views, views: Ints, limits: Floats, alpha: float, asked: Bools, begin: int, end: int,
+                   pairs: Ints) -> int:  # fmt: skip
+    """Write down the pairs `i < j`, `begin <= i < end`, that some view does not separate; how many there are.
+
+    Parameters
+    ----------
+    views, limits : arrays, shape (views,)
+        Whose rows answer, and their squared limits.
+    asked : array of bool, shape (N, N)
+    pairs : array of int, shape (2, room)
+        Written: there must be room for all that are asked.
+    """
+    found = 0
+    for i in range(begin, end):
+        for j in range(i + 1, asked.shape[0]):
+            if asked[i, j] and not _separated(data, views, limits, alpha, i, j):
+                pairs[0, found], pairs[1, found] = i, j
+                found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _separated(data: Views, views: Ints, limits: Floats, alpha: float, i: int, j: int) -> bool:
+    for v in range(views.size):
+        covariance = data.covariance[views[v]]
+        value = covariance[i, j]
+        if value * value < limits[v] * covariance[i, i] * covariance[j, j]:
+            continue
+        p = _answer(data, views[v], i, j)[0]
+        if not p > alpha:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _answer(data: Views, view: int, x: int, y: int) -> tuple[float, float, float]:
+    """The p-value, -1 where it cannot be tested, the correlation and the degrees of freedom."""
+    covariance, df = data.covariance[view], float(data.rows[view] - 2)
+    if df < SPARE_ROWS or covariance[x, x] <= 0.0 or covariance[y, y] <= 0.0:
+        return -1.0, math.nan, df
+    statistic = covariance[x, y] / math.sqrt(covariance[x, x] * covariance[y, y])
+    return tail(data, ONE_VIEW, statistic, df), statistic, df
+
+
+@njit(cache=True, nogil=True)
+def answer_pairs(data: Views, views: Ints, first: Ints, second: Ints, asked: Bools, decisions: Decisions) -> None:
+    """Fill the decisions on pairs that the empty set separates, `views[g]` answering for graph g; others are left."""
+    for k in range(first.size):
+        if not asked[k]:
+            continue
+        for g in range(views.size):
+            p, statistic, df = _answer(data, views[g], first[k], second[k])
+            facts, numbers = decisions.facts[k, g], decisions.numbers[k, g]
+            numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
+            facts[ROWS], facts[MASK], facts[REASON] = data.rows[views[g]], 0, TESTABLE
+            facts[LABEL], facts[SEPARATED] = ONE_VIEW, 1

@@ -1,0 +1,61 @@
+"""Level 0 of the linear-Gaussian tests: every pair of system variables at once, from a matrix of correlations.
+
+Nothing is written down about a pair that the empty set separates in every graph: its record is made again if somebody
+asks for it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.levels.marginal import answer_pairs, list_survivors, squared_limit
+from causalcontext.kernels.levels.skeleton import Decisions, no_decisions
+
+PAIRS_PER_CALL = 1_000_000
+"""Pairs that a call of the kernel looks at, so that Ctrl-C is heard."""
+
+
+class Marginal:
+    """What the empty set separates.
+
+    Parameters
+    ----------
+    prepared : PreparedGaussian
+    views : array of int, shape (graphs,)
+        The view that answers in every graph.
+    asked : array of bool, shape (N, N)
+        Pairs of system variables.
+    """
+
+    def __init__(self, prepared: PreparedGaussian, views: Ints, asked: Bools) -> None:
+        self.prepared, self.views, self.asked = prepared, views, asked
+
+    def survivors(self, alpha: float) -> tuple[Ints, Ints]:
+        """The pairs that are not separated in all graphs, in row order."""
+        places = np.unique(self._places())
+        data, size = self.prepared.views(0), len(self.asked)
+        limits = np.array([squared_limit(data, int(place), alpha) for place in places])
+        step = max(1, PAIRS_PER_CALL // size)
+        room, found = np.empty((2, step * size), dtype=np.int64), []
+        for begin in range(0, size, step):
+            end = min(begin + step, size)
+            count = list_survivors(data, places, limits, alpha, self.asked, begin, end, room)
+            found.append(room[:, :count].copy())
+        first, second = np.concatenate(found, axis=1)
+        return first, second
+
+    def separates(self, first: Ints, second: Ints) -> Bools:
+        """Whether these pairs, none of which survived, were asked about."""
+        return np.asarray(self.asked[first, second])
+
+    def decisions(self, first: Ints, second: Ints) -> Decisions:
+        """The decisions on such pairs; of pairs that were not asked about, nothing."""
+        found = no_decisions(first.size, self.views.size, 0)
+        answer_pairs(self.prepared.views(0), self._places(), first, second, self.separates(first, second), found)
+        return found
+
+    def _places(self) -> Ints:
+        """Where the moments of every graph's view are."""
+        return np.array([self.prepared.place(int(view)) for view in self.views], dtype=np.int64)

@@ -1,0 +1,141 @@
+"""A ledger that leaves out what the empty set separates says the same as one that lists every pair."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import naive
+from causalcontext import Knowledge, discover
+from causalcontext.data.survey import take_survey
+from causalcontext.data.tables import read_table
+from causalcontext.independence.registry import find_test
+from causalcontext.questions import adaptive, masked, pooled
+from causalcontext.results.log import Decision, TrialLog
+from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.ledger import pairs_at, slots
+from causalcontext.search.marginal import Marginal
+from causalcontext.search.plan import Plan
+from causalcontext.search.split import SplitSearch
+
+COLUMNS = ("decision", "p", "statistic", "df", "n", "view", "given", "reason", "untested", "cut", "label")
+
+
+class Unscreened(SplitSearch):
+    """A search that records every pair."""
+
+    def screen(self, plan, asked):
+        return None
+
+
+def random_table(seed: int, contexts: int, columns: int = 12) -> pd.DataFrame:
+    """A sparse linear system with shifted means, units far apart, a constant here and a collinear column there."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(60, 400))
+    labels = rng.integers(0, 2 + seed % 2, (rows, contexts))
+    values = rng.standard_normal((rows, columns))
+    for j in range(1, columns):
+        for i in rng.choice(j, size=min(j, int(rng.integers(0, 3))), replace=False):
+            here = labels[:, 0] > 0 if contexts and rng.random() < 0.3 else 1.0
+            values[:, j] += here * rng.choice([-0.7, 0.5]) * values[:, i]
+    if seed % 3 == 0:
+        values[:, 5] = values[:, 1] - values[:, 2]
+    if contexts:
+        values[:, 3] += labels.sum(axis=1)
+        values[labels[:, 0] == 0, 4] *= 0.0 if seed % 4 == 0 else 1.0
+    table = pd.DataFrame(values * 10.0 ** rng.integers(-3, 4, columns) + 7, columns=[f"X{j}" for j in range(columns)])
+    for k in range(contexts):
+        table.insert(int(rng.integers(0, table.shape[1])), f"R{k}", labels[:, k])
+    return table
+
+
+def both(table: pd.DataFrame, contexts: int, rule, knowledge: Knowledge, **settings):
+    """What the two kinds of ledger find, with their logs."""
+    data = read_table(table, [f"R{k}" for k in range(contexts)] or None)
+    prepared = find_test("partial-correlation").prepare(data, take_survey(data))
+    cells = (0,) if rule is pooled else tuple(range(len(data.contexts.cells)))
+    plan = Plan(table.shape[1], data.contexts, rule, cells, knowledge.links(data.names), 0.05, table.shape[1],
+                **settings)  # fmt: skip
+    found = [algorithm_1(kind(prepared), plan, 1, lambda *_: None) for kind in (SplitSearch, Unscreened)]
+    return found, [TrialLog.from_ledger(plan, one.ledger, len(cells), prepared.labels) for one in found]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("contexts", [0, 1, 2])
+@pytest.mark.parametrize("rule", [adaptive, masked, pooled])
+def test_every_mark_and_every_entry_is_the_same(seed, contexts, rule):
+    known = Knowledge(required=[("X0", "X3")], forbidden=[("X1", "X2"), ("X2", "X1"), ("X6", "X7")])
+    scope = ("adaptive", "cycle", "always")[seed % 3] if rule is adaptive else "adaptive"
+    rules = ("majority", "conservative", "first")
+    (sparse, dense), (mine, theirs) = both(random_table(seed, contexts), contexts, rule,
+                                           known if seed % 2 else Knowledge(), masked_scope=scope,
+                                           collider_rule=rules[seed % 3])  # fmt: skip
+    assert np.array_equal(sparse.ends, dense.ends)
+    assert sparse.ledger.tests.tolist() == dense.ledger.tests.tolist()
+    assert sparse.ledger.first.size < dense.ledger.first.size
+    for name in COLUMNS:
+        assert np.array_equal(getattr(mine, name), getattr(theirs, name), equal_nan=True), name
+    assert mine == theirs
+    for g in range(sparse.ledger.graphs):
+        for x, y in zip(dense.ledger.first.tolist(), dense.ledger.second.tolist(), strict=True):
+            assert sparse.ledger.separating_set(g, x, y) == dense.ledger.separating_set(g, x, y)
+
+
+def test_the_log_tells_about_pairs_one_by_one_and_in_blocks():
+    _, (mine, theirs) = both(random_table(2, 1), 1, adaptive, Knowledge())
+    for name in COLUMNS:
+        parts = [getattr(entries, name) for _, entries in mine.blocks(7)]
+        if name != "given":
+            assert np.array_equal(np.concatenate(parts, axis=1), getattr(theirs, name), equal_nan=True)
+    for slot in range(mine.pairs):
+        assert mine.conditions(1, slot) == theirs.conditions(1, slot)
+        assert mine.strength(0, slot) == pytest.approx(theirs.strength(0, slot), nan_ok=True)
+        assert mine.at(0, slot).decision == theirs.decision[0, slot]
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 0.001, 0.05, 0.5])
+def test_survivors_are_those_of_the_naive_test(alpha):
+    table = random_table(1, 1).drop(columns="R0").assign(R=np.arange(len(random_table(1, 1))) % 2)
+    data = read_table(table, "R")
+    prepared = find_test("partial-correlation").prepare(data, take_survey(data))
+    asked = ~np.eye(table.shape[1], dtype=bool)
+    asked[-1], asked[:, -1] = False, False
+    asked[2, 3] = asked[3, 2] = False
+    first, second = Marginal(prepared, np.array([0, 1]), asked).survivors(alpha)
+    values, here = table.to_numpy(), table["R"].to_numpy() == 0
+    expected = [
+        (i, j) for i in range(table.shape[1] - 1) for j in range(i + 1, table.shape[1] - 1)
+        if asked[i, j] and min(naive.partial_correlation(values, i, j, ())[-1],
+                               naive.partial_correlation(values[here], i, j, ())[-1]) <= alpha
+    ]  # fmt: skip
+    assert list(zip(first.tolist(), second.tolist(), strict=True)) == expected
+
+
+def test_with_too_few_rows_everything_survives():
+    table = random_table(4, 0).head(6)
+    data = read_table(table, None)
+    prepared = find_test("partial-correlation").prepare(data, take_survey(data))
+    asked = ~np.eye(12, dtype=bool)
+    assert Marginal(prepared, np.array([0]), asked).survivors(0.05)[0].size == 66
+
+
+def test_places_of_pairs_and_back():
+    for variables in (2, 3, 9):
+        first, second = np.triu_indices(variables, 1)
+        places = slots(first, second, variables)
+        assert places.tolist() == list(range(first.size))
+        assert [array.tolist() for array in pairs_at(places, variables)] == [first.tolist(), second.tolist()]
+
+
+def test_an_interrupted_first_level_decides_nothing(monkeypatch):
+    def screen(self, plan, asked):
+        raise KeyboardInterrupt
+
+    from causalcontext.errors import InterruptedSearch
+
+    monkeypatch.setattr(SplitSearch, "screen", screen)
+    with pytest.raises(InterruptedSearch) as caught:
+        discover(random_table(1, 1), "R0", test="partial-correlation")
+    result = caught.value.result
+    assert (result.log.decision == Decision.UNTESTABLE).all()
+    assert "interrupted before" in result.explain("X0", "X1")
+    assert len(result.union.edges) == 13 * 12 // 2
