@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
@@ -24,9 +25,11 @@ from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.ends import directed as directed_ends
 from causalcontext.knowledge import Knowledge
-from causalcontext.score.exact_search import search_exactly
+from causalcontext.score.columns import make_columns
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.order_search import search_orders
+from causalcontext.score.order_search import Clock
+from causalcontext.score.problem import Workshop
+from causalcontext.score.search import Effort, search
 from causalcontext.score.setup import set_up
 from causalcontext.simulate import ContextSCM, random_model
 from measuring import machine, markdown_table
@@ -185,13 +188,19 @@ def _print_exact(options: argparse.Namespace) -> None:
 def reaches_optimum(design: Mapping[str, Any], rows: int, seed: int) -> tuple[bool, float]:
     """Whether the best start reaches the optimum, and the share of starts that do."""
     table = random_model(seed=seed, **design).sample(rows, np.random.default_rng([seed, rows]))
+    return reached(table, curves=False)
+
+
+def reached(table: pd.DataFrame, curves: bool) -> tuple[bool, float]:
+    """The same for a table, with straight lines or with curves."""
     data = read_table(table, "R")
     setup = set_up(data, take_survey(data), Knowledge().links(data.names))
-    best = search_exactly(setup, ScoreOptions()).score
-    scores = [
-        model.score for model in search_orders(setup, ScoreOptions(), 0, 1, lambda size, done, total: None).models
-    ]
-    return max(scores) > best - SAME_SCORE, float(np.mean([score > best - SAME_SCORE for score in scores]))
+    columns, effort = make_columns(setup, curves), Effort(0, 1, lambda size, done, total: None, Clock())
+    exact, order = (search(Workshop(setup, columns, ScoreOptions(search=how)), curves, effort)
+                    for how in ("exact", "order"))  # fmt: skip
+    scores = [model.score for model in order.models]
+    floor = exact.best.score - SAME_SCORE
+    return max(scores) > floor, float(np.mean([score > floor for score in scores]))
 
 
 def _options() -> argparse.Namespace:

@@ -153,8 +153,10 @@ OPTIONS = {
     "an unknown test": option_case(test="fisherz"),
     "an unknown collider rule": option_case(collider_rule="majorty"),
     "an unknown treatment of missing values": option_case(missing="drop"),
-    "categories for score-ac": table_case(
-        good_table(Z=["a", "b"] * (ROWS // 2)), cc.NotYetError, options={"method": "score-ac"}
+    "many categories for score-ac": table_case(
+        pd.concat([good_table()] * 4, ignore_index=True).assign(Z=[f"z{row % 25}" for row in range(4 * ROWS)]),
+        cc.NotYetError,
+        options={"method": "score-ac"},
     ),
     "missing values dropped test by test, without tests": option_case(missing="testwise", method="score-ac"),
     "a negative size of conditioning sets": option_case(max_given=-1),

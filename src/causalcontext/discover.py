@@ -87,10 +87,11 @@ def discover(
         For tests that draw random numbers, and for the random starts of "score-ac".
     progress : bool or callable
         Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
-    search, transform, starts, penalty, time_limit
-        For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders;
-        `transform` may replace columns by normal scores of their ranks ("auto" asks the likelihood); `penalty` 1 is
-        the plain BIC; after `time_limit` seconds the best model so far is returned.
+    search, transform, starts, curves, penalty, time_limit
+        For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders, "auto"
+        takes the quicker one; `transform` may replace columns by normal scores of their ranks, and `curves` may bend
+        mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC; after `time_limit` seconds the best model
+        so far is returned.
 
     Returns
     -------

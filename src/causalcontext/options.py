@@ -64,9 +64,10 @@ class Options:
     )
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
-    search: str = option("order", "NAME", "score-ac: order, or exact for small tables.")
+    search: str = option("auto", "NAME", "score-ac: auto (the quicker one), order, or exact for small tables.")
     transform: str = option("auto", "NAME", "score-ac: auto, none or ranks.")
     starts: int | None = option(None, "N", "score-ac: random starts.")
+    curves: str = option("auto", "NAME", "score-ac: auto (where they pay), never or always.")
     penalty: float = option(2.0, "NUMBER", "score-ac: the price of a parameter; 1 is the plain BIC.")
     time_limit: float | None = option(None, "SECONDS", "score-ac: the best model found by then.")
 
@@ -96,7 +97,7 @@ class Options:
     @property
     def score(self) -> ScoreOptions:
         """Those of the score-based engine."""
-        return ScoreOptions(self.search, self.transform, self.starts, self.penalty, self.time_limit)
+        return ScoreOptions(self.search, self.transform, self.starts, self.penalty, self.time_limit, self.curves)
 
     @property
     def threads(self) -> int:
@@ -125,6 +126,7 @@ class Keywords(TypedDict, total=False):
     search: str
     transform: str
     starts: int | None
+    curves: str
     penalty: float
     time_limit: float | None
 

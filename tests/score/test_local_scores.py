@@ -1,24 +1,20 @@
-"""Every local score from moments equals its twin from rows; the memory of a path never lies."""
+"""Every local score from moments equals its twin from rows: lines and curves, noise laws, logits."""
 
+import naive_laws
 import naive_score
 import numpy as np
 import pandas as pd
 import pytest
-from score_tables import model_table, setup_of
+from scipy.optimize import minimize
+from score_tables import curved_table, fits_of, kinds_table, model_table, scores_of, setup_of, workshop_of
 
-from causalcontext.kernels.orders.context_parents import (
-    choose_context_parents,
-    log_wilks,
-    logit_score,
-    no_memory,
-    remembered_score,
-)
-from causalcontext.kernels.orders.parent_sets import fit, no_fits, on_path, residual_variance, scratch, would_change
 from causalcontext.kernels.orders.partitions import Partitions, best_partition, best_score, chosen_slots
+from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
+from causalcontext.knowledge import Knowledge
+from causalcontext.score.columns import LINEAR, make_columns
+from causalcontext.score.model import members
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import context_table, lattice_layout, make_blocks
-
-OPTIONS = ScoreOptions()
+from causalcontext.score.problem import MIXED, PLAIN, Workshop
 
 
 @pytest.fixture
@@ -26,103 +22,175 @@ def generator():
     return np.random.default_rng(20)
 
 
-@pytest.mark.parametrize("contexts", [2, 3])
-@pytest.mark.parametrize("parents", [(), (1,), (0, 3, 4)])
-def test_block_scores_are_those_of_the_rows(contexts, parents):
-    setup = setup_of(model_table(400, 3, contexts=contexts, nodes=6))
-    masks = list(range(1, 1 << contexts))
-    blocks, work, node = make_blocks(setup, OPTIONS, masks), scratch(5, 6), 2
-    for b, mask in enumerate(masks):
-        rows = np.isin(setup.codes, [r for r in range(contexts) if mask >> r & 1])
-        left = residual_variance(blocks.covariance[b], node, np.array([*parents, 0]), len(parents), work)
-        score = blocks.base[b] - 0.5 * blocks.rows[b] * np.log(left) - blocks.price[b] * len(parents)
-        assert score == pytest.approx(naive_score.local_score(setup.values[rows], node, parents, 2.0), abs=1e-6)
-    left = residual_variance(blocks.covariance[-1], node, np.array([*parents, 0]), len(parents), work)
-    score = blocks.base[-1] - 0.5 * setup.rows * np.log(left) - blocks.price[-1] * len(parents)
-    naive = naive_score.shifted_score(setup.values, setup.codes, node, parents, 2.0)
-    assert score == pytest.approx(naive, abs=1e-6)
+def design_of(layout, block, columns):
+    """The columns of a regression on its rows, intercepts first; the rows; the sum of the columns' prices."""
+    setup, tables = layout.setup, layout.tables
+    _, _, design, mask, by_context, _ = tables.block[block]
+    code = setup.rows.codes[-1]
+    rows = np.isin(code, members(mask, setup.contexts))
+    code = code[rows]
+    shifts = [(code == r).astype(float) for r in members(mask, setup.contexts)] if by_context else [np.ones(len(code))]
+    lives = [tables.about[design, 4, c] for c in columns]
+    own = [layout.columns.values[tables.about[design, 2, c], rows] * ((where >> code & 1) if where else 1.0)
+           for c, where in zip(columns, lives, strict=True)]  # fmt: skip
+    sizes = [np.isin(code, members(where, setup.contexts)).sum() if where else len(code) for where in lives]
+    curved = tables.about[design, 6, columns].sum() if len(columns) else 0
+    price = sum(np.log(size) for size in sizes) + curved * np.log(10)
+    return np.stack([*shifts, *own], axis=1), rows, price
 
 
-def test_growing_takes_what_raises_the_score_and_the_score_is_that_of_the_parents(generator):
-    setup = setup_of(model_table(300, 11, nodes=8))
-    layout = lattice_layout(setup, OPTIONS)
-    fits, work = no_fits(7, 4, 8), scratch(7, 8)
-    nobody = np.zeros(7, dtype=bool)
-    for node in range(7):
-        for slot, mask in enumerate(layout.masks):
-            work.candidates[:] = generator.random(7) < 0.7
-            work.candidates[node] = False
-            candidates = np.flatnonzero(work.candidates)
-            fit(layout.problem.blocks, slot, node, nobody, fits, slot, work)
-            parents = fits.parents[node, slot, : fits.taken[node, slot]].tolist()
-            rows = setup.values[np.isin(setup.codes, [r for r in range(2) if mask >> r & 1])]
-            own = naive_score.local_score(rows, node, parents, 2.0)
-            assert fits.score[node, slot] == pytest.approx(own, abs=1e-6)
-            assert set(parents) <= set(candidates.tolist())
-            for parent in parents:
-                rest = [other for other in parents if other != parent]
-                assert naive_score.local_score(rows, node, rest, 2.0) <= own + 1e-9
+def naive_number(layout, block, node, columns, laws):
+    """The score of a number from its rows, by least squares."""
+    design, rows, price = design_of(layout, block, columns)
+    response = layout.columns.values[layout.columns.first[node], rows]
+    residual = naive_score.regression_residual(response, design)
+    shifts = design.shape[1] - len(columns)
+    score = naive_score.log_likelihood(residual) - np.log(len(residual)) * (shifts + 1) - price
+    gain = law_gain(residual.copy(), len(residual), float(len(residual)), law_table(), np.zeros(MANY + 5))
+    return score + (gain if laws else 0.0)
 
 
-def test_the_path_says_truly_whether_a_candidate_matters(generator):
-    setup = setup_of(model_table(300, 12, nodes=10, density=0.6))
-    blocks = lattice_layout(setup, OPTIONS).problem.blocks
-    p, nobody = 9, np.zeros(9, dtype=bool)
-    fits, again, work = no_fits(p, 4, 10), no_fits(p, 4, 10), scratch(p, 10)
-    matters = 0
-    for _ in range(400):
-        node, other = generator.choice(p, 2, replace=False)
-        slot = int(generator.integers(4))
-        candidates = generator.random(p) < 0.6
-        candidates[[node, other]] = False
-        work.candidates[:] = candidates
-        fit(blocks, slot, node, nobody, fits, slot, work)
-        changes = would_change(blocks, slot, node, other, fits, slot, work)
-        work.candidates[:] = candidates
-        work.candidates[other] = True
-        fit(blocks, slot, node, nobody, again, slot, work)
-        assert changes == on_path(again, node, slot, other)
-        if not changes:
-            assert again.score[node, slot] == fits.score[node, slot]
-        matters += changes
-    assert 50 < matters < 350
+def columns_for(layout, design, node, generator, size):
+    """Random columns of other variables; of those that live in some contexts only one per variable."""
+    about, first = layout.tables.about[design], layout.tables.first[design]
+    offered = [c for c in range(first[0], first[layout.setup.variables]) if about[0, c] != node]
+    chosen, families = [], set()
+    for c in generator.permutation(offered).tolist():
+        if len(chosen) < size and (design == PLAIN or about[3, c] not in families):
+            chosen.append(c)
+            families.add(about[3, c])
+    return chosen
+
+
+@pytest.mark.parametrize("contexts", [1, 2, 3])
+@pytest.mark.parametrize("laws", [False, True])
+def test_scores_of_numbers_are_those_of_the_rows(contexts, laws, generator):
+    table = curved_table(400, 3, max(contexts, 2)).assign(Q=lambda t: -5.0 * t["A"] + generator.normal(size=400))
+    table = table[generator.permutation(table.columns)]
+    workshop = workshop_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None)
+    layout = workshop.lattice(True, laws)
+    wanted = []
+    for block in range(len(layout.tables.block)):
+        for size in (0, 1, 4):
+            node = int(generator.integers(layout.setup.variables))
+            columns = columns_for(layout, layout.tables.block[block, 2], node, generator, size)
+            wanted.append((block, node, columns))
+    for (block, node, columns), row in zip(wanted, scores_of(layout, wanted), strict=True):
+        assert row[0] == pytest.approx(naive_number(layout, block, node, columns, laws), abs=1e-5)
+
+
+def test_without_curves_and_laws_it_is_the_linear_gaussian_score():
+    workshop = workshop_of(model_table(400, 3, nodes=6), laws=False)
+    layout = workshop.lattice(False)
+    first, values, code = layout.columns.first, layout.setup.rows.values.T, layout.setup.rows.codes[-1]
+    assert layout.rows.facts[1] == 0.0
+    for parents in ((), (1,), (0, 3, 4)):
+        columns = [int(first[j]) for j in parents]
+        found = scores_of(layout, [(block, 2, columns) for block in range(layout.shifted + 1)])[:, 0]
+        naive = [naive_score.local_score(values[np.isin(code, members(mask, 2))], 2, parents, 2.0)
+                 for mask in layout.masks]  # fmt: skip
+        naive.append(naive_score.shifted_score(values, code, 2, parents, 2.0))
+        assert found == pytest.approx(naive, abs=1e-6)
+
+
+def test_columns_span_what_they_are_made_of():
+    """A variable's columns are centred, of variance 1 and uncorrelated, and span the functions they stand for."""
+    setup = setup_of(curved_table(500, 2))
+    columns = make_columns(setup, True)
+    for j in range(setup.variables):
+        own = columns.values[columns.first[j] : columns.first[j + 1]]
+        assert np.allclose(own @ own.T / 500, np.eye(len(own)), atol=1e-6)
+        assert columns.offers[columns.first[j]].kind == LINEAR
+        x = setup.rows.values[j]
+        knots = np.quantile(x, [0.2, 0.4, 0.6, 0.8])
+        steps = np.quantile(x, [0.2, 0.35, 0.5, 0.65, 0.8])
+        functions = [x, x * x, *(np.maximum(x - k, 0) ** 2 for k in knots), *((x > s).astype(float) for s in steps)]
+        for function in functions:
+            centred = function - function.mean()
+            assert naive_score.regression_residual(centred, own.T) == pytest.approx(0.0, abs=1e-5)
+    code = setup.rows.codes[-1]
+    for r in range(2):
+        here = columns.values[:, code == r]
+        assert columns.means[r] == pytest.approx(here.mean(axis=1))
+        assert columns.scatter[r] == pytest.approx(np.cov(here, bias=True) * here.shape[1], abs=1e-6)
+
+
+LAWS = {"normal": lambda g: g.normal(size=600), "exponential": lambda g: 7.0 - 2.0 * g.exponential(size=600),
+        "uniform": lambda g: g.uniform(-3, 1, size=600), "heavy": lambda g: g.standard_t(5, size=600),
+        "two hills": lambda g: np.where(g.random(600) < 0.6, -2.0, 1.5) + 0.7 * g.normal(size=600)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_noise_law_gains_what_a_general_optimiser_finds(name, generator):
+    residual = LAWS[name](generator)
+    found = law_gain(residual.copy(), 600, 600.0, law_table(), np.zeros(MANY + 5))
+    naive = naive_laws.law_gain(residual)
+    assert found == pytest.approx(naive, abs=0.3 + 0.01 * naive)
+    assert (found > 0) == (name != "normal")
+
+
+def test_gaussian_noise_rarely_gets_a_law(generator):
+    law = np.zeros(MANY + 5)
+    taken = sum(law_gain(generator.normal(size=200), 200, 200.0, law_table(), law) > 0 for _ in range(300))
+    assert taken <= 9
+
+
+def test_constant_and_tiny_residuals_have_no_law():
+    law = np.zeros(MANY + 5)
+    assert law_gain(np.zeros(50), 50, 50.0, law_table(), law) == 0.0
+    assert law_gain(1e-9 * np.random.default_rng(1).exponential(size=50), 50, 50.0, law_table(), law) == 0.0
+
+
+def test_growing_takes_what_raises_the_score_and_the_score_is_that_of_the_columns(generator):
+    layout = workshop_of(curved_table(300, 11), laws=False).lattice(True)
+    p, blocks = layout.setup.variables, len(layout.tables.block)
+    tasks = [(block, node) for block in range(blocks) for node in range(p)]
+    candidates = generator.random((len(tasks), p)) < 0.7
+    candidates[np.arange(len(tasks)), [node for _, node in tasks]] = False
+    scores, sets = fits_of(layout, tasks, candidates)
+    for (block, node), allowed, score, chosen in zip(tasks, candidates, scores, sets, strict=True):
+        assert score == pytest.approx(naive_number(layout, block, node, chosen, False), abs=1e-5)
+        about = layout.tables.about[layout.tables.block[block, 2]]
+        assert allowed[about[0, chosen]].all()
+        fewer = [[c for c in chosen if c != one] for one in chosen]
+        assert all(naive_number(layout, block, node, rest, False) <= score + 1e-6 for rest in fewer)
 
 
 def test_forced_parents_stay():
-    setup = setup_of(model_table(300, 13))
-    blocks = lattice_layout(setup, OPTIONS).problem.blocks
-    fits, work = no_fits(7, 4, 10), scratch(7, 10)
-    forced = np.array([False, True, False, True, False, False, False])
-    work.candidates[:] = True
-    work.candidates[0] = False
-    fit(blocks, 2, 0, forced, fits, 2, work)
-    assert {1, 3} <= set(fits.parents[0, 2, : fits.taken[0, 2]].tolist())
+    knowledge = Knowledge(required=[("X1", "X0"), ("X3", "X0")])
+    setup = setup_of(model_table(300, 13), knowledge=knowledge)
+    place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
+    layout = Workshop(setup, make_columns(setup, False), ScoreOptions()).lattice(False)
+    _, sets = fits_of(layout, [(2, place["X0"])], [np.arange(setup.variables) != place["X0"]])
+    assert {int(layout.columns.first[place[name]]) for name in ("X1", "X3")} <= set(sets[0])
 
 
 @pytest.mark.parametrize("contexts", [2, 3, 4])
-def test_best_partition_is_the_best_of_all(contexts, generator):
-    slots = 1 << contexts
-    family = Partitions(contexts, *(np.zeros((1, slots), dtype=np.int64),) * 3, np.zeros(1, dtype=np.int64))
+@pytest.mark.parametrize("more", [1, 2])
+def test_best_partition_is_the_best_of_all(contexts, more, generator):
+    slots = (1 << contexts) - 1 + more
+    unused = np.zeros((2, 1, slots), dtype=np.int64)
+    family = Partitions(contexts, unused[0], unused, np.zeros(1, dtype=np.int64))
+    pooled = (1 << contexts) - 2
     for _ in range(50):
         scores = generator.normal(size=slots)
         ways = [way for way in naive_score.partitions(list(range(contexts))) if len(way) > 1]
         worth = [sum(scores[sum(1 << r for r in block) - 1] for block in way) for way in ways]
-        assert best_partition(family, 0, scores) == pytest.approx(max(worth))
-        best = max([*worth, scores[-1], scores[-2]])
+        assert best_partition(contexts, unused, 0, scores) == pytest.approx(max(worth))
+        best = max([*worth, *scores[pooled:]])
         assert best_score(family, 0, scores, True) == pytest.approx(best)
         assert sum(scores[slot] for slot in chosen_slots(family, 0, scores, True)) == pytest.approx(best)
-        assert chosen_slots(family, 0, scores, False) == [slots - 2]
+        assert chosen_slots(family, 0, scores, False) == [pooled]
 
 
 def test_best_cut_of_a_merge_tree(generator):
-    left = np.array([[0, 1, 2, 3, 4, 0, 2, 5, 7, 0]])
-    right = np.array([[0, 1, 2, 3, 4, 1, 3, 4, 6, 0]])
-    family = Partitions(5, left, left, right, np.zeros(1, dtype=np.int64))
+    joins = np.array([[[0, 1, 2, 3, 4, 0, 2, 5, 7, 0]], [[0, 1, 2, 3, 4, 1, 3, 4, 6, 0]]])
+    family = Partitions(5, joins[0], joins, np.zeros(1, dtype=np.int64))
     cuts = [[7, 6], [7, 2, 3], [5, 4, 6], [5, 4, 2, 3], [0, 1, 4, 6], [0, 1, 4, 2, 3]]
     for _ in range(50):
         scores = generator.normal(size=10)
         best = max(sum(scores[slot] for slot in cut) for cut in cuts)
-        assert best_partition(family, 0, scores) == pytest.approx(best)
+        assert best_partition(5, joins, 0, scores) == pytest.approx(best)
         chosen = chosen_slots(family, 0, scores, True)
         assert sum(scores[chosen]) == pytest.approx(max(best, scores[8], scores[9]))
 
@@ -130,43 +198,114 @@ def test_best_cut_of_a_merge_tree(generator):
 @pytest.mark.parametrize("contexts", [2, 3])
 @pytest.mark.parametrize("parents", [(), (1,), (0, 2, 4)])
 def test_the_context_score_is_that_of_a_general_optimiser(contexts, parents):
-    setup = setup_of(model_table(300, 5, contexts=contexts, nodes=6, context_noise=2.0))
-    table = context_table(setup, OPTIONS)
-    chosen = np.array(parents, dtype=np.int64)
-    naive = naive_score.context_score(setup.values, setup.codes, parents, 2.0)
-    assert logit_score(table, chosen, len(chosen)) == pytest.approx(naive, abs=1e-4)
-    memory = no_memory()
-    first = remembered_score(table, chosen, len(chosen), memory)
-    assert remembered_score(table, chosen, len(chosen), memory) == first == logit_score(table, chosen, len(chosen))
+    layout = workshop_of(model_table(300, 5, contexts=contexts, nodes=6, context_noise=2.0)).lattice(True)
+    setup, pooled = layout.setup, layout.masks.index((1 << contexts) - 1)
+    naive = naive_score.context_score(setup.rows.values.T, setup.rows.codes[-1], parents, 2.0)
+    columns = [int(layout.columns.first[j]) for j in parents]
+    assert scores_of(layout, [(pooled, setup.variables, columns)])[0, 0] == pytest.approx(naive, abs=1e-4)
 
 
-def test_wilks_lambda_is_the_discriminant_ratio():
-    setup = setup_of(model_table(300, 6, contexts=3, nodes=6))
-    table = context_table(setup, OPTIONS)
-    for parents in ([1], [0, 3], [0, 1, 2, 4]):
-        gain = -0.5 * 300 * log_wilks(table, np.array(parents), len(parents))
-        assert gain == pytest.approx(naive_score.wilks_gain(setup.values, setup.codes, parents))
+def ordered_score(codes, design, price):
+    """Proportional odds by a general optimiser, with the ridge of the logit."""
+    classes = int(codes.max()) + 1
+
+    def parts(slopes):
+        cuts = np.concatenate([[-np.inf], np.cumsum([slopes[0], *np.exp(slopes[1 : classes - 1])]), [np.inf]])
+        eta = design @ slopes[classes - 1 :]
+        with np.errstate(over="ignore"):
+            below = 1 / (1 + np.exp(-(cuts[codes + 1] - eta))) - 1 / (1 + np.exp(-(cuts[codes] - eta)))
+        return np.log(np.maximum(below, 1e-300))
+
+    def loss(slopes):
+        return -parts(slopes).sum() + 0.5e-2 * np.sum(slopes[classes - 1 :] ** 2)
+
+    start = np.zeros(classes - 1 + design.shape[1])
+    start[0] = -1.0
+    best = minimize(loss, start, method="BFGS", options={"gtol": 1e-6, "maxiter": 2000})
+    return parts(best.x).sum() - price * len(start)
+
+
+def test_categories_and_ordered_columns_are_scored_by_their_logits():
+    layout = workshop_of(kinds_table(400, 4)).lattice(True)
+    setup, first = layout.setup, layout.columns.first
+    place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
+    pooled, values = layout.masks.index(3), layout.columns.values
+    for parents in ((), ("N",), ("N", "M")):
+        columns = [int(first[place[name]]) for name in parents]
+        codes = setup.rows.codes[place["K"]]
+        naive = naive_score.context_score(values[columns].T.reshape(400, -1), codes, range(len(columns)), 2.0)
+        found = scores_of(layout, [(pooled, place[name], columns) for name in ("K", "O")])[:, 0]
+        assert found[0] == pytest.approx(naive, abs=1e-3)
+        order = ordered_score(setup.rows.codes[place["O"]], values[columns].T.reshape(400, -1), np.log(400))
+        assert found[1] == pytest.approx(order, abs=1e-2)
+
+
+def test_a_count_is_no_better_known_than_its_bin(generator):
+    """The likelihood is that of the count plus a uniform number in its bin, averaged over that number."""
+    rows = kinds_table(400, 4)
+    layout = workshop_of(rows, laws=False).lattice(True)
+    setup, first = layout.setup, layout.columns.first
+    place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
+    pooled, columns = layout.masks.index(3), [int(first[place["N"]]), int(first[place["K"]])]
+    found = scores_of(layout, [(pooled, place["M"], columns)])[0, 0]
+    spread = rows["M"].std(ddof=0)
+    assert setup.gap[place["M"]] == pytest.approx(1.0 / spread)
+    design = np.column_stack([np.ones(400), layout.columns.values[columns].T])
+    residual = naive_score.regression_residual(setup.rows.values[place["M"]], design)
+    variance = np.mean([np.var(residual + generator.uniform(-0.5, 0.5, 400) / spread) for _ in range(2000)])
+    naive = -200 * (np.log(variance) + 1 + np.log(2 * np.pi)) - np.log(400) * 4
+    assert found == pytest.approx(naive, abs=0.5)
+    assert setup.gap[place["N"]] == 0.0
+
+
+def test_a_category_offers_its_levels_and_a_number_its_curves():
+    layout = workshop_of(kinds_table(400, 4)).lattice(True)
+    setup, first = layout.setup, layout.columns.first
+    place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
+    sizes = {name: int(first[j + 1] - first[j]) for name, j in place.items() if name != "R"}
+    assert sizes["K"] == 3
+    assert sizes["O"] == 3
+    assert sizes["N"] == 11
+    codes = setup.rows.codes[place["K"]]
+    own = layout.columns.values[first[place["K"]] : first[place["K"] + 1]]
+    for level in range(3):
+        assert np.corrcoef(own[level], codes == level)[0, 1] == pytest.approx(1.0)
 
 
 def test_separated_contexts_have_a_finite_score(generator):
     x = generator.normal(size=200)
-    setup = setup_of(pd.DataFrame({"X": x, "Y": generator.normal(size=200), "R": (x > 0).astype(int)}))
-    table = context_table(setup, OPTIONS)
-    names = {position: place for place, position in enumerate(setup.position)}
-    chosen, count = choose_context_parents(table, np.ones(2, dtype=bool))
-    assert chosen[:count].tolist() == [names[0]]
-    assert -2 * np.log(200) - 5 < logit_score(table, chosen, count) < 0
+    layout = workshop_of(pd.DataFrame({"X": x, "Y": generator.normal(size=200), "R": (x > 0).astype(int)})).lattice(
+        True
+    )
+    names = {position: place for place, position in enumerate(layout.setup.position)}
+    scores, sets = fits_of(layout, [(2, 2)], [[True, True]])
+    assert {int(layout.tables.about[PLAIN, 0, c]) for c in sets[0]} == {names[0]}
+    assert -2 * np.log(200) - 8 < scores[0] < 0
+
+
+def test_two_contexts_may_have_slopes_of_their_own():
+    assert workshop_of(model_table(300, 1)).lattice(False).tables.block[-1, 2] == MIXED
+    assert len(workshop_of(model_table(300, 1, contexts=3)).lattice(False).tables.block) == 7 + 1
+    many = workshop_of(model_table(300, 1, contexts=5))
+    assert many.layout([1, 31], False).tables.block[-1, 2] != MIXED
+
+
+def correlations(scatter):
+    scale = np.sqrt(np.diagonal(scatter))
+    return scatter / scale[:, None] / scale
 
 
 def test_a_long_table_is_scored_on_part_of_its_rows(monkeypatch):
     import causalcontext.score.setup as module
 
     table = model_table(4000, 5)
-    whole = setup_of(table)
-    monkeypatch.setattr(module, "MOST_LOGIT_ROWS", 1000)
-    part = setup_of(table)
-    assert len(part.values) == 1000
-    assert part.weight == 4.0
-    parents = np.array([0, 1])
-    scores = [logit_score(context_table(setup, OPTIONS), parents, 2) for setup in (whole, part)]
-    assert scores[1] == pytest.approx(scores[0], rel=0.1)
+    whole = workshop_of(table, curves=False).lattice(False)
+    monkeypatch.setattr(module, "MOST_ROWS", 1000)
+    part = workshop_of(table, curves=False).lattice(False)
+    assert part.setup.rows.values.shape[1] == 1000
+    assert part.setup.weight == 4.0
+    assert correlations(part.columns.scatter[1]) == pytest.approx(correlations(whole.columns.scatter[1]), abs=1e-9)
+    wanted = [(2, 7, [0, 1]), (2, 0, [2, 3]), (2, 0, [])]
+    a, b = (scores_of(layout, wanted)[:, 0] for layout in (whole, part))
+    assert b[0] == pytest.approx(a[0], rel=0.1)
+    assert b[1] - b[2] == pytest.approx(a[1] - a[2], rel=0.05)

@@ -26,22 +26,29 @@ def njit(**options: Any) -> Callable[[Function], Function]:
     """numba's decorator, with a place for compiled code wherever there is one."""
 
     def compiled(function: Function) -> Function:
-        try:
-            made: Function = numba.njit(**options)(function)
-        except RuntimeError:  # numba has no folder for the compiled code
-            made = _elsewhere(function, options)
+        made: Function = compiled_in_some_folder(numba.njit, (), options, function)
         return made
 
     return compiled
 
 
-def _elsewhere(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def compiled_in_some_folder(decorator: Any, arguments: tuple[Any, ...], options: dict[str, Any],
+                            function: Callable[..., Any]) -> Any:  # fmt: skip
+    """The function, compiled by a decorator of numba."""
+    try:
+        return decorator(*arguments, **options)(function)
+    except RuntimeError:  # numba has no folder for the compiled code
+        return _elsewhere(decorator, arguments, options, function)
+
+
+def _elsewhere(decorator: Any, arguments: tuple[Any, ...], options: dict[str, Any],
+               function: Callable[..., Any]) -> Any:  # fmt: skip
     """The function, compiled with a temporary folder for the code, or without any."""
     folder, before = private_folder(), settings.CACHE_DIR
     if folder is not None:
         settings.CACHE_DIR = str(folder)  # read when a function is decorated, so only ours is affected
         try:
-            made = numba.njit(**options)(function)
+            made = decorator(*arguments, **options)(function)
         except RuntimeError:
             pass
         else:
@@ -50,7 +57,7 @@ def _elsewhere(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         finally:
             settings.CACHE_DIR = before
     _warn("compiled code is not kept, since no folder can be written: every process compiles anew, which takes long")
-    return numba.njit(**options | {"cache": False})(function)
+    return decorator(*arguments, **options | {"cache": False})(function)
 
 
 def private_folder() -> Path | None:

@@ -9,6 +9,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.methods.pc import pc_ac, pc_p
 from causalcontext.methods.score_ac import from_scores, scored
 from causalcontext.methods.task import Outcome, Task
+from causalcontext.score.engine import MOST_LEVELS
 from causalcontext.score.residuals import Misfit
 
 MOST_VARIABLES = 1000
@@ -16,7 +17,7 @@ MOST_VARIABLES = 1000
 STRONG = 0.25
 """A correlation of this size between a residual and (squares of) earlier variables bends a mechanism visibly."""
 MOST_BENT = 1.0 / 3.0
-"""With so many of the mechanisms bent, the likelihood of straight lines compares wrong models with each other."""
+"""With so many of the mechanisms misfitted, the likelihood compares wrong models with each other."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,10 @@ def choose_by_table(data: Dataset) -> MethodChoice | None:
     """PC-AC where the score-based model does not apply or takes too long; None if it may be tried."""
     if len(data.contexts.positions) > 1:
         return MethodChoice("pc-ac", "method 'auto' chose pc-ac: score-ac takes one context variable")
-    others = [data.names[i] for i in data.system if not data.kinds[i].is_number]
-    if others:
-        return MethodChoice("pc-ac", f"method 'auto' chose pc-ac: column {others[0]!r} is not continuous")
+    many = [data.names[i] for i in data.system if i in data.categories and len(data.categories[i]) > MOST_LEVELS]
+    if many:
+        found = f"column {many[0]!r} has more than {MOST_LEVELS} levels"
+        return MethodChoice("pc-ac", f"method 'auto' chose pc-ac: {found}")
     if len(data.names) > MOST_VARIABLES:
         found = f"with {len(data.names)} variables score-ac takes minutes"
         return MethodChoice("pc-ac", f"method 'auto' chose pc-ac: {found}")
@@ -41,14 +43,14 @@ def choose_by_table(data: Dataset) -> MethodChoice | None:
 
 
 def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodChoice:
-    """score-ac, unless many of its mechanisms are visibly not straight lines."""
+    """score-ac, unless many of its mechanisms visibly do not fit."""
     bent = [finding for finding in findings if finding.kind == "nonlinear" and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):
-        found = f"{len(bent)} of {variables} mechanisms are clearly not linear"
+        found = f"{len(bent)} of {variables} mechanisms are clearly not additive"
         return MethodChoice(
             "pc-ac", f"method 'auto' chose pc-ac: {found}, so the likelihood of score-ac compares wrong models"
         )
-    found = "all columns are continuous, and the residuals of its linear model contradict it little"
+    found = "it takes all columns, and the residuals of its model contradict it little"
     return MethodChoice("score-ac", f"method 'auto' chose score-ac: {found}")
 
 

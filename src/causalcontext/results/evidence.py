@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.results.equations import Mechanisms
 from causalcontext.results.log import Decision
 
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
@@ -36,7 +37,8 @@ class ScoreEvidence:
     decision : array of `Decision`, shape (K, pairs)
     model : tuple of str
         For every variable "pooled" (one regression for all contexts), "shifted" (one regression, an intercept for
-        each context), "partitioned" (a regression for each block of contexts), "context" for the context itself.
+        each context), "mixed" (the same, and slopes that differ between contexts), "partitioned" (a regression for
+        each block of contexts), "context" for the context itself.
     block : array of int, shape (K, N)
         The contexts that share a variable's mechanism in a context, as a bit mask.
     rows : array of int, shape (K, N)
@@ -45,6 +47,15 @@ class ScoreEvidence:
     search, transform : str
     starts, agreeing : int
         Random starts, and how many of them ended at the best score.
+    margin : array of float, shape (K, pairs)
+        How much worse the best model without the direction of a link is, as far as that was followed up; NaN where
+        there is no link or knowledge settles its direction.
+    curved : bool
+        Whether mechanisms are more than straight lines.
+    curves_gain : float
+        The score with curves minus that without; NaN if straight lines left nothing to explain.
+    mechanisms : Mechanisms or None
+        The equations of all variables.
     """
 
     difference: Floats
@@ -60,6 +71,10 @@ class ScoreEvidence:
     transform: str
     starts: int
     agreeing: int
+    margin: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    curved: bool = False
+    curves_gain: float = float("nan")
+    mechanisms: Mechanisms | None = None
 
     def merged(self, variable: int, context: int, contexts: Sequence[Any]) -> tuple[Any, ...]:
         """The contexts that share a variable's mechanism in one of them."""
@@ -91,6 +106,13 @@ class ScoreEvidence:
         i, j = min(x, y), max(x, y)
         return i * (2 * len(self.model) - i - 1) // 2 + j - i - 1
 
+    def shape(self, x: int, y: int, context: int) -> str:
+        """What the link of a pair looks like in a context; "" where that is not known."""
+        effect = int(self.effect[context, self.slot(x, y)])
+        cause = x if effect == y else y
+        known = self.mechanisms is not None and effect >= 0 and self.model[cause] != "context"
+        return self.mechanisms.shape(effect, cause, context) if known and self.mechanisms is not None else ""
+
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text; null stands for not a number."""
         content: dict[str, Any] = {}
@@ -98,20 +120,27 @@ class ScoreEvidence:
             value = getattr(self, entry.name)
             if isinstance(value, np.ndarray):
                 content[entry.name] = [[_plain(cell) for cell in row] for row in value.tolist()]
+            elif isinstance(value, Mechanisms):
+                content[entry.name] = value.to_dict()
             else:
-                content[entry.name] = list(value) if isinstance(value, tuple) else value
+                content[entry.name] = list(value) if isinstance(value, tuple) else _plain(value)
         return content
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> ScoreEvidence:
-        """The evidence of `to_dict`."""
+        """The evidence of `to_dict`; fields that older files do not have are left empty."""
         kinds = {"difference": np.float64, "strength": np.float64, "effect": np.int64, "decision": np.int8,
-                 "block": np.int64, "rows": np.int64}  # fmt: skip
+                 "block": np.int64, "rows": np.int64, "margin": np.float64}  # fmt: skip
+        content = {"margin": [], "curves_gain": None, **content}
         values: dict[str, Any] = {name: np.array(content[name], dtype=kind) for name, kind in kinds.items()}
         shape = values["difference"].shape
         if any(values[name].shape != shape for name in ("strength", "effect", "decision")):
             raise ValueError("the columns of the evidence differ in length")
-        rest = {entry.name: content[entry.name] for entry in fields(cls) if entry.name not in kinds}
+        rest = {entry.name: content[entry.name] for entry in fields(cls)
+                if entry.name not in kinds and entry.name in content}  # fmt: skip
+        rest["curves_gain"] = float("nan") if rest["curves_gain"] is None else float(rest["curves_gain"])
+        if rest.get("mechanisms") is not None:
+            rest["mechanisms"] = Mechanisms.from_dict(rest["mechanisms"])
         return cls(**values, **(rest | {"model": tuple(rest["model"])}))
 
     def __eq__(self, other: object) -> bool:
@@ -121,7 +150,7 @@ class ScoreEvidence:
         return all(
             np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
             if isinstance(mine, np.ndarray)
-            else mine == theirs
+            else mine == theirs or (mine != mine and theirs != theirs)
             for mine, theirs in pairs
         )
 
@@ -148,5 +177,5 @@ def score_edges(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _plain(value: float) -> float | None:
+def _plain(value: Any) -> Any:
     return None if value != value else value

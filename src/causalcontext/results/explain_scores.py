@@ -10,6 +10,10 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision
 
+TIE = 0.05
+FOLLOWED = 30.0
+"""Margins of directions are not followed further than this."""
+
 
 def explain_scores(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str) -> str:
     """The story of a pair: one sentence per context."""
@@ -32,7 +36,7 @@ def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, sl
     effect = int(evidence.effect[r, slot])
     verb = "raises" if mark else "would lower" if difference < 0 else "would change"
     words = f"{head}: the link {verb} the score by {abs(difference):.1f}; {_model(result, evidence, effect, r)}"
-    return words + (_undirected(mark) + ".")
+    return words + _shape(evidence, result, x, y, r, mark) + _direction(evidence, slot, r, mark) + "."
 
 
 def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) -> str:
@@ -46,10 +50,31 @@ def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) 
         return f"{name} has one mechanism in all contexts ({n} rows)"
     if evidence.model[effect] == "shifted":
         return f"{name} has one mechanism in all contexts but for a shift of its level ({n} rows)"
+    if evidence.model[effect] == "mixed":
+        return f"{name} has one mechanism in all contexts but for its level and some of its slopes ({n} rows)"
     others = [str(value) for value in evidence.merged(effect, r, result.contexts)]
     shared = "of its own" if len(others) == 1 else f"shared by {', '.join(others)}"
     return f"{name} has a mechanism {shared} here ({n} rows)"
 
 
-def _undirected(mark: str) -> str:
-    return "; models with either direction score the same" if mark == "o-o" else ""
+_SHAPES = {"linear": "a straight line", "curved": "a curve", "step": "a step",
+           "by category": "a level for every category", "product": "a product with another cause"}  # fmt: skip
+
+
+def _shape(evidence: ScoreEvidence, result: ContextGraphs, x: str, y: str, r: int, mark: str) -> str:
+    """What the link looks like."""
+    if not mark:
+        return ""
+    shape = evidence.shape(result.position(x), result.position(y), r)
+    return f"; the link is {_SHAPES[shape]}" if shape else ""
+
+
+def _direction(evidence: ScoreEvidence, slot: int, r: int, mark: str) -> str:
+    """How sure the direction is."""
+    margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
+    if mark == "o-o":
+        tie = np.isnan(margin) or margin < TIE
+        return f"; models with either direction score {'the same' if tie else 'nearly the same'}"
+    if not mark or np.isnan(margin):
+        return ""
+    return f"; without this direction the best model is {'at least ' if margin >= FOLLOWED else ''}{margin:.0f} worse"

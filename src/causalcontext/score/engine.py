@@ -6,27 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.survey import Survey, take_survey
+from causalcontext.data.survey import Survey
 from causalcontext.errors import NotYetError
 from causalcontext.graphs.ends import Ends
-from causalcontext.kernels.orders.context_parents import no_memory
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.score.equivalence import equivalence_ends
-from causalcontext.score.exact_search import search_exactly
+from causalcontext.score.directions import Directed, direct
+from causalcontext.score.equations import mechanisms_of
+from causalcontext.score.explore import CURVES_COST, Explored, explore
 from causalcontext.score.judgement import judge
-from causalcontext.score.model import FittedModel
-from causalcontext.score.options import ScoreOptions
-from causalcontext.score.order_search import Searched, layout_of, search_orders
+from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
+from causalcontext.score.order_search import Clock
 from causalcontext.score.residuals import Misfit, check_residuals
+from causalcontext.score.search import Effort
 from causalcontext.score.setup import Setup, set_up
-from causalcontext.score.transform import log_slope, with_normal_scores
 
 SAME_SCORE = 1e-3
 """Models whose scores differ by less count as equally good."""
+MOST_LEVELS = 20
+"""The most levels of a categorical or ordered column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,88 +47,69 @@ def run_score(data: Dataset, survey: Survey, links: Links, options: ScoreOptions
               advance: Advance) -> ScoreOutcome:  # fmt: skip
     """The best-scoring model of a table, with honest marks."""
     for position in data.system:
-        if not data.kinds[position].is_number:
-            raise NotYetError(f"not yet: score-ac needs continuous system variables, {data.names[position]!r} is "
-                              f"{data.kinds[position].value}; use method='pc-ac'")  # fmt: skip
+        levels = 0 if data.kinds[position].is_number else len(data.categories[position])
+        if levels > MOST_LEVELS:
+            raise NotYetError(f"not yet: score-ac takes columns of at most {MOST_LEVELS} levels, "
+                              f"{data.names[position]!r} has {levels}; merge some, or use method='pc-ac'")  # fmt: skip
     setup = set_up(data, survey, links)
-    if options.transform == "ranks":
-        setup = _ranked(data, links)
-    searched = _search(setup, options, seed, n_jobs, advance)
-    transform = "ranks" if options.transform == "ranks" else "none"
-    if options.transform == "auto" and not searched.interrupted:
-        ranked = _ranked(data, links)
-        if prefers_ranks(setup, ranked, searched.models[0].score, options, seed):
-            other = _search(ranked, options, seed, n_jobs, advance)
-            if bend(ranked, other.models[0]) < bend(setup, searched.models[0]):
-                setup, searched, transform = ranked, other, "ranks"
-    return _outcome(setup, links, options, searched, transform, data.names)
+    effort = Effort(seed, n_jobs, advance, Clock.of(options.time_limit))
+    explored, transform = explore(data, setup, links, options, effort)
+    chosen = explored.workshop.setup
+    directed = direct(explored.found, _numbered(chosen, links))
+    findings = check_residuals(directed.model, options.laws, explored.curved)
+    raw = chosen if transform == "none" else setup
+    return ScoreOutcome(
+        _table_ends(chosen, directed), _evidence(explored, directed, links, raw, transform), findings,
+        _notes(data, explored, findings), explored.found.complete, explored.found.interrupted,
+    )  # fmt: skip
 
 
-def prefers_ranks(setup: Setup, ranked: Setup, score: float, options: ScoreOptions, seed: int) -> bool:
-    """Whether a quick search on normal scores already beats the columns as they are, slopes of the transform counted.
-
-    The marginal of a column is not free: it is charged like four parameters.
-    """
-    slopes = sum(log_slope(setup.values[:, j]) for j in range(setup.variables)) * setup.weight
-    charge = setup.variables * 4.0 * 0.5 * options.penalty * np.log(setup.rows)
-    quick = ScoreOptions(starts=1, penalty=options.penalty, time_limit=options.time_limit)
-    best = search_orders(ranked, quick, seed, 1, lambda size, done, total: None).models[0].score
-    return bool(best + slopes - charge > score)
+def _evidence(explored: Explored, directed: Directed, links: Links, raw: Setup, transform: str) -> ScoreEvidence:
+    found, options = explored.found, explored.workshop.options
+    agreeing = sum(other.score > found.best.score - SAME_SCORE for other in found.models)
+    facts = {"penalty": float(options.penalty), "search": found.search, "transform": transform,
+             "starts": len(found.models), "agreeing": agreeing, "curved": explored.curved,
+             "curves_gain": explored.doubt, "mechanisms": mechanisms_of(directed.model, raw)}  # fmt: skip
+    return judge(explored.workshop, directed, links, facts)
 
 
-def bend(setup: Setup, model: FittedModel) -> float:
-    """How far the mechanisms of a model are from straight lines, by its residuals.
-
-    Skewed or flat noise makes the likelihood prefer normal scores although they bend straight mechanisms; a warp that
-    they undo leaves less bend, not more.
-    """
-    return sum(finding.size for finding in check_residuals(setup, model) if finding.kind == "nonlinear")
-
-
-def _ranked(data: Dataset, links: Links) -> Setup:
-    scores = with_normal_scores(data)
-    return set_up(scores, take_survey(scores, "listwise"), links)
-
-
-def _search(setup: Setup, options: ScoreOptions, seed: int, n_jobs: int, advance: Advance) -> Searched:
-    if options.search == "exact":
-        return Searched((search_exactly(setup, options),), True)
-    return search_orders(setup, options, seed, n_jobs, advance)
-
-
-def _outcome(setup: Setup, links: Links, options: ScoreOptions, searched: Searched, transform: str,
-             names: Sequence[str]) -> ScoreOutcome:  # fmt: skip
-    model = searched.models[0]
-    agreeing = sum(other.score > model.score - SAME_SCORE for other in searched.models)
-    facts = {"penalty": float(options.penalty), "search": options.search, "transform": transform,
-             "starts": len(searched.models), "agreeing": agreeing}  # fmt: skip
-    layout = layout_of(setup, options, model)
-    evidence = judge(setup, options, layout, model, links, no_memory(), facts)
-    findings = check_residuals(setup, model)
-    notes = [*_sentences(findings, [names[i] for i in setup.position], setup.contexts > 1)]
-    if not searched.complete:
-        notes.append("the time limit ended the search early: this is the best model found so far")
-    return ScoreOutcome(_table_ends(setup, links, model), evidence, findings, tuple(notes), searched.complete,
-                        searched.interrupted)  # fmt: skip
-
-
-def _table_ends(setup: Setup, links: Links, model: FittedModel) -> Ends:
-    """Ends with the variables in the order of the table."""
+def _numbered(setup: Setup, links: Links) -> NDArray[np.bool_]:
+    """What knowledge allows, in the numbers of the setup."""
+    may = np.ones((len(setup.position),) * 2, dtype=bool)
     there = setup.position >= 0
     place = setup.position[there]
-    numbered = Links(np.ones((len(there),) * 2, dtype=bool), np.zeros((len(there),) * 2, dtype=bool))
-    numbered.may[np.ix_(there, there)] = links.may[place[:, None], place]
-    ends = equivalence_ends(model, numbered)[:, there][:, :, there]
-    back = np.argsort(place)
+    may[np.ix_(there, there)] = links.may[place[:, None], place]
+    return may
+
+
+def _table_ends(setup: Setup, directed: Directed) -> Ends:
+    """Ends with the variables in the order of the table."""
+    there = setup.position >= 0
+    back = np.argsort(setup.position[there])
+    ends = directed.ends[:, there][:, :, there]
     return np.asarray(ends[:, back][:, :, back])
 
 
 _DANGERS = {
-    "nonlinear": ("residuals of {} depend on earlier variables, so a mechanism is not linear or its noise not constant",
-                  "some edges, and above all links from the context, may be false or missing"),
-    "skewed": ("residuals of {} are skewed", "edges are mostly safe, but directions at the context may be wrong"),
+    "nonlinear": ("residuals of {} depend on earlier variables, so a mechanism is not additive or its noise not "
+                  "constant", "some edges, and above all links from the context, may be false or missing"),
+    "skewed": ("residuals of {} are skewed", "edges are mostly safe, but links at the context may be false"),
     "heavy tails": ("residuals of {} have heavy tails", "some links from the context may be false"),
 }  # fmt: skip
+
+
+def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tuple[str, ...]:
+    setup, found = explored.workshop.setup, explored.found
+    notes = [*_sentences(findings, [data.names[i] for i in setup.position], setup.contexts > 1)]
+    if abs(explored.doubt - CURVES_COST * np.log(setup.total)) < CURVES_COST * np.log(setup.total):
+        taken = "curved mechanisms were taken" if explored.curved else "straight lines were kept"
+        notes.append(f"{taken}, but the other class is nearly as good (curves gain {explored.doubt:.0f}, "
+                     f"{CURVES_COST * np.log(setup.total):.0f} are asked for)")  # fmt: skip
+    if setup.variables > MOST_CURVED_VARIABLES and explored.workshop.options.curves != "never":
+        notes.append(f"curves are not tried with more than {MOST_CURVED_VARIABLES} variables")
+    if not found.complete:
+        notes.append("the time limit ended the search early: this is the best model found so far")
+    return tuple(notes)
 
 
 def _sentences(findings: Sequence[Misfit], names: Sequence[str], context: bool) -> list[str]:

@@ -2,118 +2,222 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.orders.context_parents import Memory, log_wilks, logit_score
-from causalcontext.kernels.orders.edge_evidence import link_evidence
-from causalcontext.kernels.orders.order_state import refit
-from causalcontext.kernels.orders.parent_sets import scratch
-from causalcontext.kernels.orders.partitions import best_partition, pooled_slot
+from causalcontext.kernels.orders.node_data import NUMBER
+from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, best_partition
+from causalcontext.kernels.orders.set_scores import best_extras, score_sets
+from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Links
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision
-from causalcontext.score.model import FittedModel
-from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import Layout, make_blocks, make_state
-from causalcontext.score.setup import Setup
+from causalcontext.score.directions import Directed
+from causalcontext.score.model import PARTITIONED, FittedModel, Part, members, owners
+from causalcontext.score.order_search import lattice
+from causalcontext.score.problem import Layout, Workshop, Worktop
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def judge(setup: Setup, options: ScoreOptions, layout: Layout, model: FittedModel, links: Links, memory: Memory,
-          facts: dict[str, object]) -> ScoreEvidence:  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """`[context, effect, cause]`: score differences and strengths; NaN where nothing was judged."""
+
+    difference: Floats
+    strength: Floats
+
+
+def judge(workshop: Workshop, directed: Directed, links: Links, facts: dict[str, object]) -> ScoreEvidence:
     """The evidence, with variables in the order of the table; `facts` are the fields that describe the search."""
-    k, p = setup.contexts, setup.variables
-    difference, strength = np.full((k, p + 1, p + 1), np.nan), np.full((k, p + 1, p + 1), np.nan)
-    _judge_system(setup, options, model, difference, strength)
+    model = directed.model
+    k, p = workshop.setup.contexts, workshop.setup.variables
+    judged = Judged(*(np.full((k, p + 1, p + 1), np.nan) for _ in range(2)))
+    _judge_causes(workshop, model, judged)
     if k > 1:
-        _judge_context_effects(setup, layout, model, memory, difference)
-        _judge_context_causes(setup, layout, model, difference)
-        strength[:, p, :] = np.sqrt(-np.expm1(-2.0 * np.maximum(difference[:, p, :], 0.0) / setup.rows))
-        strength[:, :, p] = np.sqrt(-np.expm1(-2.0 * np.maximum(difference[:, :, p], 0.0) / setup.rows))
-    return _arranged(setup, model, links, difference, strength, facts)
+        _judge_context_effects(workshop, model, judged)
+        gain = np.maximum(judged.difference, 0.0)
+        at_context = np.sqrt(-np.expm1(-2.0 * gain / workshop.setup.total))
+        judged.strength[:, p, :], judged.strength[:, :, p] = at_context[:, p, :], at_context[:, :, p]
+    return _arranged(directed, links, judged, facts)
 
 
-def _judge_system(
-    setup: Setup, options: ScoreOptions, model: FittedModel, difference: Floats, strength: Floats
-) -> None:
-    """Links between system variables: `[context, child, parent]`."""
-    p = setup.variables
-    masks = sorted(set(model.block.ravel().tolist()))
-    blocks = make_blocks(setup, options, masks)
-    number = {mask: place for place, mask in enumerate(masks)}
-    work = scratch(p, p + 1)
-    for r in range(setup.contexts):
-        block = np.array([len(masks) if model.shifted[i] else number[int(model.block[r, i])] for i in range(p)])
-        place = np.argsort(model.orders[r])
-        link_evidence(blocks, block, place, model.parents[r], setup.allowed, work,
-                      difference[r, :p, :p], strength[r, :p, :p])  # fmt: skip
-
-
-def _judge_context_effects(
-    setup: Setup, layout: Layout, model: FittedModel, memory: Memory, difference: Floats
-) -> None:
-    """Links from the context: the best changing model of a node against the pooled one."""
-    p = setup.variables
-    state = make_state(setup, layout, model.orders, False, memory)
-    refit(layout.problem, state)
-    place = np.argsort(model.orders[0])
-    pooled = pooled_slot(setup.contexts)
-    for node in range(p):
-        if place[node] < place[p] or setup.role[node] != 0:
-            continue
-        scores = state.fits.score[node]
-        changing = max(scores[-1], best_partition(layout.problem.family, node, scores))
-        difference[:, node, p] = changing - scores[pooled]
-
-
-def _judge_context_causes(setup: Setup, layout: Layout, model: FittedModel, difference: Floats) -> None:
-    """Links into the context: by the logit for its parents, by Wilks' lambda for the others."""
-    p, table = setup.variables, layout.problem.context
-    place = np.argsort(model.orders[0])
-    parents = np.flatnonzero(model.context_parents)
-    whole = logit_score(table, parents, len(parents))
-    spread = log_wilks(table, parents, len(parents))
-    for node in range(p):
-        if place[node] > place[p] or not setup.context_allowed[node]:
-            continue
-        if model.context_parents[node]:
-            rest = parents[parents != node]
-            difference[:, p, node] = whole - logit_score(table, rest, len(rest))
+def _judge_causes(workshop: Workshop, model: FittedModel, judged: Judged) -> None:
+    """Links into every node: with their columns and without, or with the best column that could be added."""
+    tasks = [(node, part) for node, parts in enumerate(model.parts) for part in parts]
+    if workshop.setup.contexts > 1:
+        everything = (1 << workshop.setup.contexts) - 1
+        pooled = model.layout.masks.index(everything)
+        tasks.append((workshop.setup.variables, Part(pooled, everything, model.context_columns)))
+    bench = _Bench(workshop, model.layout)
+    extras = bench.extras([(part.block, node, part.columns) for node, part in tasks])
+    wanted, where = [], []
+    for node, part in tasks:
+        wanted.append((part.block, node, part.columns))
+        where.append((node, part, -1))
+        for cause in owners(bench.about(part.block), part.columns):
+            wanted.append((part.block, node, bench.without(part, cause)))
+            where.append((node, part, cause))
+    whole = np.zeros(0)
+    for (node, part, cause), row in zip(where, bench.scores(wanted), strict=True):
+        if cause < 0:
+            whole = row
         else:
-            more = np.append(parents, node)
-            gain = 0.5 * table.n * (spread - log_wilks(table, more, len(more)))
-            difference[:, p, node] = gain - table.price
+            _write(model, judged, node, part, cause, whole, row)
+    for (node, part), gains in zip(tasks, extras, strict=True):
+        _write_extras(workshop, model, judged, node, part, gains)
 
 
-def _arranged(setup: Setup, model: FittedModel, links: Links, difference: Floats, strength: Floats,
-              facts: dict[str, object]) -> ScoreEvidence:  # fmt: skip
+def _write(model: FittedModel, judged: Judged, node: int, part: Part, cause: int, whole: Floats,
+           rest: Floats) -> None:  # fmt: skip
+    """The worth of a link that is there; rows are score, residual variance and slopes with and without it."""
+    number = node < len(model.parts) and model.layout.setup.kind[node] == NUMBER
+    difference = whole[0] - rest[0]
+    share = 1.0 - whole[1] / rest[1] if number else -np.expm1(-2.0 * max(difference, 0.0) / _rows(model, part))
+    size = np.sqrt(max(0.0, float(share))) * (_sign(model, part, cause, whole[2:]) if number else 1.0)
+    for r in members(part.mask, model.layout.setup.contexts):
+        if model.parents[r, node, cause] if node < len(model.parts) else model.context_parents[cause]:
+            judged.difference[r, node, cause], judged.strength[r, node, cause] = difference, size
+
+
+def _sign(model: FittedModel, part: Part, cause: int, slopes: Floats) -> float:
+    """The sign of the slope of a link that is a straight line, else 1."""
+    about = model.layout.tables.about[model.layout.tables.block[part.block, 2]]
+    mine = [place for place, c in enumerate(part.columns) if cause in (about[0, c], about[1, c])]
+    straight = len(mine) == 1 and not about[6, part.columns[mine[0]]]
+    return float(np.sign(slopes[mine[0]]) or 1.0) if straight else 1.0
+
+
+def _rows(model: FittedModel, part: Part) -> float:
+    return model.layout.setup.block_rows(part.mask)
+
+
+def _write_extras(workshop: Workshop, model: FittedModel, judged: Judged, node: int, part: Part,
+                  gains: Floats) -> None:  # fmt: skip
+    """What links would be worth that are not there but could be."""
+    setup, p = workshop.setup, workshop.setup.variables
+    allowed = setup.context_allowed if node == p else setup.allowed[node]
+    place = np.argsort(model.orders, axis=1)
+    for r in members(part.mask, setup.contexts):
+        parents = model.context_parents if node == p else model.parents[r, node]
+        open_ = allowed & ~parents & (place[r, :p] < place[r, node]) & np.isfinite(gains[:, 0])
+        judged.difference[r, node, :p][open_] = gains[open_, 0]
+        judged.strength[r, node, :p][open_] = np.copysign(np.sqrt(np.abs(gains[open_, 1])), gains[open_, 1])
+
+
+def _judge_context_effects(workshop: Workshop, model: FittedModel, judged: Judged) -> None:
+    """Links from the context: the best changing model of a node against the pooled one."""
+    setup = workshop.setup
+    k, p = setup.contexts, setup.variables
+    place = np.argsort(model.orders, axis=1)
+    nodes = [node for node in range(p) if place[0, node] > place[0, p] and setup.role[node] == 0]
+    masks = model.layout.tables.block[:, 3].tolist()
+    tasks, candidates = [], []
+    for node in nodes:
+        for block, mask in enumerate(masks):
+            here = members(mask, k)
+            before = (place[here, :p] < place[here, node : node + 1]).all(axis=0)
+            tasks.append((block, node))
+            candidates.append(before & setup.allowed[node])
+    scores = _Bench(workshop, model.layout).fits(tasks, np.array(candidates).reshape(-1, p)).reshape(-1, len(masks))
+    pooled = model.layout.masks.index((1 << k) - 1)
+    for node, row in zip(nodes, scores, strict=True):
+        judged.difference[:, node, p] = _changing(model, node, row) - row[pooled]
+
+
+def _changing(model: FittedModel, node: int, scores: Floats) -> float:
+    """The best score of a node whose mechanism changes with the context, given the scores of all blocks."""
+    layout = model.layout
+    whole = float(scores[layout.shifted :].max())
+    if layout.setup.contexts <= MOST_CONTEXTS_EXACT:
+        return max(whole, float(best_partition(layout.setup.contexts, lattice(layout).joins, node, scores)))
+    if model.kind[node] == PARTITIONED:
+        return max(whole, float(sum(scores[part.block] for part in model.parts[node])))
+    single = [layout.masks.index(1 << r) for r in range(layout.setup.contexts)]
+    return max(whole, float(scores[single].sum()))
+
+
+class _Bench:
+    """Scores of given sets of columns, and of given candidates."""
+
+    def __init__(self, workshop: Workshop, layout: Layout) -> None:
+        self._layout, self._top = layout, Worktop(layout, 1, workshop.memory(layout))
+
+    def about(self, block: int) -> Ints:
+        """What the columns of a block are."""
+        return np.asarray(self._layout.tables.about[self._layout.tables.block[block, 2]])
+
+    def without(self, part: Part, cause: int) -> Ints:
+        """The columns of a regression that do not belong to one cause."""
+        about = self.about(part.block)
+        return np.array([c for c in part.columns if cause not in (about[0, c], about[1, c])], dtype=np.int64)
+
+    def _packed(self, wanted: Sequence[tuple[int, int, Ints]]) -> tuple[Ints, Ints]:
+        tasks = np.array([[block, node] for block, node, _ in wanted], dtype=np.int64).reshape(-1, 2)
+        sets = np.zeros((len(wanted), 1 + self._layout.width), dtype=np.int64)
+        for row, (_, _, columns) in enumerate(wanted):
+            sets[row, 0] = len(columns)
+            sets[row, 1 : 1 + len(columns)] = columns
+        return tasks, sets
+
+    def scores(self, wanted: Sequence[tuple[int, int, Ints]]) -> Floats:
+        """Scores, residual variances and slopes of (block, node, columns), shape (tasks, 2 + W)."""
+        tasks, sets = self._packed(wanted)
+        out = np.zeros((len(wanted), 2 + self._layout.width))
+        score_sets(self._layout.calls, self._top.note, tasks, sets, out)
+        return out
+
+    def extras(self, wanted: Sequence[tuple[int, int, Ints]]) -> Floats:
+        """What the best further column of every variable would gain, shape (tasks, p, 2)."""
+        tasks, sets = self._packed(wanted)
+        out = np.zeros((len(wanted), self._layout.setup.variables, 2))
+        best_extras(self._top.note, tasks, sets, np.array([True, not self._layout.plain]), out)
+        return out
+
+    def fits(self, tasks: Sequence[tuple[int, int]], candidates: Bools) -> Floats:
+        """Scores of (block, node) with some candidates."""
+        scores, nothing = np.zeros(len(tasks)), np.zeros((len(tasks), 0))
+        fit_many(fit_call(), self._layout.calls, self._top.note, np.array(tasks, dtype=np.int64).reshape(-1, 2),
+                 candidates, scores, nothing, nothing.astype(np.int64))  # fmt: skip
+        return scores
+
+
+def _arranged(directed: Directed, links: Links, judged: Judged, facts: dict[str, object]) -> ScoreEvidence:
     """The same in the numbers of the table, one entry per pair."""
+    model, setup = directed.model, directed.model.layout.setup
     k, p = setup.contexts, setup.variables
     there = setup.position >= 0
-    total = int(there.sum())
-    position = setup.position[there]
-    back = np.argsort(position)
-    graphs = model.links()[:, there][:, :, there][:, back][:, :, back]
-    wide = [array[:, there][:, :, there][:, back][:, :, back] for array in (difference, strength)]
-    first, second = np.triu_indices(total, 1)
-    forward = graphs[:, first, second] | (~graphs[:, second, first] & ~np.isnan(wide[0][:, second, first]))
-    chosen = [np.where(forward, array[:, second, first], array[:, first, second]) for array in wide]
-    judged = ~np.isnan(chosen[0]) | graphs[:, first, second] | graphs[:, second, first]
-    decision = np.where(graphs[:, first, second] | graphs[:, second, first], Decision.PRESENT, Decision.ABSENT)
+    back = np.argsort(setup.position[there])
+
+    def in_table(array: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(array[..., there, :][..., there][..., back, :][..., back])
+
+    graphs = in_table(model.links)
+    difference, strength, margin = in_table(judged.difference), in_table(judged.strength), in_table(directed.margin)
+    first, second = np.triu_indices(int(there.sum()), 1)
+    present = graphs[:, first, second] | graphs[:, second, first]
+    forward = graphs[:, first, second] | (~graphs[:, second, first] & ~np.isnan(difference[:, second, first]))
+    chosen = [np.where(forward, array[:, second, first], array[:, first, second]) for array in (difference, strength)]
+    judged_at_all = ~np.isnan(chosen[0]) | present
+    decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
     decision[:, links.absent[first, second]] = Decision.FORBIDDEN
     decision[:, links.required[first, second]] = Decision.REQUIRED
     block = np.full((k, p + 1), (1 << k) - 1)
     block[:, :p] = model.block
-    names = ["shifted" if s else "partitioned" if c else "pooled" for s, c in
-             zip(model.shifted, model.context_children, strict=True)] + ["context"]  # fmt: skip
-    own = np.append(np.arange(p), p)[there][back]
-    block = block[:, own]
+    own = np.arange(p + 1)[there][back]
+    names, block = [*model.kind, "context"], block[:, own]
     rows = np.array([[setup.block_rows(int(mask)) for mask in row] for row in block]).astype(np.int64)
+    margins = np.where(forward, margin[first, second], margin[second, first])
     return ScoreEvidence(
         difference=chosen[0], strength=chosen[1],
-        effect=np.where(judged, np.where(forward, second, first), -1).astype(np.int64),
+        effect=np.where(judged_at_all, np.where(forward, second, first), -1).astype(np.int64),
         decision=decision.astype(np.int8), model=tuple(names[i] for i in own), block=block, rows=rows,
-        score=model.score, **facts,  # type: ignore[arg-type]
+        score=model.score, margin=np.where(present, margins, np.nan), **facts,  # type: ignore[arg-type]
     )  # fmt: skip

@@ -2,104 +2,141 @@
 
 With more than four contexts there are too many sets of them. Every node gets a tree: single contexts at its leaves, and
 at each step the merge that raises the score most. The best cut of the tree is found exactly, so a merge that does not
-pay is undone. Trees depend on the candidates, so they are grown anew between sweeps and replaced where that is better.
+pay is undone. Trees depend on the candidates, so they are grown anew when a climb has ended, and replaced where that is
+better. Merges are compared by moments; what is chosen in the end is scored with its noise law.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.orders.order_state import State
-from causalcontext.kernels.orders.parent_sets import Blocks, fit, no_fits, scratch
-from causalcontext.kernels.orders.partitions import Partitions, best_score
-from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import Layout, make_blocks, make_problem, widest
-from causalcontext.score.setup import Setup
+from causalcontext.kernels.orders.node_data import Memory
+from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.partitions import Partitions, best_partition
+from causalcontext.kernels.orders.single_fits import fit_many
+from causalcontext.score.model import members
+from causalcontext.score.problem import Layout, Workshop, Worktop
 
-Tree = list[tuple[int, int, int]]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Tree = tuple[tuple[int, int, int], ...]
 """Slots as (contexts as a bit mask, left slot, right slot), single contexts first, all contexts last."""
+Task = tuple[int, int]
+"""A node, and contexts as a bit mask."""
 
 
-@dataclass
 class Merger:
-    """Scores of single blocks, with the block's moments remembered."""
+    """Scores of nodes in blocks, remembered, and the trees that follow from them."""
 
-    setup: Setup
-    options: ScoreOptions
-    blocks: dict[int, Blocks] = field(default_factory=dict)
+    def __init__(self, workshop: Workshop, curves: bool, memory: Memory) -> None:
+        self.workshop, self.curves = workshop, curves
+        self._memory = memory
+        self._known: dict[tuple[int, int, bytes], float] = {}
 
-    def __post_init__(self) -> None:
-        width = widest(self.setup)
-        self._fits, self._work = no_fits(self.setup.variables, 1, width), scratch(self.setup.variables, width)
+    def trees(self, place: Ints | None) -> list[Tree]:
+        """The trees of best merges of all nodes; `place` has the place of every node in every context's order."""
+        setup = self.workshop.setup
+        k, p = setup.contexts, setup.variables
+        growing = [_Growing(k) for _ in range(p)]
+        while any(not tree.done for tree in growing):
+            tasks = [(node, mask) for node, tree in enumerate(growing) for mask in tree.wanted()]
+            scores = self.scores(tasks, place)
+            for (node, mask), score in zip(tasks, scores.tolist(), strict=True):
+                growing[node].scores[mask] = score
+            for tree in growing:
+                tree.merge()
+        return [tuple(tree.slots) for tree in growing]
 
-    def score(self, node: int, mask: int, place: NDArray[np.int64] | None) -> float:
-        """The score of a node in a block, its candidates being the nodes before it in the block's orders."""
-        if mask not in self.blocks:
-            self.blocks[mask] = make_blocks(self.setup, self.options, [mask])
-        self._work.candidates[:] = False
+    def scores(self, tasks: Sequence[Task], place: Ints | None) -> Floats:
+        """Scores by moments; a node's candidates in a block come before it in all orders of the block."""
+        setup = self.workshop.setup
+        candidates = np.zeros((len(tasks), setup.variables), dtype=bool)
         if place is not None:
-            members = [r for r in range(self.setup.contexts) if mask >> r & 1]
-            before = (place[members, : self.setup.variables] < place[members, node : node + 1]).all(axis=0)
-            self._work.candidates[:] = before & self.setup.allowed[node]
-        fit(self.blocks[mask], 0, node, self.setup.forced[node], self._fits, 0, self._work)
-        return float(self._fits.score[node, 0])
+            for row, (node, mask) in enumerate(tasks):
+                here = members(mask, setup.contexts)
+                before = (place[here, : setup.variables] < place[here, node : node + 1]).all(axis=0)
+                candidates[row] = before & setup.allowed[node]
+        keys = [(node, mask, row.tobytes()) for (node, mask), row in zip(tasks, candidates, strict=True)]
+        new = [row for row, key in enumerate(keys) if key not in self._known]
+        if new:
+            found = self._fit([tasks[row] for row in new], candidates[new])
+            self._known.update(zip((keys[row] for row in new), found.tolist(), strict=True))
+        return np.array([self._known[key] for key in keys])
 
-    def tree(self, node: int, place: NDArray[np.int64] | None) -> Tree:
-        """The tree of best merges of a node."""
-        k = self.setup.contexts
-        tree: Tree = [(1 << r, r, r) for r in range(k)]
-        score = [self.score(node, mask, place) for mask, _, _ in tree]
-        loose, gain = list(range(k)), {}
-        while len(loose) > 1:
-            for i, a in enumerate(loose):
-                for b in loose[i + 1 :]:
-                    if (a, b) not in gain:
-                        merged = self.score(node, tree[a][0] | tree[b][0], place)
-                        gain[a, b] = (_difference(merged, score[a] + score[b]), merged)
-            a, b = max(((a, b) for a in loose for b in loose if (a, b) in gain), key=lambda pair: gain[pair][0])
-            tree.append((tree[a][0] | tree[b][0], a, b))
-            score.append(gain[a, b][1])
-            loose = [slot for slot in loose if slot not in (a, b)] + [len(tree) - 1]
-        return tree
+    def _fit(self, tasks: Sequence[Task], candidates: Bools) -> Floats:
+        masks = sorted({mask for _, mask in tasks})
+        layout = self.workshop.layout(masks, self.curves, laws=False)
+        number = {mask: place for place, mask in enumerate(masks)}
+        todo = np.array([[number[mask], node] for node, mask in tasks], dtype=np.int64)
+        scores, top = np.zeros(len(tasks)), Worktop(layout, 1, self._memory)
+        fit_many(fit_call(), layout.calls, top.note, todo, candidates, scores, np.zeros((len(tasks), 0)),
+                 np.zeros((len(tasks), 0), dtype=np.int64))  # fmt: skip
+        return scores
 
+    def better(self, old: Sequence[Tree], orders: Ints) -> list[Tree]:
+        """New trees for some orders, where they score higher than the old ones."""
+        place = np.argsort(orders, axis=1)
+        new = self.trees(place)
+        worth = [[self._best(node, tree, place) for tree in (one, other)]
+                 for node, (one, other) in enumerate(zip(old, new, strict=True))]  # fmt: skip
+        return [two if after > before + 1e-6 else one
+                for one, two, (before, after) in zip(old, new, worth, strict=True)]  # fmt: skip
 
-def _difference(merged: float, apart: float) -> float:
-    """The gain of a merge; a block that is too small on its own is merged first."""
-    return np.inf if apart == -np.inf else merged - apart
+    def _best(self, node: int, tree: Tree, place: Ints) -> float:
+        """The best cut of a tree, the root included."""
+        scores = self.scores([(node, mask) for mask, _, _ in tree], place)
+        joins = np.array([[[a for _, a, _ in tree]], [[b for _, _, b in tree]]])
+        return max(float(scores[-1]), float(best_partition(self.workshop.setup.contexts, joins, 0, scores)))
 
-
-def tree_layout(merger: Merger, trees: list[Tree]) -> Layout:
-    """The problem whose slots are the trees of the nodes."""
-    setup, k = merger.setup, merger.setup.contexts
-    masks = tuple(sorted({mask for tree in trees for mask, _, _ in tree}))
-    number = {mask: place for place, mask in enumerate(masks)}
-    block = np.array([[number[mask] for mask, _, _ in tree] + [len(masks)] for tree in trees])
-    left = np.array([[a for _, a, _ in tree] + [0] for tree in trees])
-    right = np.array([[b for _, _, b in tree] + [0] for tree in trees])
-    blocks = make_blocks(setup, merger.options, masks)
-    return Layout(masks, make_problem(setup, merger.options, blocks, Partitions(k, block, left, right, setup.role)))
-
-
-def better_trees(merger: Merger, layout: Layout, trees: list[Tree], state: State, shared: bool) -> list[Tree]:
-    """New trees for the current orders, where they score higher than the old ones."""
-    place = np.repeat(state.place[:1], merger.setup.contexts, axis=0) if shared else state.place
-    chosen = []
-    for node, old in enumerate(trees):
-        new = merger.tree(node, place)
-        worth = [_best(merger, layout.problem.family, node, tree, place) for tree in (old, new)]
-        chosen.append(new if worth[1] > worth[0] + 1e-6 else old)
-    return chosen
+    def layout(self, trees: Sequence[Tree]) -> tuple[Layout, Partitions]:
+        """The layout and the slots of some trees."""
+        setup = self.workshop.setup
+        masks = sorted({mask for tree in trees for mask, _, _ in tree})
+        number = {mask: place for place, mask in enumerate(masks)}
+        layout = self.workshop.layout(masks, self.curves)
+        block = np.array([[*(number[mask] for mask, _, _ in tree), layout.shifted] for tree in trees])
+        joins = np.array([[[*(slot[side] for slot in tree), 0] for tree in trees] for side in (1, 2)])
+        return layout, Partitions(setup.contexts, block, joins, setup.role)
 
 
-def _best(merger: Merger, family: Partitions, node: int, tree: Tree, place: NDArray[np.int64]) -> float:
-    """The best cut of a tree."""
-    scores = np.array([merger.score(node, mask, place) for mask, _, _ in tree] + [-np.inf])
-    row = np.zeros((1, len(tree) + 1), dtype=np.int64)
-    row[0, :-1] = [a for _, a, _ in tree]
-    other = np.zeros_like(row)
-    other[0, :-1] = [b for _, _, b in tree]
-    own = Partitions(family.contexts, row, row, other, family.role[node : node + 1])
-    return float(best_score(own, 0, scores, True))
+class _Growing:
+    """The tree of one node while it grows."""
+
+    def __init__(self, contexts: int) -> None:
+        self.slots: list[tuple[int, int, int]] = [(1 << r, r, r) for r in range(contexts)]
+        self.loose = list(range(contexts))
+        self.scores: dict[int, float] = {}
+
+    @property
+    def done(self) -> bool:
+        return len(self.loose) == 1
+
+    def _mask(self, slot: int) -> int:
+        return self.slots[slot][0]
+
+    def wanted(self) -> list[int]:
+        """Contexts whose scores the next merge needs."""
+        if self.done:
+            return []
+        single = [self._mask(slot) for slot in self.loose]
+        pairs = [one | other for i, one in enumerate(single) for other in single[i + 1 :]]
+        return [mask for mask in single + pairs if mask not in self.scores]
+
+    def merge(self) -> None:
+        """Join the two slots whose merge raises the score most."""
+        if self.done:
+            return
+        ways = [(a, b) for i, a in enumerate(self.loose) for b in self.loose[i + 1 :]]
+        a, b = max(ways, key=lambda way: self._gain(*way))
+        self.slots.append((self._mask(a) | self._mask(b), a, b))
+        self.loose = [slot for slot in self.loose if slot not in (a, b)] + [len(self.slots) - 1]
+
+    def _gain(self, a: int, b: int) -> float:
+        """The gain of a merge; a block that is too small on its own is merged first."""
+        apart = self.scores[self._mask(a)] + self.scores[self._mask(b)]
+        return np.inf if apart == -np.inf else self.scores[self._mask(a) | self._mask(b)] - apart

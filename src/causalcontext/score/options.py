@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
+from typing import TYPE_CHECKING
 
 from causalcontext.errors import check_choice, check_positive, check_whole
 
-SEARCHES = ("order", "exact")
+if TYPE_CHECKING:
+    from causalcontext.score.setup import Setup
+
+SEARCHES = ("auto", "order", "exact")
 TRANSFORMS = ("auto", "none", "ranks")
+CURVES = ("auto", "never", "always")
 MANY_VARIABLES = 200
 """From so many variables on, the price of a parent also grows with their number."""
+MOST_CURVED_VARIABLES = 150
+"""Beyond so many variables curves are not tried."""
+MANY_CONTEXTS = 5
+"""From so many contexts on, contexts are merged, which takes longer: fewer starts."""
 
 
 @dataclass(frozen=True)
@@ -19,38 +28,51 @@ class ScoreOptions:
 
     Attributes
     ----------
-    search : {"order", "exact"}
-        Insertion moves on orders from several random starts, or the exact optimum of a small problem.
+    search : {"auto", "order", "exact"}
+        Insertion moves on orders from several random starts, or the exact optimum of a small problem; "auto" takes the
+        latter where it is the quicker one and no number of starts is asked for.
     transform : {"auto", "none", "ranks"}
         Whether columns are replaced by the normal scores of their ranks; "auto" asks the likelihood.
     starts : int or None
-        Random starts of the order search; by default 10 for up to 50 variables, 4 for up to 400, else 1.
+        Random starts of the order search; by default 10 for up to 50 variables, 4 for up to 400, else 1; fewer for the
+        search with curves, which also starts from what was found without them.
     penalty : float
         Each parameter costs `penalty / 2 * log(rows of its block)`; 1 is the plain BIC.
     time_limit : float or None
         Seconds after which the best model so far is returned.
+    curves : {"auto", "never", "always"}
+        Whether mechanisms may be curved; "auto" asks the likelihood.
+    laws : bool
+        Whether noise may have another law than the Gaussian one.
     """
 
-    search: str = "order"
+    search: str = "auto"
     transform: str = "auto"
     starts: int | None = None
     penalty: float = 2.0
     time_limit: float | None = None
+    curves: str = "auto"
+    laws: bool = True
 
     def __post_init__(self) -> None:
         check_choice("search", self.search, SEARCHES)
         check_choice("transform", self.transform, TRANSFORMS)
+        check_choice("curves", self.curves, CURVES)
         if self.starts is not None:
             check_whole("starts", self.starts, 1, ", or None for the default")
         check_positive("penalty", self.penalty)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit, " of seconds, or None")
 
-    def number_of_starts(self, variables: int) -> int:
-        """The random starts for so many system variables."""
+    def number_of_starts(self, setup: Setup, curves: bool) -> int:
+        """The random starts for a table."""
         if self.starts is not None:
             return self.starts
-        return 10 if variables <= 50 else 4 if variables <= 400 else 1
+        variables = setup.variables
+        starts = 10 if variables <= 50 else 4 if variables <= 400 else 1
+        if setup.contexts >= MANY_CONTEXTS:
+            starts = min(starts, 4)
+        return min(starts, 4 if variables <= 20 else 2 if variables <= 50 else 1) if curves else starts
 
     def parent_price(self, variables: int) -> float:
         """What a parent costs beyond its parameter: the extended BIC with factor 1/2, for many variables only."""

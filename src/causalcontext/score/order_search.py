@@ -1,147 +1,186 @@
-"""The order search: insertion moves from random starts, first one order for all contexts, then one for each."""
+"""The order search: insertion moves from several starts, first one order for all contexts, then one for each."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.orders.context_parents import Memory, no_memory
+from causalcontext.kernels.orders.node_data import Memory
+from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.order_moves import climb
-from causalcontext.kernels.orders.order_state import State, refit
-from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT
-from causalcontext.progress import Advance
-from causalcontext.score.merging import Merger, Tree, better_trees, tree_layout
-from causalcontext.score.model import FittedModel, read_model
-from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import Layout, lattice_layout, make_state
+from causalcontext.kernels.orders.order_state import Moves, Problem, State
+from causalcontext.kernels.orders.partitions import NEVER, Partitions, chosen_slots
+from causalcontext.kernels.orders.selection import change_call, copy_call, path_call
+from causalcontext.score.model import FittedModel, Part
+from causalcontext.score.problem import Layout, Worktop
 from causalcontext.score.setup import Setup
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MOST_SWEEPS = 40
 FEW_VARIABLES = 60
 """Up to so many variables a whole climb is one call; beyond, the clock is looked at after every sweep."""
+REACH = 15.0
+"""The neighbours of a link are moved too if turning it costs less than this, in nats."""
+NOBODY = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class Searched:
-    """The models of all starts, best first; `complete` is False if Ctrl-C or the time limit cut the search short."""
+@dataclass(frozen=True)
+class Clock:
+    """When to stop; `None` for never."""
 
-    models: tuple[FittedModel, ...]
-    complete: bool
-    interrupted: bool = False
+    deadline: float | None = None
 
+    @staticmethod
+    def of(limit: float | None) -> Clock:
+        """A clock that rings after so many seconds."""
+        return Clock(None if limit is None else time.monotonic() + limit)
 
-def search_orders(setup: Setup, options: ScoreOptions, seed: int, n_jobs: int, advance: Advance) -> Searched:
-    """Models from several random starts. The same for any number of threads."""
-    starts = options.number_of_starts(setup.variables)
-    deadline = None if options.time_limit is None else time.monotonic() + options.time_limit
-    layout = lattice_layout(setup, options) if setup.contexts <= MOST_CONTEXTS_EXACT else None
-    jobs = min(n_jobs, starts)
-    found: list[FittedModel] = []
-    complete, interrupted = True, False
-    try:
-        for done, (model, finished) in enumerate(_runs(setup, options, layout, seed, starts, jobs, deadline), 1):
-            complete &= finished
-            if model is not None:
-                found.append(model)
-            advance(-1, done, starts)
-    except KeyboardInterrupt:
-        complete, interrupted = False, True
-        if not found:
-            raise
-    found.sort(key=lambda model: -model.score)
-    return Searched(tuple(found), complete, interrupted)
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
 
-def _runs(setup: Setup, options: ScoreOptions, layout: Layout | None, seed: int, starts: int, jobs: int,
-          deadline: float | None) -> Iterator[tuple[FittedModel | None, bool]]:  # fmt: skip
-    """The outcome of every start, in order."""
-    if jobs == 1:
-        memory = no_memory()
-        for start in range(starts):
-            yield _run_start(setup, options, layout, seed, start, deadline, memory)
-        return
-    from joblib import Parallel, delayed
-
-    parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
-    yield from parallel(
-        delayed(_run_start)(setup, options, layout, seed, start, deadline, no_memory()) for start in range(starts)
-    )
+def lattice(layout: Layout) -> Partitions:
+    """Slots of a layout whose blocks are all sets of contexts."""
+    setup = layout.setup
+    slots = np.tile(np.arange(len(layout.tables.block)), (setup.variables, 1))
+    return Partitions(setup.contexts, slots, np.zeros((2, *slots.shape), dtype=np.int64), setup.role)
 
 
-def _run_start(setup: Setup, options: ScoreOptions, layout: Layout | None, seed: int, start: int,
-               deadline: float | None, memory: Memory) -> tuple[FittedModel | None, bool]:  # fmt: skip
-    """One climb from a random order; None if the time was up before it began (the first one always begins)."""
-    if start > 0 and _late(deadline):
-        return None, False
-    generator = np.random.default_rng([seed % 2**32, start])
-    order = random_order(setup, generator)
-    if layout is None:
-        return _climb_trees(setup, options, order, generator, deadline, memory)
-    state = make_state(setup, layout, np.tile(order, (setup.contexts, 1)), True, memory)
-    finished, score = _climb(layout, state, _visits(setup, generator), True, deadline)
-    if setup.contexts > 1:
-        state = make_state(setup, layout, np.tile(state.orders[0], (setup.contexts, 1)), False, memory)
-        in_time, score = _climb(layout, state, _visits(setup, generator), False, deadline)
-        finished = finished and in_time
-    return read_model(setup, layout, state, score), finished
+def make_problem(layout: Layout, family: Partitions) -> Problem:
+    """The problem with these slots."""
+    setup = layout.setup
+    moves = Moves(fit_call(), change_call(), path_call(), copy_call(), layout.calls)
+    allowed = np.vstack([setup.allowed, setup.context_allowed[None]])
+    return Problem(moves, layout.plain, family, allowed, setup.first)
 
 
-def layout_of(setup: Setup, options: ScoreOptions, model: FittedModel) -> Layout:
-    """A layout in which the blocks of a model can be scored again."""
-    if setup.contexts <= MOST_CONTEXTS_EXACT:
-        return lattice_layout(setup, options)
-    merger = Merger(setup, options)
-    place = np.argsort(model.orders, axis=1)
-    return tree_layout(merger, [merger.tree(node, place) for node in range(setup.variables)])
+class Standing:
+    """Where a search stands: orders, and a worktop with the fits that belong to them.
+
+    Parameters
+    ----------
+    orders : array of int, shape (K, p + 1)
+        One order per context; while they are `shared` all blocks look at the first.
+    """
+
+    def __init__(self, layout: Layout, family: Partitions, orders: Ints, shared: bool, memory: Memory) -> None:
+        p, slots = layout.setup.variables, family.block.shape[1]
+        uses = uses_of(layout)
+        if shared:
+            uses = np.zeros_like(uses)
+            uses[:, 0] = True
+        self.shared, self.slots = shared, slots
+        self.top = Worktop(layout, 2 * slots, memory)
+        self.state = State(self.top.note, self.top.bench.fits.scores, self.top.bench.work.candidates,
+                           np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses, np.zeros((2, p)),
+                           np.zeros((p, slots), dtype=bool), np.zeros(p + 1, dtype=bool))  # fmt: skip
+
+    @property
+    def orders(self) -> Ints:
+        """The orders, shape (K, p + 1)."""
+        return np.asarray(self.state.orders[0])
+
+    def return_to(self, other: Standing, nodes: NDArray[np.bool_]) -> None:
+        """Stand where another one stands; only the fits of some nodes are elsewhere."""
+        for mine, theirs in zip(self.top.bench.fits, other.top.bench.fits, strict=True):
+            for node in np.flatnonzero(nodes).tolist():
+                mine[node, : self.slots] = theirs[node, : self.slots]
+        for place in range(3, len(self.state)):
+            self.state[place][...] = other.state[place]
 
 
-def _climb(layout: Layout, state: State, visits: Ints, shared: bool, deadline: float | None) -> tuple[bool, float]:
-    """Sweep until nothing moves; False if the time was up first, and the score reached."""
-    if visits.shape[1] <= FEW_VARIABLES:
-        few = visits[: 1 if _late(deadline) else None]
-        return not _late(deadline), climb(layout.problem, state, few, shared)[1]
-    score = 0.0
-    for turn in range(len(visits)):
-        gain, score = climb(layout.problem, state, visits[turn : turn + 1], shared)
-        if gain <= 0.0:
-            return True, score
-        if _late(deadline):
-            return False, score
-    return True, score
+def uses_of(layout: Layout) -> Bools:
+    """Which contexts' orders a block looks at, shape (blocks, contexts)."""
+    masks = layout.tables.block[:, 3]
+    return np.asarray((masks[:, None] >> np.arange(layout.setup.contexts) & 1).astype(bool))
 
 
-def _climb_trees(setup: Setup, options: ScoreOptions, order: Ints, generator: np.random.Generator,
-                 deadline: float | None, memory: Memory) -> tuple[FittedModel, bool]:  # fmt: skip
-    """The same with merge trees, which are grown anew between sweeps."""
-    merger = Merger(setup, options)
-    orders = np.tile(order, (setup.contexts, 1))
-    trees: list[Tree] = [merger.tree(node, None) for node in range(setup.variables)]
-    finished = True
-    for shared in (True, False):
-        for visits in _visits(setup, generator):
-            layout = tree_layout(merger, trees)
-            state = make_state(setup, layout, orders, shared, memory)
-            refit(layout.problem, state)
-            new = better_trees(merger, layout, trees, state, shared)
-            if new != trees:
-                trees, layout = new, tree_layout(merger, new)
-                state = make_state(setup, layout, orders, shared, memory)
-            gain, _ = climb(layout.problem, state, visits[None], shared)
-            orders = np.tile(state.orders[0], (setup.contexts, 1)) if shared else state.orders
+@dataclass(eq=False)
+class Climber:
+    """Climbs of one thread in one problem."""
+
+    layout: Layout
+    family: Partitions
+    memory: Memory
+    clock: Clock
+
+    def __post_init__(self) -> None:
+        self.problem = make_problem(self.layout, self.family)
+
+    def from_order(self, order: Ints, generator: np.random.Generator) -> tuple[FittedModel, bool]:
+        """The model at the end of a climb from one order, and whether the time was enough."""
+        setup = self.layout.setup
+        standing = self.standing(np.tile(order, (setup.contexts, 1)), True)
+        finished, score = self._sweep(standing, sweeps(setup, generator))
+        if setup.contexts > 1:
+            standing = self.standing(np.tile(standing.orders[0], (setup.contexts, 1)), False)
+            in_time, score = self._sweep(standing, sweeps(setup, generator))
+            finished = finished and in_time
+        return self.read(standing, score), finished
+
+    def standing(self, orders: Ints, shared: bool) -> Standing:
+        """A place to climb from, not yet fitted."""
+        return Standing(self.layout, self.family, orders, shared, self.memory)
+
+    def fitted(self, orders: Ints, shared: bool) -> tuple[Standing, float]:
+        """The fits of some orders, and their score."""
+        standing = self.standing(orders, shared)
+        return standing, self.climb(self.problem, standing, self._everybody(), np.empty((0, 0), dtype=np.int64))[1]
+
+    @staticmethod
+    def climb(problem: Problem, standing: Standing, stale: Ints, visits: Ints,
+              window: tuple[int, int] | None = None) -> tuple[float, float]:  # fmt: skip
+        """Fit some nodes, then climb: what the last sweep gained, and the score."""
+        ends = np.array(window or (0, standing.orders.shape[1]), dtype=np.int64)
+        gain, score = climb(problem, standing.state, stale, visits, ends, standing.shared)
+        return float(gain), float(score)
+
+    def _everybody(self) -> Ints:
+        return np.arange(self.layout.setup.variables)
+
+    def _sweep(self, standing: Standing, visits: Ints) -> tuple[bool, float]:
+        """Sweep until nothing moves; False if the time was up first, and the score reached."""
+        stale = self._everybody()
+        if self.layout.setup.variables <= FEW_VARIABLES:
+            few = visits[: 1 if self.clock.late else None]
+            return not self.clock.late, self.climb(self.problem, standing, stale, few)[1]
+        score = 0.0
+        for turn in range(len(visits)):
+            gain, score = self.climb(self.problem, standing, stale if turn == 0 else NOBODY, visits[turn : turn + 1])
             if gain <= 0.0:
-                break
-            if _late(deadline):
-                finished = False
-                break
-    layout = tree_layout(merger, trees)
-    state = make_state(setup, layout, orders, False, memory)
-    return read_model(setup, layout, state, refit(layout.problem, state)), finished
+                return True, score
+            if self.clock.late:
+                return False, score
+        return True, score
+
+    def read(self, standing: Standing, score: float) -> FittedModel:
+        """The model of a standing."""
+        setup, masks = self.layout.setup, self.layout.tables.block[:, 3]
+        p, place = setup.variables, standing.state.orders[1, 0]
+        parts = []
+        for node in range(p):
+            after = setup.contexts == 1 or place[node] > place[p]
+            chosen = chosen_slots(self.family, node, standing.state.scores[node, : standing.slots], bool(after))
+            blocks = [int(self.family.block[node, slot]) for slot in chosen]
+            parts.append(tuple(Part(block, int(masks[block]), standing.top.taken(node, slot))
+                               for slot, block in zip(chosen, blocks, strict=True)))  # fmt: skip
+        columns = standing.top.taken(p, 0) if setup.contexts > 1 else NOBODY
+        return FittedModel(score, standing.orders.copy(), tuple(parts), columns, self.layout)
+
+
+def sweeps(setup: Setup, generator: np.random.Generator) -> Ints:
+    """In which sequence the nodes are visited, sweep by sweep; the context comes last."""
+    p = setup.variables
+    nodes = generator.permuted(np.tile(np.arange(p), (MOST_SWEEPS, 1)), axis=1)
+    return np.hstack([nodes, np.full((MOST_SWEEPS, 1), p)])
 
 
 def random_order(setup: Setup, generator: np.random.Generator) -> Ints:
@@ -152,7 +191,7 @@ def random_order(setup: Setup, generator: np.random.Generator) -> Ints:
     return random_extension(setup.first, generator)
 
 
-def random_extension(first: NDArray[np.bool_], generator: np.random.Generator) -> Ints:
+def random_extension(first: Bools, generator: np.random.Generator) -> Ints:
     """A random order in which a comes before b wherever `first[a, b]`."""
     preferred = generator.permutation(len(first))
     if not first.any():
@@ -168,10 +207,61 @@ def random_extension(first: NDArray[np.bool_], generator: np.random.Generator) -
     return np.array(order, dtype=np.int64)
 
 
-def _visits(setup: Setup, generator: np.random.Generator) -> Ints:
-    """In which sequence the nodes are visited, sweep by sweep."""
-    return generator.permuted(np.tile(np.arange(setup.variables), (MOST_SWEEPS, 1)), axis=1)
+@dataclass(eq=False)
+class Rivals:
+    """The best models near a given one in which a link is missing."""
 
+    climber: Climber
+    model: FittedModel
 
-def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
+    def __post_init__(self) -> None:
+        contexts, orders = self.climber.layout.setup.contexts, self.model.orders
+        starts = [(True, np.tile(orders[0], (contexts, 1)))]
+        if not (orders == orders[0]).all():
+            starts.append((False, orders))
+        self._homes = [self.climber.fitted(start, shared)[0] for shared, start in starts]
+        self._trials = [self.climber.standing(start, shared) for shared, start in starts]
+        for home, trial in zip(self._homes, self._trials, strict=True):
+            trial.state.touched[:] = True
+            home.state.touched[:] = False
+        links = np.asarray(self.model.links.any(axis=0))
+        self._near: Bools = links | links.T
+
+    def without(self, cause: int, effect: int, floor: float) -> FittedModel | None:
+        """The best model found in which one does not cause the other; None if it scores at most `floor`.
+
+        The two ends move first, no further than to each other; if that comes close, they and their neighbours move
+        anywhere.
+        """
+        problem = self._banned(cause, effect)
+        stale = NOBODY if effect == self.climber.layout.setup.variables else np.array([effect])
+        best: FittedModel | None = None
+        for home, trial in zip(self._homes, self._trials, strict=True):
+            trial.return_to(home, trial.state.touched)
+            ends = sorted(trial.state.orders[1, :, [cause, effect]].ravel().tolist())
+            score = self.climber.climb(problem, trial, stale, self._visits(cause, effect, False), (ends[0], ends[-1]))[
+                1
+            ]
+            if score > self.model.score - REACH:
+                score = self.climber.climb(problem, trial, NOBODY, self._visits(cause, effect, True))[1]
+            if score > (floor if best is None else best.score):
+                best = self.climber.read(trial, score)
+        return best
+
+    def _banned(self, cause: int, effect: int) -> Problem:
+        problem, p = self.climber.problem, self.climber.layout.setup.variables
+        if cause == p:
+            role = problem.family.role.copy()
+            role[effect] = NEVER
+            return problem._replace(family=problem.family._replace(role=role))
+        allowed = problem.allowed.copy()
+        allowed[effect, cause] = False
+        return problem._replace(allowed=allowed)
+
+    def _visits(self, cause: int, effect: int, neighbours: bool) -> Ints:
+        """The two ends and the context, or also what is linked to them, over and over."""
+        p = len(self._near) - 1
+        ends = [v for v in (effect, cause) if v != p]
+        others = np.flatnonzero(self._near[cause] | self._near[effect]).tolist() if neighbours else []
+        order = [*ends, *(v for v in others if v not in (cause, effect, p)), *([p] if p in (cause, effect) else [])]
+        return np.tile(np.array(order, dtype=np.int64), (MOST_SWEEPS // 4 if neighbours else 2, 1))

@@ -1,97 +1,309 @@
-"""The search problem as the kernels see it: blocks of contexts, the slots of every node, the context's table."""
+"""The search problem as the kernels see it: blocks of contexts with their moments and prices, and the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from math import log, pi
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.orders.context_parents import ContextTable, Memory
-from causalcontext.kernels.orders.order_state import Problem, State
-from causalcontext.kernels.orders.parent_sets import MOST_PARENTS, Blocks, no_fits, scratch
-from causalcontext.kernels.orders.partitions import Partitions
+from causalcontext.kernels.handles import note_of
+from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.kernels.orders.node_data import (
+    BENCH,
+    CLASS,
+    CURVES,
+    LAWS,
+    ORDERED,
+    Bench,
+    Calls,
+    Memory,
+    Rows,
+    Tables,
+    no_memory,
+)
+from causalcontext.kernels.orders.node_scores import calls_for
+from causalcontext.kernels.orders.regressions import BASIC, PATH, TAKEN, no_fits, scratch
+from causalcontext.kernels.rows.laws import law_table
+from causalcontext.score.columns import LEVEL, Columns
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.setup import Setup
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SPARE_ROWS = 5
-"""A block needs so many rows more than parents."""
-PATIENCE = 1
-"""Two causes may hide each other; more patience was not better on small problems, where the optimum is known."""
+MOST_PLAIN, MOST_CURVED = 12, 20
+"""The most columns of a node beside required ones, without curves and with them."""
+MOST_CONTEXTS_MIXED = 2
+"""Up to so many contexts slopes may differ between any sets of them; more of them cost time and gained nothing."""
+PLAIN, MIXED = range(2)
+"""Designs: columns that live on all rows of a block; columns that live in some contexts."""
+
+
+class Worktop:
+    """Tables, rows and room for fits, for one thread, and the note by which kernels find them."""
+
+    def __init__(self, layout: Layout, slots: int, memory: Memory) -> None:
+        setup = layout.setup
+        p, columns = setup.variables, layout.tables.about.shape[2]
+        forced = np.vstack([setup.forced, setup.context_forced[None]])
+        self.bench = Bench(layout.tables, layout.rows, law_table(), forced,
+                           no_fits(p + 1, slots, layout.width, layout.responses),
+                           scratch(p, columns, layout.width, layout.responses), memory)  # fmt: skip
+        self.note = note_of(self.bench, BENCH)
+
+    def taken(self, node: int, slot: int) -> Ints:
+        """The columns of a fit."""
+        whole, room = self.bench.fits.whole[node, slot], self.bench.fits.factor.shape[2]
+        return np.array(whole[PATH + room : PATH + room + whole[TAKEN]])
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A problem, and the contexts of its blocks as bit masks; the shifted model, if any, is one block more."""
+    """Blocks as bit masks of contexts, then, with two or more contexts, the shifted model and the mixed one."""
 
+    setup: Setup
+    columns: Columns
     masks: tuple[int, ...]
-    problem: Problem
+    tables: Tables
+    rows: Rows
 
-    def uses(self, contexts: int) -> NDArray[np.bool_]:
-        """Which contexts' orders a block looks at, shape (blocks, contexts); the shifted model looks at all."""
-        everything = (1 << contexts) - 1
-        masks = [*self.masks, everything] if contexts > 1 else list(self.masks)
-        return np.array([[bool(mask >> r & 1) for r in range(contexts)] for mask in masks])
+    @property
+    def shifted(self) -> int:
+        """The number of the block with an intercept for every context; that with own slopes follows, if any."""
+        return len(self.masks)
 
+    @property
+    def plain(self) -> bool:
+        """Whether curves are not on offer."""
+        return bool(self.rows.facts[CURVES] == 0.0)
 
-def lattice_layout(setup: Setup, options: ScoreOptions) -> Layout:
-    """The problem with every set of contexts as a block: all partitions are within reach."""
-    masks = tuple(range(1, 1 << setup.contexts))
-    blocks = make_blocks(setup, options, masks)
-    slots = np.tile(np.arange(len(blocks.rows)), (setup.variables, 1))
-    unused = np.zeros_like(slots)
-    family = Partitions(setup.contexts, slots, unused, unused, setup.role)
-    return Layout(masks, make_problem(setup, options, blocks, family))
+    @property
+    def calls(self) -> Calls:
+        """The functions that a fit calls."""
+        return calls_for(bool((self.setup.kind == ORDERED).any()))
 
+    @cached_property
+    def width(self) -> int:
+        """The most columns of a node, required ones included."""
+        return (MOST_PLAIN if self.plain else MOST_CURVED) + self._required
 
-def make_problem(setup: Setup, options: ScoreOptions, blocks: Blocks, family: Partitions) -> Problem:
-    """The problem with these blocks and slots."""
-    return Problem(blocks, context_table(setup, options), family, setup.allowed, setup.forced, setup.first)
+    @cached_property
+    def _required(self) -> int:
+        """The most columns that required parents bring, and one to spare for a family that falls apart."""
+        basic = np.zeros(self.setup.variables)
+        np.add.at(basic, self.columns.owner, self.tables.about[PLAIN, BASIC, : self.columns.size])
+        forced = np.vstack([self.setup.forced, self.setup.context_forced[None]])
+        return int((forced @ basic).max(initial=0)) + 2
 
+    @property
+    def responses(self) -> int:
+        """The most response columns of a node."""
+        return int(self.rows.node[:, 2].max())
 
-def make_blocks(setup: Setup, options: ScoreOptions, masks: Sequence[int]) -> Blocks:
-    """Blocks for these sets of contexts and, with two or more contexts, the shifted model at the end."""
-    covariance = [setup.block_covariance(mask) for mask in masks]
-    rows = [setup.block_rows(mask) for mask in masks]
-    parameters = [2.0] * len(masks)
-    if setup.contexts > 1:
-        covariance.append(setup.within_covariance())
-        rows.append(setup.rows)
-        parameters.append(1.0 + setup.contexts)
-    n = np.array(rows)
-    cost = 0.5 * options.penalty * np.log(np.maximum(n, 2.0))
-    base = -0.5 * n * (1.0 + log(2.0 * pi)) - cost * np.array(parameters)
-    spare = np.where(n >= setup.rows, np.maximum(n - SPARE_ROWS, 0), n - SPARE_ROWS)
-    most = np.clip(spare, -1, MOST_PARENTS).astype(np.int64)
-    price = cost + options.parent_price(setup.variables)
-    return Blocks(np.stack(covariance), n, base, price, most, PATIENCE)
+    def memory(self) -> Memory:
+        """An empty memory."""
+        return no_memory(MOST_CURVED + self._required, 1 << (15 if self.setup.variables <= 12 else 18))
 
-
-def context_table(setup: Setup, options: ScoreOptions) -> ContextTable:
-    """What the context's own score needs."""
-    k, p = setup.contexts, setup.variables
-    price = 0.5 * options.penalty * log(setup.rows) * (k - 1) + options.parent_price(p)
-    keys = np.random.default_rng(0).integers(1, 1 << 63, size=p, dtype=np.uint64)
-    return ContextTable(setup.block_covariance((1 << k) - 1), setup.within_covariance(), setup.values, setup.codes, k,
-                        setup.rows, setup.weight, price, setup.context_allowed, setup.context_forced, keys)  # fmt: skip
+    def offering(self, curves: bool, laws: bool = True) -> Layout:
+        """The same with other things on offer."""
+        facts = self.rows.facts.copy()
+        facts[LAWS], facts[CURVES] = float(laws), float(curves and bool(self.columns.curved.any()))
+        return replace(self, rows=self.rows._replace(facts=facts))
 
 
-def widest(setup: Setup) -> int:
-    """The most parents that a node can have."""
-    return min(setup.variables, MOST_PARENTS + int(setup.forced.sum(axis=1).max(initial=0))) + 1
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One block, before all of them go into one table."""
+
+    matrix: Floats
+    design: int
+    mask: int
+    by_context: bool
+    parameters: float
+    cost: Floats
 
 
-def make_state(setup: Setup, layout: Layout, orders: Ints, shared: bool, memory: Memory) -> State:
-    """A state with one order per context, shape (K, p + 1); while they are shared all blocks look at the first."""
-    p, (slots, width) = setup.variables, (layout.problem.family.block.shape[1], widest(setup))
-    uses = layout.uses(setup.contexts)
-    if shared:
-        uses = np.zeros_like(uses)
-        uses[:, 0] = True
-    return State(orders.copy(), np.argsort(orders, axis=1), uses, no_fits(p, slots, width), no_fits(p, slots, width),
-                 np.zeros(p), np.zeros(p), np.zeros((p, slots), dtype=bool), memory, scratch(p, width))  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class DesignFacts:
+    """What is known of the columns of a design: `about`, `first` and `extra` of a regression."""
+
+    about: Ints
+    first: Ints
+    extra: Floats
+
+
+class Workshop:
+    """Makes layouts of one table, each block only once."""
+
+    def __init__(self, setup: Setup, columns: Columns, options: ScoreOptions) -> None:
+        self.setup, self.columns, self.options = setup, columns, options
+        self._designs = [_plain_design(setup, columns, options)]
+        self._blocks: dict[int, Block] = {}
+        self._last = [_shifted(setup, columns, options)] if setup.contexts > 1 else []
+        if 1 < setup.contexts <= MOST_CONTEXTS_MIXED:
+            design, block = _mixed(setup, columns, options)
+            self._designs.append(design)
+            self._last.append(block)
+        self._rows = _rows(setup, columns)
+        self._memory: Memory | None = None
+
+    def with_columns(self, columns: Columns) -> Workshop:
+        """One with further columns at the end; what was evaluated need not be evaluated again."""
+        other = Workshop(self.setup, columns, self.options)
+        other._memory = self._memory
+        return other
+
+    def memory(self, layout: Layout) -> Memory:
+        """The memory of the main thread, which all searches of this workshop share."""
+        if self._memory is None:
+            self._memory = layout.memory()
+        return self._memory
+
+    def layout(self, masks: Sequence[int], curves: bool, laws: bool = True) -> Layout:
+        """The layout of some sets of contexts."""
+        for mask in masks:
+            if mask not in self._blocks:
+                self._blocks[mask] = _block(self.setup, self.columns, self.options, mask)
+        blocks = [*(self._blocks[mask] for mask in masks), *self._last]
+        tables = _tables(self.setup, self.options, blocks, self._designs)
+        return Layout(self.setup, self.columns, tuple(masks), tables, self._rows).offering(
+            curves, laws and self.options.laws
+        )
+
+    def lattice(self, curves: bool, laws: bool = True) -> Layout:
+        """The layout with every set of contexts as a block: all partitions are within reach."""
+        return self.layout(range(1, 1 << self.setup.contexts), curves, laws)
+
+
+def price(options: ScoreOptions, rows: float) -> float:
+    """What a parameter costs in a block of so many rows."""
+    return 0.5 * options.penalty * log(max(rows, 2.0))
+
+
+def _rows(setup: Setup, columns: Columns) -> Rows:
+    p = setup.variables
+    width = np.where(setup.kind == CLASS, np.maximum(setup.classes - 1, 1), 1)
+    response = np.append(columns.first[:p], columns.size)
+    node = np.stack([setup.kind, response, width, setup.classes], axis=1).astype(np.int64)
+    facts = np.array([setup.weight, 1.0, 1.0, *setup.gap])
+    return Rows(
+        columns.values, setup.rows.codes, setup.rows.starts, node, _keys(max(12, columns.size.bit_length())), facts
+    )
+
+
+@cache
+def _keys(bits: int) -> NDArray[np.uint64]:
+    """Random numbers for up to 2 to the power of `bits` columns."""
+    return np.random.default_rng(0).integers(1, 1 << 63, size=16 << bits, dtype=np.uint64)
+
+
+def _tables(setup: Setup, options: ScoreOptions, blocks: Sequence[Block], designs: Sequence[DesignFacts]) -> Tables:
+    """All blocks in one place."""
+    widest = max(design.about.shape[1] for design in designs)
+    both = [*designs, designs[0]][:2]
+    offset, whole, number = 0, [], []
+    for block in blocks:
+        n = setup.block_rows(block.mask)
+        spare = n - SPARE_ROWS if n < setup.total else max(n - SPARE_ROWS, 0)
+        most = int(np.clip(spare, -1, MOST_CURVED))
+        whole.append([offset, len(block.matrix), block.design, block.mask, int(block.by_context), most])
+        number.append([n, -0.5 * n * (1.0 + log(2.0 * pi)) - price(options, n) * block.parameters, price(options, n)])
+        offset += block.matrix.size
+    cost = np.stack([_padded(block.cost, widest) for block in blocks])
+    extra = np.stack([_padded(design.extra, widest) for design in both])
+    price_of = cost + extra[[block.design for block in blocks]]
+    return Tables(
+        np.concatenate([block.matrix.ravel() for block in blocks]), np.array(whole, dtype=np.int64), np.array(number),
+        np.stack([_padded(design.about, widest) for design in both]), np.stack([design.first for design in both]),
+        cost, extra, np.exp(2.0 * price_of / np.maximum(np.array(number)[:, :1], 1.0)),
+    )  # fmt: skip
+
+
+def _padded(array: NDArray[np.generic], width: int) -> NDArray[np.generic]:
+    out = np.zeros((*array.shape[:-1], width), dtype=array.dtype)
+    out[..., : array.shape[-1]] = array
+    return out
+
+
+def _plain_design(setup: Setup, columns: Columns, options: ScoreOptions) -> DesignFacts:
+    q, p, extra = columns.size, setup.variables, max(setup.contexts - 1, 0)
+    about = np.zeros((7, q + extra), dtype=np.int64)
+    about[0, :q], about[0, q:] = columns.owner, p
+    about[1] = -1
+    about[1, :q] = [_partner(offer.owner, offer.partner, place >= columns.first[p])
+                    for place, offer in enumerate(columns.offers)]  # fmt: skip
+    about[2] = about[3] = np.arange(q + extra)
+    about[5, :q] = _basic(setup, columns)
+    about[6, :q] = columns.curved
+    surcharge = columns.surcharge(setup.total) + options.parent_price(p)
+    return DesignFacts(about, columns.first, np.append(surcharge, np.zeros(extra)))
+
+
+def _partner(owner: int, partner: int, proposed: bool) -> int:
+    """The second owner; a proposed column of one variable counts as its product with itself."""
+    return owner if proposed and partner < 0 else partner
+
+
+def _basic(setup: Setup, columns: Columns) -> NDArray[np.bool_]:
+    """The columns that a required parent must have: the number itself, all levels of a category but one."""
+    number = np.arange(columns.size) - columns.first[columns.owner]
+    level = np.array([offer.kind == LEVEL for offer in columns.offers], dtype=bool)
+    enough = np.where(level, np.maximum(setup.classes[columns.owner] - 1, 1), 1)
+    return np.asarray((number < enough) & (np.arange(columns.size) < columns.first[setup.variables]))
+
+
+def _block(setup: Setup, columns: Columns, options: ScoreOptions, mask: int) -> Block:
+    """The rows of some contexts; of all contexts with indicators of these at the end."""
+    k, q = setup.contexts, columns.size
+    members = [r for r in range(k) if mask >> r & 1]
+    n, means = setup.n[members], columns.means[members]
+    away = means - n @ means / n.sum()
+    matrix = np.zeros((q + max(k - 1, 0),) * 2)
+    matrix[:q, :q] = (columns.scatter[members].sum(axis=0) + (away.T * n) @ away) / n.sum()
+    if len(members) == k and k > 1:
+        share = setup.n[: k - 1] / setup.total
+        matrix[q:, :q] = share[:, None] * away[: k - 1]
+        matrix[:q, q:] = matrix[q:, :q].T
+        matrix[q:, q:] = np.diag(share) - np.outer(share, share)
+    return Block(matrix, PLAIN, mask, False, 2.0, np.full(len(matrix), price(options, float(n.sum()))))
+
+
+def _shifted(setup: Setup, columns: Columns, options: ScoreOptions) -> Block:
+    """All rows, around the means of their own contexts."""
+    k, q = setup.contexts, columns.size
+    matrix = np.zeros((q + k - 1,) * 2)
+    matrix[:q, :q] = columns.scatter.sum(axis=0) / setup.total
+    return Block(matrix, PLAIN, (1 << k) - 1, True, 1.0 + k, np.full(len(matrix), price(options, setup.total)))
+
+
+def _mixed(setup: Setup, columns: Columns, options: ScoreOptions) -> tuple[DesignFacts, Block]:
+    """Columns that live in some contexts only, around their means there; curves live in all.
+
+    The responses come first, with the numbers that they have in the plain design, and are nobody's columns.
+    """
+    k, q, p = setup.contexts, columns.size, setup.variables
+    plain, everything = _plain_design(setup, columns, options), (1 << k) - 1
+    curved = columns.curved
+    source = np.concatenate([np.full(1 if curved[c] else everything, c) for c in range(q)])
+    mask = np.concatenate([[everything] if curved[c] else np.arange(1, everything + 1) for c in range(q)])
+    place = np.concatenate([np.arange(q), source])
+    lives = np.concatenate([np.full(q, everything), mask])
+    matrix = np.zeros((len(place),) * 2)
+    for r in range(k):
+        here = np.flatnonzero(lives >> r & 1)
+        matrix[np.ix_(here, here)] += columns.scatter[r][np.ix_(place[here], place[here])]
+    matrix /= setup.total
+    about = plain.about[:, place]
+    about[0, :q], about[1, :q] = p, -1
+    about[2] = place
+    about[3] = np.concatenate([np.arange(q), q + np.searchsorted(source, source)])
+    about[4] = np.where(curved[place], 0, lives)
+    about[5] &= (lives == everything) & (np.arange(len(place)) >= q)
+    first = q + np.searchsorted(source, columns.first)
+    prices = np.array([price(options, setup.block_rows(contexts)) for contexts in range(everything + 1)])
+    block = Block(matrix, MIXED, everything, True, 1.0 + k, prices[lives])
+    return DesignFacts(about, first.astype(np.int64), plain.extra[place]), block

@@ -1,17 +1,21 @@
-"""From a table to what the score needs: moments per context in a canonical order of columns, the rows for R's logit."""
+"""From a table to what the score needs: rows in standard units, sorted by context, in a canonical order of columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
+from causalcontext.data.ranks import gaussian_ranks
 from causalcontext.data.some_rows import complete_rows
 from causalcontext.data.survey import Survey
 from causalcontext.graphs.paths import reach
+from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.orders.partitions import ALWAYS, FREE, NEVER
 from causalcontext.knowledge import Links
 
@@ -19,8 +23,31 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-MOST_LOGIT_ROWS = 100_000
-"""Longer tables score the context on every m-th row."""
+MOST_VALUES = 24_000_000
+"""Tables with more values keep every m-th row for what needs rows; moments are always those of all rows."""
+MOST_ROWS = 100_000
+MOST_DISTINCT = 0.5
+"""A number with fewer values than this share of the rows is one that was counted or rounded."""
+SMALLEST_GAP = 0.03
+KINDS = {Kind.CONTINUOUS: NUMBER, Kind.COUNT: NUMBER, Kind.ORDERED: ORDERED, Kind.CATEGORICAL: CLASS}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows sorted by context.
+
+    Attributes
+    ----------
+    values : array, shape (p, rows)
+        Numbers in standard units, normal scores of ordered classes; zeros for categories.
+    codes : array of int, shape (p + 1, rows)
+        Classes of categories and ordered variables; the context is last.
+    starts : array of int, shape (K + 1,)
+    """
+
+    values: Floats
+    codes: Ints
+    starts: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +58,18 @@ class Setup:
 
     Attributes
     ----------
+    data : Dataset
     position : array of int, shape (p + 1,)
         The place of every variable among the table's columns; -1 for a missing context.
+    kind, classes : arrays of int, shape (p + 1,)
+        `NUMBER`, `CLASS` or `ORDERED`, and how many classes there are.
+    centre, scale : arrays, shape (p,)
+        The units of numbers.
     n : array of float, shape (K,)
-    mean, scatter : arrays, shape (K, p) and (K, p, p)
-        In units of the pooled standard deviations, around the pooled means.
-    values : array, shape (rows, p)
-        The same columns, row by row; part of the rows of a very long table.
-    codes : array of int, shape (rows,)
+    gap : array, shape (p + 1,)
+        The distance of neighbouring values, in standard units, of counts and other numbers with few values; else 0.
+    rows : Rows
+        All rows, or part of the rows of a long table.
     weight : float
         How many rows of the table each of these stands for.
     allowed, forced : arrays of bool, shape (p, p)
@@ -51,12 +82,15 @@ class Setup:
         `first[a, b]`: a must come before b in every order.
     """
 
+    data: Dataset
     position: Ints
+    kind: Ints
+    classes: Ints
+    centre: Floats
+    scale: Floats
     n: Floats
-    mean: Floats
-    scatter: Floats
-    values: Floats
-    codes: Ints
+    gap: Floats
+    rows: Rows
     weight: float
     allowed: Bools
     forced: Bools
@@ -68,7 +102,7 @@ class Setup:
     @property
     def variables(self) -> int:
         """The system variables."""
-        return int(self.mean.shape[1])
+        return len(self.position) - 1
 
     @property
     def contexts(self) -> int:
@@ -76,39 +110,44 @@ class Setup:
         return len(self.n)
 
     @property
-    def rows(self) -> float:
+    def total(self) -> float:
         """All rows."""
         return float(self.n.sum())
-
-    def block_covariance(self, mask: int) -> Floats:
-        """The covariance of the rows of some contexts."""
-        members = [r for r in range(self.contexts) if mask >> r & 1]
-        n, mean = self.n[members], self.mean[members]
-        away = mean - n @ mean / n.sum()
-        return np.asarray((self.scatter[members].sum(axis=0) + (away.T * n) @ away) / n.sum())
-
-    def within_covariance(self) -> Floats:
-        """The covariance around the mean of each row's own context."""
-        return np.asarray(self.scatter.sum(axis=0) / self.rows)
 
     def block_rows(self, mask: int) -> float:
         """The rows of some contexts."""
         return float(sum(self.n[r] for r in range(self.contexts) if mask >> r & 1))
 
+    def all_rows(self) -> Iterator[Rows]:
+        """All rows of the table, in parts that fit into memory."""
+        if self.weight == 1.0:
+            yield self.rows
+            return
+        usable = np.flatnonzero(complete_rows(self.data))
+        size = max(1000, MOST_VALUES // (20 * max(self.variables, 1)))
+        for start in range(0, len(usable), size):
+            yield _rows(self.data, self, usable[start : start + size])
+
 
 def set_up(data: Dataset, survey: Survey, links: Links) -> Setup:
     """The setup of a table."""
-    moments, whole = survey.moments, survey.moments.merged()
+    whole = survey.moments.merged()
     centre, pooled = whole.mean[0], whole.scatter[0]
     scale = np.sqrt(np.diagonal(pooled) / whole.rows[0])
     scale = np.where(scale > 0.0, scale, 1.0)
     order = _canonical_order(pooled, scale, survey)
-    mean = ((moments.mean - centre) / scale)[:, order]
-    scatter = (moments.scatter / scale[:, None] / scale)[:, order[:, None], order]
     position = np.append(np.array(data.system)[order], -1 if data.context is None else data.context)
-    values, codes, weight = _standardised_rows(data, centre[order], scale[order], position[:-1])
-    return Setup(position, moments.rows.astype(np.float64), np.ascontiguousarray(mean), np.ascontiguousarray(scatter),
-                 values, codes, weight, **_constraints(links, position))  # fmt: skip
+    kind = np.append([KINDS[data.kinds[column]] for column in position[:-1]], CLASS)
+    classes = np.append([_classes(data, column) for column in position[:-1]], len(survey.moments.rows))
+    usable = np.flatnonzero(complete_rows(data))
+    step = max(1, -(-len(usable) // MOST_ROWS), -(-len(usable) * len(order) // MOST_VALUES))
+    empty = Rows(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), np.zeros(1, dtype=np.int64))
+    units = Setup(data, position, kind.astype(np.int64), classes.astype(np.int64), centre[order], scale[order],
+                  survey.moments.rows.astype(np.float64), np.zeros(len(position)), empty, 1.0,
+                  **_constraints(links, position))  # fmt: skip
+    rows = _rows(data, units, usable[::step])
+    gap = np.array([_gap(rows.values[j]) if kind[j] == NUMBER else 0.0 for j in range(len(order))] + [0.0])
+    return replace(units, rows=rows, gap=gap, weight=len(usable) / max(len(usable[::step]), 1))
 
 
 def _canonical_order(pooled: Floats, scale: Floats, survey: Survey) -> Ints:
@@ -118,15 +157,44 @@ def _canonical_order(pooled: Floats, scale: Floats, survey: Survey) -> Ints:
     return np.array(sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], survey.names[j])), dtype=np.int64)
 
 
-def _standardised_rows(data: Dataset, centre: Floats, scale: Floats, columns: Ints) -> tuple[Floats, Ints, float]:
-    """Usable rows, standardised, at most about `MOST_LOGIT_ROWS` of them; their contexts; what each stands for."""
-    rows = np.flatnonzero(complete_rows(data))
-    total = len(rows)
-    rows = rows[:: max(1, -(-total // MOST_LOGIT_ROWS))]
-    values = np.empty((len(rows), len(columns)))
-    for place, column in enumerate(columns):
-        values[:, place] = (data.columns[column][rows] - centre[place]) / scale[place]
-    return values, data.codes[rows].astype(np.int64), total / max(len(rows), 1)
+def _gap(values: Floats) -> float:
+    """The smallest distance of two values if values repeat, else 0; one that is too small to matter counts as 0."""
+    seen = np.unique(values)
+    repeated = 1 < len(seen) < MOST_DISTINCT * len(values)
+    gap = float(np.diff(seen).min()) if repeated else 0.0
+    return gap if gap > SMALLEST_GAP else 0.0
+
+
+def _classes(data: Dataset, column: int) -> int:
+    return 0 if data.kinds[column].is_number else len(data.categories[column])
+
+
+def _rows(data: Dataset, units: Setup, rows: Ints) -> Rows:
+    """Some rows of a table, sorted by context."""
+    rows = rows[np.argsort(data.codes[rows], kind="stable")]
+    p = units.variables
+    values, codes = np.zeros((p, len(rows))), np.zeros((p + 1, len(rows)), dtype=np.int64)
+    codes[p] = data.codes[rows]
+    for place, column in enumerate(units.position[:p]):
+        own = np.asarray(data.columns[column])[rows]
+        if units.kind[place] == NUMBER:
+            values[place] = (own - units.centre[place]) / units.scale[place]
+        else:
+            codes[place] = own
+        if units.kind[place] == ORDERED:
+            values[place] = _level_scores(data, int(column), int(units.classes[place]))[codes[place]]
+    return Rows(values, codes, np.searchsorted(codes[p], np.arange(units.contexts + 1)))
+
+
+def _level_scores(data: Dataset, column: int, classes: int) -> Floats:
+    """Normal scores of ordered classes, over all rows, in standard units."""
+    own = np.asarray(data.columns[column], dtype=np.float64)
+    own = own[complete_rows(data)]
+    scores = gaussian_ranks(own)
+    scores = (scores - scores.mean()) / max(float(scores.std()), 1e-300)
+    table = np.zeros(classes)
+    table[own.astype(np.int64)] = scores
+    return table
 
 
 def _constraints(links: Links, position: Ints) -> dict[str, Any]:

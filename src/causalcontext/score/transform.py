@@ -14,17 +14,25 @@ from numpy.typing import NDArray
 from scipy.special import digamma, ndtri
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import mean_ranks
 from causalcontext.data.some_rows import complete_rows
+from causalcontext.score.setup import Setup
 
 Floats = NDArray[np.float64]
 
 
+def transformed(setup: Setup) -> list[int]:
+    """The variables that normal scores replace: the continuous ones."""
+    kinds = setup.data.kinds
+    return [j for j in range(setup.variables) if kinds[setup.position[j]] is Kind.CONTINUOUS]
+
+
 def with_normal_scores(data: Dataset) -> Dataset:
-    """The table with the normal scores of every system variable, over all rows; missing values stay missing."""
+    """The table with the normal scores of every continuous variable, over all rows; missing values stay missing."""
     columns = list(data.columns)
     usable = complete_rows(data)
-    for position in data.system:
+    for position in (place for place in data.system if data.kinds[place] is Kind.CONTINUOUS):
         column = np.full(data.n_rows, np.nan)
         column[usable] = normal_scores(data.columns[position][usable])
         columns[position] = column

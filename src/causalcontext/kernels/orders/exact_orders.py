@@ -1,6 +1,6 @@
 """The best orders by dynamic programming: one order per context, all with the same beginning up to the context.
 
-Sets of nodes are bit masks. `best[b, i, S]` is the best score of node i in block b with parents inside S. Before the
+Sets of nodes are bit masks. `best[b, i, S]` is the best score of node i in block b with candidates S. Before the
 context all orders agree, so the state is one set; after it the state is one set per context, packed into one number,
 and a node is placed in all contexts of a block at once.
 """
@@ -10,143 +10,250 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import njit
-from causalcontext.kernels.orders.parent_sets import Blocks, Scratch, local_score, residual_variance
+from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.orders.node_data import BENCH, DESIGN, Calls
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from causalcontext.kernels.orders.regressions import END, LENGTH, OWNER, PARTNER, PATH, TAKEN, UNKNOWN
 
 
-def best_subsets(blocks: Blocks, allowed: Bools, forced: Bools, work: Scratch) -> tuple[Floats, Ints]:
-    """The best score of every node in every block with parents inside every set, and those parents."""
-    count, p = blocks.covariance.shape[:2]
-    best = np.full((count, p, 1 << p), -math.inf)
-    chosen = np.zeros((count, p, 1 << p), dtype=np.int64)
-    _fill_subsets(blocks, allowed, forced, work, best, chosen)
-    return best, chosen
+def all_scores(fit: Call, calls: Calls, bench: Note, blocks: int, allowed: Bools, pooled: int,
+               width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
+    """The best scores of all nodes in all blocks with candidates inside every set, and the columns that they take.
+
+    Parameters
+    ----------
+    allowed : array of bool, shape (p + 1, p)
+        The last row is the context's.
+    pooled : int
+        The block of the context; -1 without one.
+
+    Returns
+    -------
+    best, found : arrays, shape (blocks + 1, p, sets)
+        Scores, and rows of `pool`. The context is node 0 of the last block.
+    pool : array of int, shape (rows, 1 + W)
+        A number of columns, and the columns.
+    """
+    p = allowed.shape[1]
+    best, found = np.zeros((blocks + 1, p, 1 << p)), np.zeros((blocks + 1, p, 1 << p), dtype=np.int64)
+    pool = np.zeros((1 + (2 << p), 1 + width), dtype=np.int64)
+    for block in range(blocks + 1):
+        for node in range(p if block < blocks else min(p, int(pooled >= 0))):
+            if len(pool) - pool[0, 0] <= 1 << p:
+                pool = np.concatenate([pool, np.zeros_like(pool)])
+            who, where = (node, block) if block < blocks else (p, pooled)
+            _subset_scores(fit, calls, bench, where, who, allowed[who], pool, best[block, node], found[block, node])
+    return best, found, pool
 
 
-@njit(cache=True, nogil=True)
-def _fill_subsets(blocks: Blocks, allowed: Bools, forced: Bools, work: Scratch, best: Floats, chosen: Ints) -> None:
-    count, p = blocks.covariance.shape[:2]
-    parents = np.zeros(p, dtype=np.int64)
-    for b in range(count):
-        for i in range(p):
-            may, must = _mask(allowed[i]), _mask(forced[i])
-            for members in range(1 << p):
-                if members & ~may or must & ~members or members & (1 << i):
-                    continue
-                size = _members(members, parents)
-                if size > blocks.most[b] and size > 0 and members != must:
-                    continue
-                if blocks.most[b] < 0:
-                    continue
-                left = residual_variance(blocks.covariance[b], i, parents, size, work)
-                best[b, i, members] = local_score(blocks, b, left, size)
-                chosen[b, i, members] = members
-            for bit in range(p):
-                for members in range(1 << p):
-                    if members & (1 << bit):
-                        smaller = members ^ (1 << bit)
-                        if best[b, i, smaller] > best[b, i, members]:
-                            best[b, i, members] = best[b, i, smaller]
-                            chosen[b, i, members] = chosen[b, i, smaller]
+@njit(cache=True, nogil=True, error_model="numpy")
+def _subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, allowed: Bools, pool: Ints,
+                   best: Floats, found: Ints) -> None:  # fmt: skip
+    """The best score of a node in a block with candidates inside every set, and where its columns are in `pool`.
+
+    A fit that never looked at some of its candidates is the fit of every set without them. `pool[0, 0]` is the number
+    of rows in use after the first one.
+    """
+    p, here = allowed.size, fetch(bench, BENCH)
+    candidates, whole = here.work.candidates, here.fits.whole[node, 0]
+    about = here.tables.about[here.tables.block[block, DESIGN]]
+    for members in range(1 << p):
+        best[members] = -math.inf
+    may, must = _mask(allowed), _mask(here.forced[node])
+    if node < p:
+        may &= ~(1 << node)
+    done = np.zeros(1 << p, dtype=np.bool_)
+    for members in range((1 << p) - 1, -1, -1):
+        if done[members] or members & ~may or must & ~members:
+            continue
+        for j in range(p):
+            candidates[j] = members & (1 << j) != 0
+        score = fit(bench, calls, block, node, np.int64(0))
+        place, needed = _put(whole, pool), must
+        if whole[END] == UNKNOWN:
+            needed = members
+        for t in range(whole[LENGTH]):
+            column = whole[PATH + t]
+            needed |= 1 << about[OWNER, column]
+            if about[PARTNER, column] >= 0:
+                needed |= 1 << about[PARTNER, column]
+        free = members & ~needed
+        part = free
+        while True:
+            if not done[needed | part]:
+                done[needed | part] = True
+                best[needed | part], found[needed | part] = score, place
+            if part == 0:
+                break
+            part = (part - 1) & free
+    for members in range(1 << p):
+        if members & ~may and (node >= p or not members & (1 << node)):
+            best[members], found[members] = best[members & may], found[members & may]
+    _take_best_subsets(best, found, p)
 
 
-def best_prefixes(pooled: Floats) -> tuple[Floats, Ints]:
-    """The best score of every set of nodes as the beginning of the order, and its last node."""
-    score = np.full(pooled.shape[1], -math.inf)
-    last = np.full(pooled.shape[1], -1, dtype=np.int64)
-    _fill_prefixes(pooled, score, last)
+@njit(cache=True, nogil=True, error_model="numpy")
+def _put(whole: Ints, pool: Ints) -> int:
+    """Write the columns of a fit to the pool; where."""
+    pool[0, 0] += 1
+    place = pool[0, 0]
+    pool[place, 0] = whole[TAKEN]
+    for t in range(whole[TAKEN]):
+        pool[place, 1 + t] = whole[PATH + (whole.size - 3) // 2 + t]
+    return int(place)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _take_best_subsets(best: Floats, found: Ints, p: int) -> None:
+    """Replace the score of every set by the best one of its subsets: greedy choices are not monotone."""
+    for bit in range(p):
+        for members in range(1 << p):
+            if members & (1 << bit):
+                smaller = members ^ (1 << bit)
+                if best[smaller] > best[members] + 1e-9:
+                    best[members], found[members] = best[smaller], found[smaller]
+
+
+def best_prefixes(pooled: Floats, cause: int, effect: int) -> tuple[Floats, Ints]:
+    """The best score of every set of nodes as the beginning of the order, and its last node; no cause -> effect."""
+    score, last = np.full(pooled.shape[1], -math.inf), np.full(pooled.shape[1], -1, dtype=np.int64)
+    _fill_prefixes(pooled, cause, effect, score, last)
     return score, last
 
 
-@njit(cache=True, nogil=True)
-def _fill_prefixes(pooled: Floats, score: Floats, last: Ints) -> None:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_prefixes(pooled: Floats, cause: int, effect: int, score: Floats, last: Ints) -> None:
     p, sets = pooled.shape
     score[0] = 0.0
     for members in range(1, sets):
         for i in range(p):
             if members & (1 << i):
                 rest = members ^ (1 << i)
-                value = score[rest] + pooled[i, rest]
+                inside = rest & ~(1 << cause) if i == effect else rest
+                value = score[rest] + pooled[i, inside]
                 if value > score[members]:
                     score[members], last[members] = value, i
 
 
-def best_suffixes(best: Floats, contexts: int, role: Ints) -> tuple[Floats, Ints]:
-    """The best score of what is still to be placed, for every tuple of sets placed so far; and the next step.
+def best_suffixes(best: Floats, contexts: int, role: Ints) -> Floats:
+    """The best score of what is still to be placed, for every tuple of sets placed so far.
 
-    Blocks are numbered by their contexts (mask - 1); the last one is the shifted model, placed in all contexts. A step
-    is `node * (blocks) + block`.
+    Blocks are numbered by their contexts (mask - 1); the ones after these are placed in all contexts.
     """
-    states = 1 << (contexts * best.shape[1])
-    score = np.full(states, -math.inf)
-    step = np.full(states, -1, dtype=np.int64)
-    _fill_suffixes(best, contexts, role, score, step)
-    return score, step
+    score = np.full(1 << (contexts * best.shape[1]), -math.inf)
+    _fill_suffixes(best, contexts, role, score)
+    return score
 
 
-@njit(cache=True, nogil=True)
-def _fill_suffixes(best: Floats, contexts: int, role: Ints, score: Floats, step: Ints) -> None:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_suffixes(best: Floats, contexts: int, role: Ints, score: Floats) -> None:
     blocks, p, sets = best.shape
-    everything = contexts * p
-    score[(1 << everything) - 1] = 0.0
+    score[(1 << (contexts * p)) - 1] = 0.0
     full = (1 << contexts) - 1
-    for state in range((1 << everything) - 2, -1, -1):
+    for state in range((1 << (contexts * p)) - 2, -1, -1):
+        highest = -math.inf
         for i in range(p):
-            missing = 0
-            for r in range(contexts):
-                if not state & (1 << (r * p + i)):
-                    missing |= 1 << r
-            if missing == 0:
-                continue
-            for b in range(blocks):
+            missing = _missing(state, i, contexts, p)
+            for b in range(blocks if missing else 0):
                 block = b + 1 if b < full else full
-                if block & missing != block:
-                    continue
-                if contexts > 1 and not _fits_role(b, full, role[i]):
+                if block & missing != block or not _fits_role(b, full, contexts, role[i]):
                     continue
                 inside, after = sets - 1, state
                 for r in range(contexts):
                     if block & (1 << r):
                         inside &= (state >> (r * p)) & (sets - 1)
                         after |= 1 << (r * p + i)
-                value = best[b, i, inside] + score[after]
-                if value > score[state]:
-                    score[state], step[state] = value, i * blocks + b
+                highest = max(highest, best[b, i, inside] + score[after])
+        score[state] = highest
 
 
-@njit(cache=True, nogil=True)
-def _fits_role(block: int, full: int, role: int) -> bool:
+def best_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Floats, bound: float, cause: int,
+              effect: int) -> tuple[float, Ints, Ints]:  # fmt: skip
+    """The best way to place all nodes without the link cause -> effect, if it scores more than `bound`.
+
+    Parameters
+    ----------
+    entry : array, shape (sets,)
+        The score of everything up to the context, for every set of nodes before it.
+    ahead : array, shape (states,)
+        `best_suffixes` without the ban: no state can end better, so states that fall short are passed over.
+
+    Returns
+    -------
+    score : float
+        -inf if it is below the bound.
+    before, step : arrays of int, shape (states,)
+        The state before every state, -1 for the first one, and the step from there: `node * blocks + block`.
+    """
+    states = 1 << (contexts * best.shape[1])
+    steps = np.full((2, states), -1, dtype=np.int64)
+    ban = np.array([cause, effect], dtype=np.int64)
+    score = _fill_path(best, contexts, role, entry, ahead, bound, ban, np.full(states, -math.inf), steps)
+    return float(score), steps[0], steps[1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Floats, bound: float, ban: Ints,
+               score: Floats, steps: Ints) -> float:  # fmt: skip
+    blocks, p, sets = best.shape
+    states, cause, effect = score.size, ban[0], ban[1]
+    full = (1 << contexts) - 1
+    for members in range(sets):
+        state = 0
+        for r in range(contexts):
+            state |= members << (r * p)
+        score[state] = entry[members]
+    for state in range(states - 1):
+        if score[state] + ahead[state] <= bound:
+            continue
+        for i in range(p):
+            missing = _missing(state, i, contexts, p)
+            for b in range(blocks if missing else 0):
+                block = b + 1 if b < full else full
+                if block & missing != block or not _fits_role(b, full, contexts, role[i]):
+                    continue
+                inside, after = sets - 1, state
+                for r in range(contexts):
+                    if block & (1 << r):
+                        inside &= (state >> (r * p)) & (sets - 1)
+                        after |= 1 << (r * p + i)
+                if i == effect:
+                    inside &= ~(1 << cause)
+                value = score[state] + best[b, i, inside]
+                if value > score[after]:
+                    score[after], steps[0, after], steps[1, after] = value, state, i * blocks + b
+    return float(score[states - 1])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _missing(state: int, node: int, contexts: int, p: int) -> int:
+    """The contexts in which a node is still to be placed."""
+    missing = 0
+    for r in range(contexts):
+        if not state & (1 << (r * p + node)):
+            missing |= 1 << r
+    return missing
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fits_role(block: int, full: int, contexts: int, role: int) -> bool:
     """Whether a node may use a block after the context: pooled only if the context is never its parent, and so on."""
     pooled = block == full - 1
+    if contexts == 1:
+        return True
     if role == NEVER:
         return pooled
     return not pooled if role == ALWAYS else True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _mask(row: Bools) -> int:
     members = 0
     for j in range(row.size):
         if row[j]:
             members |= 1 << j
     return members
-
-
-@njit(cache=True, nogil=True)
-def _members(mask: int, listed: Ints) -> int:
-    """Write the members of a set to `listed`; their number."""
-    size = 0
-    j = 0
-    while mask >> j:
-        if mask & (1 << j):
-            listed[size] = j
-            size += 1
-        j += 1
-    return size

@@ -2,275 +2,278 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import NOTHING
 from causalcontext.kernels.compiling import njit
-from causalcontext.kernels.orders.context_parents import context_score
 from causalcontext.kernels.orders.order_state import (
+    NOW,
+    ORDER,
+    OTHER,
+    PLACE,
     Problem,
     State,
     before_context,
+    context_score,
     decides,
-    fit_waiting_slots,
     gather,
-    gather_first,
-    needed,
-    refit,
     refit_node,
 )
-from causalcontext.kernels.orders.parent_sets import copy_fit, fit, on_path, would_change
-from causalcontext.kernels.orders.partitions import best_score
+from causalcontext.kernels.orders.partitions import best_score, pooled_slot
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 SMALLEST_GAIN = 1e-6
 """A move must gain more than this: below it two models count as equal."""
 
 
-@njit(cache=True, nogil=True)
-def move_node(problem: Problem, state: State, order: int, node: int, lowest: int) -> float:
-    """Put a node where the total score is highest in one order, not before place `lowest`; what was gained.
+@njit(cache=True, nogil=True, error_model="numpy")
+def climb(problem: Problem, state: State, stale: Ints, visits: Ints, window: Ints,
+          shared: bool) -> tuple[float, float]:  # fmt: skip
+    """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
+
+    Parameters
+    ----------
+    stale : array of int
+        Nodes whose fits do not belong to the orders yet.
+    visits : array of int, shape (sweeps, visited)
+        The nodes to move, one after the other; p is the context.
+    window : array of int, shape (2,)
+        The lowest and the highest place that a node may move to.
+    shared : bool
+        Whether there is one order for all contexts.
+    """
+    p, contexts = state.value.shape[1], problem.family.contexts
+    for place in range(stale.size):
+        refit_node(problem, state, stale[place])
+    gain = 0.0
+    for turn in range(visits.shape[0]):
+        gain = 0.0
+        for order in range(1 if shared else contexts):
+            lowest = window[0] if shared else max(window[0], state.orders[PLACE, 0, p] + 1)
+            for i in range(visits.shape[1]):
+                node = visits[turn, i]
+                if node == p:
+                    if shared and contexts > 1:
+                        gain += move_context(problem, state)
+                elif shared or state.orders[PLACE, order, node] >= lowest:
+                    gain += move_node(problem, state, order, node, lowest, window[1])
+        if gain <= SMALLEST_GAIN:
+            break
+    total = context_score(problem, state, before_context(state.orders))
+    for node in range(p):
+        total += state.value[NOW, node]
+    return gain, total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def move_node(problem: Problem, state: State, order: int, node: int, lowest: int, highest: int) -> float:
+    """Put a node where the total score is highest in one order, between two places; what was gained.
 
     The total with the node at place t is the sum of the others' scores, those before t without the node as a
     candidate, the rest with it, and of the node's own score with everything before t as candidates.
     """
-    p = problem.allowed.shape[0]
-    rest = _without(state.orders[order], node)
-    here = state.place[order, node]
-    low, high = _bounds(problem, rest, node, lowest)
-    if low >= high:
+    rest = _without(state.orders[ORDER, order], node)
+    here = state.orders[PLACE, order, node]
+    low, high = _bounds(problem.first, rest, node, lowest)
+    high = min(high, highest)
+    if low >= high or not low <= here <= high:
         return 0.0
-    _try_others(problem, state, order, node, rest, low, high)
-    with_context, without_context = _try_context(problem, state, order, node, rest, low, high)
+    for t in range(low, high):
+        _try_without(problem, state, order, node, rest[t])
+    with_context, without_context = _try_context(problem, state, node, rest, low, high)
     own = _try_places(problem, state, order, node, rest, low, high)
-    totals = _totals(state, rest, here, own, with_context, without_context, p, low, high)
+    totals = _totals(state.value, rest, here, own, with_context, without_context, low, high)
     best = _first_best(totals, low, high)
     gain = totals[best] - totals[here]
     if best == here or gain <= SMALLEST_GAIN:
         return 0.0
-    _apply(problem, state, order, node, rest, here, best)
+    _insert(state.orders, order, rest, node, best)
+    slots = state.changed.shape[1]
+    for t in range(min(here, best), max(here, best)):
+        w = rest[t]
+        if w == state.value.shape[1]:
+            continue
+        state.value[NOW, w] = state.value[OTHER, w]
+        state.touched[w] = True
+        for slot in range(slots):
+            if state.changed[w, slot]:
+                problem.moves.copy_fit(state.bench, w, slots + slot, slot)
+    refit_node(problem, state, node)
     return float(gain)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def move_context(problem: Problem, state: State) -> float:
     """Put the context variable where the total score is highest in the shared order; what was gained."""
-    p = problem.allowed.shape[0]
-    rest = _without(state.orders[0], p)
-    here = state.place[0, p]
-    low, high = _bounds(problem, rest, p, 0)
-    totals = np.zeros(p + 1)
-    before = np.zeros(p, dtype=np.bool_)
+    p, family = state.value.shape[1], problem.family
+    rest = _without(state.orders[ORDER, 0], p)
+    here = state.orders[PLACE, 0, p]
+    low, high = _bounds(problem.first, rest, p, NOTHING)
+    totals, before, scores = np.zeros(p + 1), np.zeros(p, dtype=np.bool_), np.zeros((2, p))
     for t in range(low):
         before[rest[t]] = True
     for place in range(p):
         node = rest[place]
-        if place >= low and place < high and place < here:
-            fit_waiting_slots(problem, state, node)
-        early = best_score(problem.family, node, state.fits.score[node], False)
-        late = early if place < low else best_score(problem.family, node, state.fits.score[node], True)
+        if low <= place < min(high, here):
+            _fit_waiting(problem, state, node)
+        own = state.scores[node]
+        for late in range(2):
+            after = late == 1 and place >= low
+            scores[late, place] = best_score(family, node, own, after)
         for t in range(low, high + 1):
-            totals[t] += early if place < t else late
+            totals[t] += scores[0 if place < t else 1, place]
     for t in range(low, high + 1):
-        totals[t] += context_score(problem.context, before, state.memory)
+        totals[t] += context_score(problem, state, before)
         if t < p:
             before[rest[t]] = True
     best = _first_best(totals, low, high)
     gain = totals[best] - totals[here]
     if best == here or gain <= SMALLEST_GAIN:
         return 0.0
-    _insert(state, 0, rest, p, best)
+    _insert(state.orders, NOTHING, rest, p, best)
     for place in range(p):
-        state.value[rest[place]] = best_score(problem.family, rest[place], state.fits.score[rest[place]], place >= best)
+        state.value[NOW, rest[place]] = scores[1 if place >= best else 0, place]
     return float(gain)
 
 
-@njit(cache=True, nogil=True)
-def sweep(problem: Problem, state: State, nodes: Ints, shared: bool) -> float:
-    """Move every listed node once, in the shared order or in the order of every context; what was gained."""
-    p = problem.allowed.shape[0]
-    gain = 0.0
-    for order in range(1 if shared else state.orders.shape[0]):
-        lowest = 0 if shared else state.place[0, p] + 1
-        for i in range(nodes.size):
-            if shared or state.place[order, nodes[i]] >= lowest:
-                gain += move_node(problem, state, order, nodes[i], lowest)
-    return float(gain)
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fit_waiting(problem: Problem, state: State, node: int) -> None:
+    """Fit the slots that were not kept up to date because the node is before the context."""
+    state.touched[node] = True
+    pooled = pooled_slot(problem.family.contexts)
+    for slot in range(state.changed.shape[1]):
+        if slot != pooled:
+            block = problem.family.block[node, slot]
+            gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
+            problem.moves.fit(state.bench, problem.moves.calls, block, node, slot)
 
 
-@njit(cache=True, nogil=True)
-def climb(problem: Problem, state: State, visits: Ints, shared: bool) -> tuple[float, float]:
-    """Fit all nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score."""
-    refit(problem, state)
-    gain = 0.0
-    for turn in range(visits.shape[0]):
-        gain = sweep(problem, state, visits[turn], shared)
-        if shared and problem.context.contexts > 1:
-            gain += move_context(problem, state)
-        if gain <= SMALLEST_GAIN:
-            break
-    p = problem.allowed.shape[0]
-    total = context_score(problem.context, before_context(state, p), state.memory)
-    for node in range(p):
-        total += state.value[node]
-    return gain, total
-
-
-@njit(cache=True, nogil=True)
-def _try_others(problem: Problem, state: State, order: int, node: int, rest: Ints, low: int, high: int) -> None:
-    """Score every other node in reach with the node's candidacy reversed, in `state.other`; its fits in `spare`."""
-    p = problem.allowed.shape[0]
-    context_place = state.place[order, p]
-    for t in range(low, high):
-        w = rest[t]
-        if w == p:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _try_without(problem: Problem, state: State, order: int, node: int, w: int) -> None:
+    """Score another node with the moved node's candidacy reversed; its fits go to the slots of alternatives."""
+    p, slots = state.value.shape[1], state.changed.shape[1]
+    if w == p:
+        return
+    state.value[OTHER, w] = state.value[NOW, w]
+    for slot in range(slots):
+        state.changed[w, slot] = False
+    if not problem.allowed[w, node]:
+        return
+    family, place, moves = problem.family, state.orders[PLACE], problem.moves
+    after, present = place[order, w] > place[order, p] or family.contexts == 1, place[order, node] < place[order, w]
+    some, scores = False, state.scores[w].copy()
+    for slot in range(slots):
+        block = family.block[w, slot]
+        if not (after or slot == pooled_slot(family.contexts)) or not decides(state.uses[block], place, order, node, w):
             continue
-        state.other[w] = state.value[w]
-        state.changed[w, :] = False
-        if not problem.allowed[w, node]:
+        gather(problem.allowed[w], state.uses[block], place, w, state.candidates)
+        if present:
+            if moves.on_path(state.bench, block, w, node, slot) == 0.0:
+                continue
+        elif moves.would_change(state.bench, block, w, node, problem.plain, slot) == 0.0:
             continue
-        after = state.place[order, w] > context_place
-        present = state.place[order, node] < state.place[order, w]
-        some = False
-        for slot in range(problem.family.block.shape[1]):
-            if not needed(problem, slot, after):
-                continue
-            block = problem.family.block[w, slot]
-            if not decides(state, block, order, node, w):
-                continue
-            if present:
-                if not on_path(state.fits, w, slot, node):
-                    continue
-            elif not would_change(problem.blocks, block, w, node, state.fits, slot, state.work):
-                continue
-            gather(problem, state, block, w)
-            state.work.candidates[node] = not present
-            fit(problem.blocks, block, w, problem.forced[w], state.spare, slot, state.work)
-            state.changed[w, slot] = True
-            some = True
-        if some:
-            state.other[w] = _mixed_score(problem, state, w, after)
+        state.candidates[node] = not present
+        scores[slot] = moves.fit(state.bench, moves.calls, block, w, slots + slot)
+        state.changed[w, slot] = True
+        some = True
+    if some:
+        state.value[OTHER, w] = best_score(family, w, scores, after)
 
 
-@njit(cache=True, nogil=True)
-def _mixed_score(problem: Problem, state: State, node: int, after: bool) -> float:
-    """The score of a node with the alternative fit in the slots that changed."""
-    scores = state.fits.score[node].copy()
-    for slot in range(scores.size):
-        if state.changed[node, slot]:
-            scores[slot] = state.spare.score[node, slot]
-    return best_score(problem.family, node, scores, after)
-
-
-@njit(cache=True, nogil=True)
-def _try_context(problem: Problem, state: State, order: int, node: int, rest: Ints, low: int,
-                 high: int) -> tuple[float, float]:  # fmt: skip
+@njit(cache=True, nogil=True, error_model="numpy")
+def _try_context(problem: Problem, state: State, node: int, rest: Ints, low: int, high: int) -> tuple[float, float]:
     """The context's score with and without the node before it; zeros if it is out of reach."""
-    p = problem.allowed.shape[0]
-    inside = False
+    p, inside = state.value.shape[1], False
     for t in range(low, high):
         inside = inside or rest[t] == p
-    if not inside or problem.context.contexts < 2:
+    if not inside or problem.family.contexts < 2:
         return 0.0, 0.0
-    before = before_context(state, p)
+    before = before_context(state.orders)
     before[node] = True
-    with_node = context_score(problem.context, before, state.memory)
+    with_node = context_score(problem, state, before)
     before[node] = False
-    return with_node, context_score(problem.context, before, state.memory)
+    return with_node, context_score(problem, state, before)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _try_places(problem: Problem, state: State, order: int, node: int, rest: Ints, low: int, high: int) -> Floats:
-    """The node's own score at every place from low to high; uses the node's `spare` fits."""
-    p = problem.allowed.shape[0]
-    slots = problem.family.block.shape[1]
-    own = np.empty(rest.size + 1)
-    ready = np.zeros(slots, dtype=np.bool_)
-    after = problem.context.contexts == 1
+    """The node's own score at every place from low to high; uses the node's slots of alternatives."""
+    p, slots, family = state.value.shape[1], state.changed.shape[1], problem.family
+    own, ready = np.empty(rest.size + 1), np.zeros(slots, dtype=np.bool_)
+    place, moves, scores = state.orders[PLACE], problem.moves, np.full(slots, -math.inf)
+    after = family.contexts == 1
     for t in range(low):
         after = after or rest[t] == p
     for t in range(low, high + 1):
         if t > low:
             after = after or rest[t - 1] == p
         for slot in range(slots):
-            if not needed(problem, slot, after):
+            if not (after or slot == pooled_slot(family.contexts)):
                 continue
-            block = problem.family.block[node, slot]
+            block = family.block[node, slot]
             if not state.uses[block, order]:
-                state.spare.score[node, slot] = state.fits.score[node, slot]
+                scores[slot] = state.scores[node, slot]
                 continue
             if ready[slot]:
                 u = rest[t - 1]
-                if u == p or not problem.allowed[node, u] or not decides(state, block, order, u, node):
+                if u == p or not problem.allowed[node, u] or not decides(state.uses[block], place, order, u, node):
                     continue
-                if not would_change(problem.blocks, block, node, u, state.spare, slot, state.work):
+                _gather_first(problem.allowed[node], state.uses[block], place, order, node, rest, t - 1,
+                              state.candidates)  # fmt: skip
+                if moves.would_change(state.bench, block, node, u, problem.plain, slots + slot) == 0.0:
                     continue
-            gather_first(problem, state, block, order, node, rest, t)
-            fit(problem.blocks, block, node, problem.forced[node], state.spare, slot, state.work)
+            _gather_first(problem.allowed[node], state.uses[block], place, order, node, rest, t, state.candidates)
+            scores[slot] = moves.fit(state.bench, moves.calls, block, node, slots + slot)
             ready[slot] = True
-        own[t] = best_score(problem.family, node, state.spare.score[node], after)
+        own[t] = best_score(family, node, scores, after)
     return own
 
 
-@njit(cache=True, nogil=True)
-def _totals(state: State, rest: Ints, here: int, own: Floats, with_context: float, without_context: float, p: int,
-            low: int, high: int) -> Floats:  # fmt: skip
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: int, rest: Ints, t: int,
+                  candidates: Bools) -> None:  # fmt: skip
+    """The candidates of a node that stands after the first t others in one order."""
+    p = candidates.size
+    for u in range(p):
+        candidates[u] = False
+    for s in range(t):
+        u = rest[s]
+        if u != p and allowed[u] and decides(uses, place, order, u, node):
+            candidates[u] = True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _totals(value: Floats, rest: Ints, here: int, own: Floats, with_context: float, without_context: float, low: int,
+            high: int) -> Floats:  # fmt: skip
     """The part of the total score that depends on the place, for every place from low to high."""
-    totals = np.full(rest.size + 1, -np.inf)
-    late = 0.0
+    p = value.shape[1]
+    totals, late, early = np.full(rest.size + 1, -math.inf), 0.0, 0.0
     for t in range(low, high):
-        late += _with_node(state, rest[t], t, here, with_context, p)
-    early = 0.0
+        late += with_context if rest[t] == p else value[NOW if t >= here else OTHER, rest[t]]
     for t in range(low, high + 1):
         totals[t] = early + own[t] + late
         if t < high:
-            late -= _with_node(state, rest[t], t, here, with_context, p)
-            w = rest[t]
-            if w == p:
-                early += without_context
-            else:
-                early += state.other[w] if t >= here else state.value[w]
+            late -= with_context if rest[t] == p else value[NOW if t >= here else OTHER, rest[t]]
+            early += without_context if rest[t] == p else value[OTHER if t >= here else NOW, rest[t]]
     return totals
 
 
-@njit(cache=True, nogil=True)
-def _with_node(state: State, w: int, t: int, here: int, with_context: float, p: int) -> float:
-    """The score of the node at place t if the moved node comes before it."""
-    if w == p:
-        return with_context
-    return float(state.value[w] if t >= here else state.other[w])
-
-
-@njit(cache=True, nogil=True)
-def _apply(problem: Problem, state: State, order: int, node: int, rest: Ints, here: int, best: int) -> None:
-    """Make the move: new order, the alternative fits of all nodes that were passed, the node's own fits."""
-    p = problem.allowed.shape[0]
-    _insert(state, order, rest, node, best)
-    for t in range(min(here, best), max(here, best)):
-        w = rest[t]
-        if w == p:
-            continue
-        state.value[w] = state.other[w]
-        for slot in range(state.changed.shape[1]):
-            if state.changed[w, slot]:
-                copy_fit(state.spare, state.fits, w, slot)
-    refit_node(problem, state, node)
-
-
-@njit(cache=True, nogil=True)
-def _insert(state: State, order: int, rest: Ints, node: int, place: int) -> None:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _insert(orders: Ints, order: int, rest: Ints, node: int, place: int) -> None:
     """Write the order with a node at a place."""
-    row = state.orders[order]
-    row[:place] = rest[:place]
-    row[place] = node
-    row[place + 1 :] = rest[place:]
-    for t in range(row.size):
-        state.place[order, row[t]] = t
+    for t in range(rest.size + 1):
+        w = node if t == place else rest[t] if t < place else rest[t - 1]
+        orders[ORDER, order, t] = w
+        orders[PLACE, order, w] = t
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _without(order: Ints, node: int) -> Ints:
     rest = np.empty(order.size - 1, dtype=np.int64)
     t = 0
@@ -281,19 +284,19 @@ def _without(order: Ints, node: int) -> Ints:
     return rest
 
 
-@njit(cache=True, nogil=True)
-def _bounds(problem: Problem, rest: Ints, node: int, lowest: int) -> tuple[int, int]:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bounds(first: Bools, rest: Ints, node: int, lowest: int) -> tuple[int, int]:
     """The first and last place that keep what must come before and after the node."""
     low, high = lowest, rest.size
     for t in range(rest.size):
-        if problem.first[rest[t], node]:
+        if first[rest[t], node]:
             low = max(low, t + 1)
-        if problem.first[node, rest[t]]:
+        if first[node, rest[t]]:
             high = min(high, t)
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _first_best(totals: Floats, low: int, high: int) -> int:
     """The first place whose total is the highest but for rounding."""
     highest = totals[low]

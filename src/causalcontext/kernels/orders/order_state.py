@@ -12,132 +12,145 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import njit
-from causalcontext.kernels.orders.context_parents import ContextTable, Memory, context_score
-from causalcontext.kernels.orders.parent_sets import Blocks, ParentFits, Scratch, fit
+from causalcontext.kernels.handles import Note
+from causalcontext.kernels.orders.node_data import Calls
 from causalcontext.kernels.orders.partitions import Partitions, best_score, pooled_slot
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+ORDER, PLACE = range(2)
+"""First axis of `State.orders`: which node stands where, and where every node stands."""
+NOW, OTHER = range(2)
+"""First axis of `State.value`: the score of every node, and with the candidacy of the moved node reversed."""
+
+
+class Moves(NamedTuple):
+    """The functions that a search calls, behind pointers, and what they call."""
+
+    fit: Call
+    would_change: Call
+    on_path: Call
+    copy_fit: Call
+    calls: Calls
+
 
 class Problem(NamedTuple):
-    """What is given: the data as blocks, the context's table, the slots of every node, and what is known.
+    """What is given: how to fit a node, the slots of every node, and what is known.
 
     Attributes
     ----------
-    blocks : Blocks
-    context : ContextTable
+    moves : Moves
+    plain : bool
+        Whether only plain columns are on offer.
     family : Partitions
-    allowed, forced : arrays of bool, shape (p, p)
-        `allowed[child, parent]` and `forced[child, parent]`.
+    allowed : array of bool, shape (p + 1, p)
+        `allowed[child, parent]`; the last child is the context.
     first : array of bool, shape (p + 1, p + 1)
         `first[a, b]`: a must come before b.
     """
 
-    blocks: Blocks
-    context: ContextTable
+    moves: Moves
+    plain: bool
     family: Partitions
     allowed: Bools
-    forced: Bools
     first: Bools
 
 
 class State(NamedTuple):
-    """Where a search stands: orders, the place of every node in them, fits, node scores, and room for alternatives."""
+    """Where a search stands.
 
+    Attributes
+    ----------
+    bench : Note
+        The note of a `Bench` with twice as many slots as the family has: those of alternatives follow.
+    scores : array, shape (nodes, slots)
+        The scores of its fits.
+    candidates : array of bool, shape (p,)
+        What its next fit may choose from.
+    orders : array of int, shape (2, K, p + 1)
+    uses : array of bool, shape (blocks, K)
+        Which orders a block looks at.
+    value : array, shape (2, p)
+    changed : array of bool, shape (p, slots)
+        Slots in which the alternative differs.
+    touched : array of bool, shape (p + 1,)
+        Nodes whose fits were ever written.
+    """
+
+    bench: Note
+    scores: Floats
+    candidates: Bools
     orders: Ints
-    place: Ints
     uses: Bools
-    fits: ParentFits
-    spare: ParentFits
     value: Floats
-    other: Floats
     changed: Bools
-    memory: Memory
-    work: Scratch
+    touched: Bools
 
 
-@njit(cache=True, nogil=True)
-def refit(problem: Problem, state: State) -> float:
-    """Fit every node for the current orders; the total score."""
-    p = problem.allowed.shape[0]
-    total = context_score(problem.context, before_context(state, p), state.memory)
-    for node in range(p):
-        refit_node(problem, state, node)
-        total += state.value[node]
-    return total
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def refit_node(problem: Problem, state: State, node: int) -> None:
-    """Fit a node in all of its slots, for the current orders."""
-    after = is_after(problem, state, node)
-    for slot in range(problem.family.block.shape[1]):
-        if needed(problem, slot, after):
-            block = problem.family.block[node, slot]
-            gather(problem, state, block, node)
-            fit(problem.blocks, block, node, problem.forced[node], state.fits, slot, state.work)
-    state.value[node] = best_score(problem.family, node, state.fits.score[node], after)
+    """Fit a node in the slots that matter, for the current orders."""
+    family, moves = problem.family, problem.moves
+    after = is_after(state.orders, family.contexts, node)
+    state.touched[node] = True
+    for slot in range(family.block.shape[1]):
+        if after or slot == pooled_slot(family.contexts):
+            block = family.block[node, slot]
+            gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
+            moves.fit(state.bench, moves.calls, block, node, slot)
+    state.value[NOW, node] = best_score(family, node, state.scores[node], after)
 
 
-@njit(cache=True, nogil=True)
-def fit_waiting_slots(problem: Problem, state: State, node: int) -> None:
-    """Fit the slots that were not kept up to date because the node is before the context."""
-    for slot in range(problem.family.block.shape[1]):
-        if not needed(problem, slot, False):
-            block = problem.family.block[node, slot]
-            gather(problem, state, block, node)
-            fit(problem.blocks, block, node, problem.forced[node], state.fits, slot, state.work)
+@njit(cache=True, nogil=True, error_model="numpy")
+def context_score(problem: Problem, state: State, before: Bools) -> float:
+    """The score of the context with the best parents among the nodes `before` it."""
+    p, contexts, moves = before.size, problem.family.contexts, problem.moves
+    if contexts < 2:
+        return 0.0
+    state.touched[p] = True
+    for j in range(p):
+        state.candidates[j] = before[j] and problem.allowed[p, j]
+    block = problem.family.block[0, pooled_slot(contexts)]
+    return float(moves.fit(state.bench, moves.calls, block, p, np.int64(0)))
 
 
-@njit(cache=True, nogil=True)
-def needed(problem: Problem, slot: int, after: bool) -> bool:
-    """Nodes before the context are pooled: their other slots are not kept up to date."""
-    return after or slot == pooled_slot(problem.family.contexts)
+@njit(cache=True, nogil=True, error_model="numpy")
+def is_after(orders: Ints, contexts: int, node: int) -> bool:
+    """Whether a node comes after the context, or there is none."""
+    return contexts == 1 or orders[PLACE, 0, node] > orders[PLACE, 0, orders.shape[2] - 1]
 
 
-@njit(cache=True, nogil=True)
-def is_after(problem: Problem, state: State, node: int) -> bool:
-    return problem.context.contexts == 1 or state.place[0, node] > state.place[0, problem.allowed.shape[0]]
-
-
-@njit(cache=True, nogil=True)
-def decides(state: State, block: int, order: int, candidate: int, node: int) -> bool:
-    """Whether this order decides if the candidate comes before the node, all other orders of the block having it so."""
-    if not state.uses[block, order]:
+@njit(cache=True, nogil=True, error_model="numpy")
+def decides(uses: Bools, place: Ints, order: int, candidate: int, node: int) -> bool:
+    """Whether this order decides if the candidate comes before the node, all other orders in use having it so."""
+    if not uses[order]:
         return False
-    for o in range(state.orders.shape[0]):
-        if o != order and state.uses[block, o] and state.place[o, candidate] > state.place[o, node]:
-            return False
-    return True
+    late = 0
+    for o in range(place.shape[0]):
+        if o != order and uses[o] and place[o, candidate] > place[o, node]:
+            late += 1
+    return late == 0
 
 
-@njit(cache=True, nogil=True)
-def gather(problem: Problem, state: State, block: int, node: int) -> None:
+@njit(cache=True, nogil=True, error_model="numpy")
+def gather(allowed: Bools, uses: Bools, place: Ints, node: int, candidates: Bools) -> None:
     """The candidates of a node in a block: allowed, and before it in every order that the block uses."""
-    for u in range(problem.allowed.shape[0]):
-        ok = problem.allowed[node, u]
-        for o in range(state.orders.shape[0]):
-            ok = ok and (not state.uses[block, o] or state.place[o, u] < state.place[o, node])
-        state.work.candidates[u] = ok
+    for u in range(candidates.size):
+        ok = allowed[u]
+        for o in range(place.shape[0]):
+            ok = ok and (not uses[o] or place[o, u] < place[o, node])
+        candidates[u] = ok
 
 
-@njit(cache=True, nogil=True)
-def gather_first(problem: Problem, state: State, block: int, order: int, node: int, rest: Ints, t: int) -> None:
-    """The candidates of a node that stands after the first t others in one order."""
-    p = problem.allowed.shape[0]
-    state.work.candidates[:] = False
-    for s in range(t):
-        u = rest[s]
-        if u != p and problem.allowed[node, u] and decides(state, block, order, u, node):
-            state.work.candidates[u] = True
-
-
-@njit(cache=True, nogil=True)
-def before_context(state: State, p: int) -> Bools:
+@njit(cache=True, nogil=True, error_model="numpy")
+def before_context(orders: Ints) -> Bools:
+    """The nodes before the context."""
+    p = orders.shape[2] - 1
     before = np.zeros(p, dtype=np.bool_)
-    for t in range(state.place[0, p]):
-        before[state.orders[0, t]] = True
+    for t in range(orders[PLACE, 0, p]):
+        before[orders[ORDER, 0, t]] = True
     return before

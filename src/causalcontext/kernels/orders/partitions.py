@@ -1,8 +1,9 @@
-"""A node's best model, given the scores of its blocks: pooled, shifted, or a partition of the contexts.
+"""A node's best model, given the scores of its slots: pooled, shifted, mixed, or a partition of the contexts.
 
 A node has one score per slot. With few contexts the slots are all non-empty sets of contexts (slot = mask - 1); with
 many they are the nodes of a tree in which contexts were merged pair by pair: slots 0 .. K - 1 are the single contexts,
-every later one joins two earlier ones, the last but one is all contexts. The very last slot is the shifted model.
+every later one joins two earlier ones. The last of these slots is all contexts together; the slots after it are models
+of all contexts that depend on the context: the shifted one and, where there is one, the mixed one.
 """
 
 from __future__ import annotations
@@ -32,52 +33,45 @@ class Partitions(NamedTuple):
     contexts : int
     block : array of int, shape (p, slots)
         The block of every slot.
-    left, right : arrays of int, shape (p, slots)
-        What a slot of a merge tree joins; unused with few contexts.
+    joins : array of int, shape (2, p, slots)
+        The two slots that a slot of a merge tree joins; unused with few contexts.
     role : array of int, shape (p,)
         `FREE`, `NEVER` or `ALWAYS`.
     """
 
     contexts: int
     block: Ints
-    left: Ints
-    right: Ints
+    joins: Ints
     role: Ints
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def pooled_slot(contexts: int) -> int:
     """The slot of all contexts together."""
     return (1 << contexts) - 2 if contexts <= MOST_CONTEXTS_EXACT else 2 * contexts - 2
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def best_score(family: Partitions, node: int, scores: Floats, after: bool) -> float:
     """The best score of a node; `after`: the context comes before it and may be its parent."""
-    pooled = scores[pooled_slot(family.contexts)]
-    role = family.role[node]
-    if family.contexts == 1 or not after or role == NEVER:
-        return float(pooled)
-    changing = max(scores[scores.size - 1], best_partition(family, node, scores))
-    return float(changing if role == ALWAYS else max(pooled, changing))
+    contexts, role, joins = family.contexts, family.role[node], family.joins
+    pooled = pooled_slot(contexts)
+    if contexts == 1 or not after or role == NEVER:
+        return float(scores[pooled])
+    changing = best_partition(contexts, joins, node, scores)
+    for slot in range(pooled + 1, joins.shape[2]):
+        changing = max(changing, scores[slot])
+    return float(changing if role == ALWAYS else max(scores[pooled], changing))
 
 
-@njit(cache=True, nogil=True)
-def best_partition(family: Partitions, node: int, scores: Floats) -> float:
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_partition(contexts: int, joins: Ints, node: int, scores: Floats) -> float:
     """The best sum over the blocks of a partition into two or more blocks."""
-    k = family.contexts
-    if k > MOST_CONTEXTS_EXACT:
-        best = np.empty(2 * k - 1)
-        for slot in range(2 * k - 1):
-            best[slot] = scores[slot]
-            if slot >= k:
-                split = best[family.left[node, slot]] + best[family.right[node, slot]]
-                if slot == 2 * k - 2:
-                    return float(split)
-                best[slot] = max(best[slot], split)
-    if k == 2:
+    if contexts == 2:
         return float(scores[0] + scores[1])
-    full = (1 << k) - 1
+    if contexts > MOST_CONTEXTS_EXACT:
+        return _best_cut(contexts, joins, node, scores)
+    full = (1 << contexts) - 1
     value = np.empty(full + 1)
     value[0] = 0.0
     for mask in range(1, full + 1):
@@ -92,15 +86,28 @@ def best_partition(family: Partitions, node: int, scores: Floats) -> float:
     return float(value[full])
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _best_cut(contexts: int, joins: Ints, node: int, scores: Floats) -> float:
+    """The best cut of a merge tree below its root."""
+    best, split = np.empty(2 * contexts - 1), -math.inf
+    for slot in range(2 * contexts - 1):
+        best[slot] = scores[slot]
+        if slot >= contexts:
+            split = best[joins[0, node, slot]] + best[joins[1, node, slot]]
+            best[slot] = max(best[slot], split)
+    return split
+
+
 def chosen_slots(family: Partitions, node: int, scores: Floats, after: bool) -> list[int]:
-    """The slots of a node's best model: the pooled one, the shifted one, or the blocks of the best partition."""
-    pooled, shifted = int(pooled_slot(family.contexts)), scores.size - 1
+    """The slots of a node's best model: the pooled one, one of all contexts, or the blocks of the best partition."""
+    pooled = int(pooled_slot(family.contexts))
     if family.contexts == 1 or not after or family.role[node] == NEVER:
         return [pooled]
-    split = best_partition(family, node, scores)
-    if family.role[node] != ALWAYS and scores[pooled] >= max(split, scores[shifted]):
+    split = best_partition(family.contexts, family.joins, node, scores)
+    whole = max(range(pooled + 1, family.joins.shape[2]), key=lambda slot: scores[slot])
+    if family.role[node] != ALWAYS and scores[pooled] >= max(split, scores[whole]):
         return [pooled]
-    return [shifted] if scores[shifted] >= split else _split_slots(family, node, scores)
+    return [whole] if scores[whole] >= split else _split_slots(family, node, scores)
 
 
 def _split_slots(family: Partitions, node: int, scores: Floats) -> list[int]:
@@ -108,9 +115,7 @@ def _split_slots(family: Partitions, node: int, scores: Floats) -> list[int]:
     k = family.contexts
     if k > MOST_CONTEXTS_EXACT:
         root = 2 * k - 2
-        return [
-            slot for side in (family.left, family.right) for slot in _cut(family, node, scores, side[node, root])[1]
-        ]
+        return [slot for side in family.joins for slot in _cut(family, node, scores, int(side[node, root]))[1]]
     full = (1 << k) - 1
     value: list[tuple[float, list[int]]] = [(0.0, [])]
     for mask in range(1, full + 1):
@@ -125,8 +130,8 @@ def _cut(family: Partitions, node: int, scores: Floats, slot: int) -> tuple[floa
     """The best cut of a merge tree below one slot: its score and its slots."""
     if slot < family.contexts:
         return float(scores[slot]), [int(slot)]
-    left = _cut(family, node, scores, int(family.left[node, slot]))
-    right = _cut(family, node, scores, int(family.right[node, slot]))
+    left = _cut(family, node, scores, int(family.joins[0, node, slot]))
+    right = _cut(family, node, scores, int(family.joins[1, node, slot]))
     if scores[slot] >= left[0] + right[0]:
         return float(scores[slot]), [int(slot)]
     return left[0] + right[0], left[1] + right[1]

@@ -1,0 +1,97 @@
+"""Many arrays in one note.
+
+A compiled function that takes many arrays passes each of them on as a handful of numbers, at every call, through every
+layer; compiling that takes longer than compiling what the functions do. So the arrays that a whole search shares are
+written down once, in a note, and the note is passed on. The arrays live as long as their note.
+
+The type of a note has a fingerprint of what it holds: compiled code from before a change is not taken for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import finalize
+from zlib import crc32
+
+import numba
+import numpy as np
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from causalcontext.kernels.compiling import njit
+
+Note = NDArray[np.void]
+
+ROOM = 4096
+"""Words of a note."""
+
+
+def empty_note(kind: Any) -> Note:
+    """A note for values of a numba type."""
+    return np.zeros(ROOM, dtype=[(f"holds_{crc32(str(kind).encode()):08x}", np.int64)])
+
+
+def note_of(value: Any, kind: Any) -> Note:
+    """A note of arrays, given as a named tuple of a numba type."""
+    note = empty_note(kind)
+    _write(note, value)
+    finalize(note, _let_go, value).atexit = False
+    return note
+
+
+def _let_go(value: Any) -> None:
+    """Nothing: until a note is gone, its finalizer holds the arrays."""
+
+
+@njit(cache=True, nogil=True)
+def _write(note: Note, value: Any) -> None:
+    _store(note, value)
+
+
+def _fetch(typing_context: Any, note: Any, kind: Any) -> Any:
+    """What a note holds; `kind` is the numba type of it."""
+    target = kind.instance_type
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _start(context, builder, note, arguments[0], target)
+        return impl_ret_borrowed(context, builder, target, context.unpack_value(builder, target, pointer))
+
+    return target(note, kind), generate
+
+
+def _keep(typing_context: Any, note: Any, value: Any) -> Any:
+    """Write a tuple to a note, its arrays without owners: they are not to be counted or freed."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _start(context, builder, note, arguments[0], value)
+        context.pack_value(builder, value, _disowned(context, builder, value, arguments[1]), pointer)
+        return context.get_dummy_value()
+
+    return numba.types.void(note, value), generate
+
+
+fetch: Any = intrinsic(_fetch)
+_store: Any = intrinsic(_keep)
+
+
+def _start(context: Any, builder: Any, note: Any, argument: Any, kind: Any) -> Any:
+    """A pointer to the beginning of a note."""
+    array = context.make_array(note)(context, builder, argument)
+    return builder.bitcast(array.data, context.get_data_type(kind).as_pointer())
+
+
+def _disowned(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """The same value, no array of which has an owner."""
+    if isinstance(kind, numba.types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    if isinstance(kind, numba.types.BaseTuple):
+        parts: Any = kind
+        for place, part in enumerate(parts):
+            own = _disowned(context, builder, part, builder.extract_value(value, place))
+            value = builder.insert_value(value, own, place)
+    return value

@@ -1,0 +1,193 @@
+"""Blocks, rows and remembered scores: what all fits of a search share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.calls import Call
+from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.handles import empty_note
+from causalcontext.kernels.orders.regressions import (
+    CONTEXTS,
+    SOURCE,
+    Fits,
+    Regression,
+    Scratch,
+    Target,
+    no_fits,
+    scratch,
+)
+from causalcontext.kernels.rows.laws import LawTable, law_table
+
+Names = NDArray[np.uint64]
+
+NUMBER, CLASS, ORDERED = range(3)
+"""Kinds of nodes."""
+KIND, RESPONSE, WIDTH, CLASSES = range(4)
+"""Columns of `Rows.node`."""
+OFFSET, COLUMNS, DESIGN, MASK, BY_CONTEXT, LIMIT = range(6)
+"""Columns of `Tables.block`."""
+ROWS, START, PRICE = range(3)
+"""Columns of `Tables.number`."""
+WEIGHT, LAWS, CURVES, GAPS = range(4)
+"""Entries of `Rows.facts`; the gaps of all nodes follow."""
+
+
+class Tables(NamedTuple):
+    """All blocks. B blocks, Q columns at most; two designs: plain columns, and columns by contexts.
+
+    Attributes
+    ----------
+    covariance : array, shape (entries,)
+        One square matrix after the other.
+    block : array of int, shape (B, 6)
+        Where its matrix starts, how many columns it has, its design, its contexts as a bit mask, 1 if every context
+        has its own intercept, the most columns beside required ones (-1: too few rows).
+    number : array, shape (B, 3)
+        Rows; the score of a number of unit variance without parents; the price of one parameter.
+    about : array of int, shape (2, 7, Q)
+    first : array of int, shape (2, p + 2)
+    cost, weight : arrays, shape (B, Q)
+    extra : array, shape (2, Q)
+    """
+
+    covariance: Floats
+    block: Ints
+    number: Floats
+    about: Ints
+    first: Ints
+    cost: Floats
+    extra: Floats
+    weight: Floats
+
+
+class Rows(NamedTuple):
+    """The rows, sorted by context; m of them.
+
+    Attributes
+    ----------
+    values : array, shape (columns, m)
+        Plain and curved columns.
+    codes : array of int, shape (nodes, m)
+        Classes of the nodes that have some; the context's are the last.
+    starts : array of int, shape (contexts + 1,)
+    node : array of int, shape (nodes, 4)
+        Kind, first response column, number of response columns, classes.
+    keys : array of uint64, shape (16 * columns,)
+        Random numbers that make the names of sets; 16 a column, by the contexts it lives in.
+    facts : array, shape (3 + nodes,)
+        How many rows of the table each of these stands for; 1 if noise laws are on offer; 1 if curves are; for every
+        node the distance of its neighbouring values if it has few of them, like a count, else 0.
+    """
+
+    values: Floats
+    codes: Ints
+    starts: Ints
+    node: Ints
+    keys: Names
+    facts: Floats
+
+
+class Memory(NamedTuple):
+    """Sets that were evaluated before, of one thread: names, scores or gains, and what was left of the set."""
+
+    names: Names
+    scores: Floats
+    columns: Ints
+    filled: Ints
+
+
+def no_memory(width: int, size: int) -> Memory:
+    """An empty memory for sets of at most `width` columns."""
+    return Memory(np.zeros(size, dtype=np.uint64), np.empty(size), np.empty((size, width + 1), dtype=np.int64),
+                  np.zeros(1, dtype=np.int64))  # fmt: skip
+
+
+class Bench(NamedTuple):
+    """Everything that a fit reads and writes; one for every thread. `forced[child, parent]`: required parents."""
+
+    tables: Tables
+    rows: Rows
+    laws: LawTable
+    forced: Bools
+    fits: Fits
+    work: Scratch
+    memory: Memory
+
+
+class Calls(NamedTuple):
+    """The functions that choose columns and look at rows, behind pointers."""
+
+    select: Call
+    number_gain: Call
+    choose_columns: Call
+    logit_pass: Call
+    ordered_pass: Call
+
+
+def _sample() -> Bench:
+    """A bench without content: its type is that of all."""
+    whole = [np.zeros((1,) * axes, dtype=np.int64) for axes in range(4)]
+    number = [np.zeros((1,) * axes) for axes in range(5)]
+    names = [np.zeros((1,) * axes, dtype=np.uint64) for axes in range(3)]
+    tables = Tables(number[1], whole[2], number[2], whole[3], whole[2], number[2], number[2], number[2])
+    rows = Rows(number[2], whole[2], whole[1], whole[2], names[1], number[1])
+    memory = Memory(names[1], number[1], whole[2], whole[1])
+    return Bench(tables, rows, law_table(), np.zeros((1, 1), dtype=np.bool_), no_fits(1, 1, 1, 1),
+                 scratch(1, 1, 1, 1), memory)  # fmt: skip
+
+
+BENCH = numba.typeof(_sample())
+NO_BENCH = empty_note(BENCH)
+"""For its type."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def regression_of(tables: Tables, block: int) -> Regression:
+    """One block."""
+    start, size, design = tables.block[block, OFFSET], tables.block[block, COLUMNS], tables.block[block, DESIGN]
+    covariance = tables.covariance[start : start + size * size].reshape((size, size))
+    return Regression(covariance, tables.about[design], tables.first[design], tables.cost[block], tables.extra[design],
+                      tables.weight[block], tables.number[block, ROWS], tables.block[block, LIMIT])  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def target_of(rows: Rows, number: int) -> Target:
+    """A node as a response."""
+    gap = rows.facts[GAPS + number]
+    return Target(number, rows.node[number, RESPONSE], rows.node[number, WIDTH], gap * gap / 12.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int) -> np.uint64:
+    """A name for a node, a block (its row of `Tables.block`) and a set of columns, whatever their order."""
+    name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
+    kind = 4 * block[MASK] + 2 * block[DESIGN] + block[BY_CONTEXT]
+    name ^= np.uint64(kind) * np.uint64(0xC2B2AE3D27D4EB4F)
+    for t in range(count):
+        name ^= keys[(about[SOURCE, chosen[t]] << 4) + about[CONTEXTS, chosen[t]]]
+    return name | np.uint64(1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def find(names: Names, name: np.uint64) -> int:
+    """The place of a name in a memory, or an empty place."""
+    place = np.int64(name >> np.uint64(40)) % names.size
+    while names[place] != name and names[place] != np.uint64(0):
+        place = (place + 1) % names.size
+    return int(place)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def store(memory: Memory, place: int, name: np.uint64, score: float) -> bool:
+    """Remember a score, unless the memory is nearly full."""
+    if memory.filled[0] >= memory.names.size // 2:
+        return False
+    memory.names[place], memory.scores[place] = name, score
+    memory.filled[0] += 1
+    return True

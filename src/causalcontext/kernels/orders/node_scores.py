@@ -1,0 +1,194 @@
+"""The score of a node in a block: columns by moments, then the chosen set once on the rows.
+
+Moments choose the columns. What is chosen is evaluated on the rows: the noise law of a number, the logit of a category.
+A set of columns is evaluated once and remembered.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from causalcontext.kernels.arrays import ONE
+from causalcontext.kernels.calls import Call, pointer_to
+from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.orders.node_data import (
+    BENCH,
+    BY_CONTEXT,
+    CLASSES,
+    CURVES,
+    DESIGN,
+    GAPS,
+    KIND,
+    LAWS,
+    LIMIT,
+    MASK,
+    NO_BENCH,
+    NUMBER,
+    ORDERED,
+    PRICE,
+    RESPONSE,
+    START,
+    WEIGHT,
+    WIDTH,
+    Calls,
+    find,
+    name_of,
+    regression_of,
+    store,
+)
+from causalcontext.kernels.orders.regressions import (
+    BASIC,
+    CLOSED,
+    CONTEXTS,
+    END,
+    LENGTH,
+    OWNER,
+    PATH,
+    SMALLEST_VARIANCE,
+    SOURCE,
+    TAKEN,
+    UNKNOWN,
+    Bools,
+    Floats,
+    Ints,
+    Regression,
+    price_of,
+)
+from causalcontext.kernels.orders.selection import select_call
+from causalcontext.kernels.rows.class_choice import ClassRows, choice_call
+from causalcontext.kernels.rows.class_scores import logit_call, ordered_call
+from causalcontext.kernels.rows.number_scores import number_call
+
+
+@cache
+def fit_call() -> Call:
+    """`fit` behind a pointer."""
+    return pointer_to(fit, NO_BENCH, calls_for(ordered=False), 0, 0, 0)
+
+
+@cache
+def calls_for(ordered: bool) -> Calls:
+    """The functions that a fit calls; what no node needs is not compiled."""
+    last = ordered_call() if ordered else logit_call()
+    return Calls(select_call(), number_call(), choice_call(), logit_call(), last)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+    """Choose columns of `work.candidates` for a node in a block, and write them with their score, which is returned.
+
+    `bench` is the note of a `Bench`.
+    """
+    here = fetch(bench, BENCH)
+    facts, kind = here.tables.block[block], here.rows.node[node, KIND]
+    if facts[LIMIT] < 0 or (facts[DESIGN] == 1 and kind != NUMBER):
+        whole = here.fits.whole[node, slot]
+        whole[END], whole[LENGTH], whole[TAKEN] = CLOSED, 0, 0
+        score = -math.inf
+    elif kind == NUMBER:
+        score = _fit_number(bench, calls, block, node, slot)
+    else:
+        score = _fit_classes(bench, calls, block, node, slot)
+    here.fits.scores[node, slot] = score
+    return score
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+    """The score of a number: Gaussian, plus what a noise law gains."""
+    here = fetch(bench, BENCH)
+    rows, memory, facts = here.rows, here.memory, here.tables.block[block]
+    left = calls.select(bench, block, node, rows.facts[CURVES] == 0.0, slot)
+    table, whole = regression_of(here.tables, block), here.fits.whole[node, slot]
+    chosen, count = whole[PATH + (whole.size - 3) // 2 :], whole[TAKEN]
+    score = here.tables.number[block, START] - 0.5 * table.rows * math.log(max(left, SMALLEST_VARIANCE))
+    for place in range(count):
+        score -= price_of(table, chosen[place], ONE)
+    if rows.facts[LAWS] == 0.0:
+        return float(score)
+    name = name_of(facts, table.about, rows.keys, node, chosen, count)
+    place = find(memory.names, name)
+    if memory.names[place] == name:
+        return float(score + memory.scores[place])
+    pair, slopes = np.zeros((2, count), dtype=np.int64), np.zeros(count)
+    for t in range(count):
+        pair[0, t], pair[1, t] = table.about[SOURCE, chosen[t]], table.about[CONTEXTS, chosen[t]]
+        slopes[t] = here.work.small[4, t, 0]
+    gain = calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[node, RESPONSE],
+                             pair, slopes, rows.facts[GAPS + node], table.rows, here.laws)  # fmt: skip
+    store(memory, place, name, gain)
+    return float(score + gain)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+    """The score of a category; the columns that are left of the choice are written."""
+    here = fetch(bench, BENCH)
+    rows, memory, facts, forced = here.rows, here.memory, here.tables.block[block], here.forced[node]
+    table, whole = regression_of(here.tables, block), here.fits.whole[node, slot]
+    chosen, plain, width = whole[PATH + (whole.size - 3) // 2 :], rows.facts[CURVES] == 0.0, rows.node[node, WIDTH]
+    sets, prices, name = np.full((3, chosen.size + 1), -1), np.zeros((3, chosen.size)), np.uint64(0)
+    for turn in range(1, -1, -1):
+        if turn == 1 or not plain:
+            calls.select(bench, block, node, plain or turn == 0, slot)
+            own = name_of(facts, table.about, rows.keys, node, chosen, whole[TAKEN])
+            name = (name << np.uint64(7)) ^ (name >> np.uint64(57)) ^ own
+        _put(table, width, forced, chosen, whole[TAKEN], sets[turn], prices[turn])
+    if not plain:
+        whole[END] = UNKNOWN
+    _join(sets, prices)
+    name |= np.uint64(1)
+    place = find(memory.names, name)
+    if memory.names[place] == name:
+        score = memory.scores[place]
+        for t in range(memory.columns[place, 0] + 1):
+            sets[0, t] = memory.columns[place, t]
+    else:
+        own_rows = ClassRows(rows.values, rows.codes[node], rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
+                             rows.node[node, CLASSES], rows.node[node, KIND] == ORDERED, rows.facts[WEIGHT],
+                             here.tables.number[block, PRICE])  # fmt: skip
+        one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
+        score = calls.choose_columns(own_rows, one_pass, sets, prices)
+        if store(memory, place, name, score):
+            for t in range(sets[0, 0] + 1):
+                memory.columns[place, t] = sets[0, t]
+    whole[TAKEN] = sets[0, 0]
+    for t in range(sets[0, 0]):
+        chosen[t] = sets[0, 1 + t]
+        if forced[table.about[OWNER, chosen[t]]] and table.about[BASIC, chosen[t]] == 1:
+            score -= price_of(table, chosen[t], width)
+    return float(score)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _put(table: Regression, width: int, forced: Bools, chosen: Ints, count: int, goal: Ints, price: Floats) -> None:
+    """Write a set of columns with their prices; required ones are beyond price."""
+    goal[0] = count
+    for t in range(count):
+        column = chosen[t]
+        goal[1 + t] = column
+        required = forced[table.about[OWNER, column]] and table.about[BASIC, column] == 1
+        price[t] = math.inf if required else price_of(table, column, width)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _join(sets: Ints, prices: Floats) -> None:
+    """Make the third set the union of the first two; sets that are there twice have size -1."""
+    few, many = sets[0, 0], sets[1, 0]
+    for t in range(many):
+        sets[2, 1 + t], prices[2, t] = sets[1, 1 + t], prices[1, t]
+    union = many
+    for t in range(few):
+        known = False
+        for a in range(many):
+            known = known or sets[1, 1 + a] == sets[0, 1 + t]
+        if not known and union < prices.shape[1]:
+            sets[2, 1 + union], prices[2, union] = sets[0, 1 + t], prices[0, t]
+            union += 1
+    sets[2, 0] = union if union > many else -1
+    if union == many == few:
+        sets[1, 0] = -1

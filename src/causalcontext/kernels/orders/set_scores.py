@@ -1,0 +1,150 @@
+"""Given sets of columns: their scores, and what one more column would gain."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from causalcontext.kernels.arrays import ONE
+from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.orders.node_data import (
+    BENCH,
+    BY_CONTEXT,
+    CLASSES,
+    GAPS,
+    KIND,
+    LAWS,
+    MASK,
+    NUMBER,
+    ORDERED,
+    PRICE,
+    RESPONSE,
+    START,
+    WEIGHT,
+    WIDTH,
+    Calls,
+    regression_of,
+    target_of,
+)
+from causalcontext.kernels.orders.regressions import (
+    COLLINEAR_BELOW,
+    CONSTANT_BELOW,
+    CONTEXTS,
+    OWNER,
+    PARTNER,
+    SMALLEST_VARIANCE,
+    SOURCE,
+    Bools,
+    Floats,
+    Ints,
+    invert,
+    price_of,
+    solve,
+)
+from causalcontext.kernels.rows.class_choice import ClassRows
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) -> None:
+    """Score sets of columns as they are: task t is a block and a node, `sets[t]` a number of columns and the columns.
+
+    Parameters
+    ----------
+    out : array, shape (tasks, 2 + W)
+        Written: the score; for numbers the residual variance and the slopes.
+    """
+    here = fetch(bench, BENCH)
+    rows, tables, work = here.rows, here.tables, here.work
+    for t in range(tasks.shape[0]):
+        block, node, count, chosen = tasks[t, 0], tasks[t, 1], sets[t, 0], sets[t, 1:]
+        table, facts = regression_of(tables, block), tables.block[block]
+        if rows.node[node, KIND] != NUMBER:
+            own = ClassRows(rows.values, rows.codes[node], rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
+                            rows.node[node, CLASSES], rows.node[node, KIND] == ORDERED, rows.facts[WEIGHT],
+                            tables.number[block, PRICE])  # fmt: skip
+            one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
+            three, prices = np.full((3, sets.shape[1]), -1), np.full((3, sets.shape[1] - 1), math.inf)
+            for a in range(count + 1):
+                three[0, a] = sets[t, a]
+            out[t, 0] = calls.choose_columns(own, one_pass, three, prices)
+            for a in range(count):
+                out[t, 0] -= price_of(table, chosen[a], rows.node[node, WIDTH])
+            continue
+        solve(table.covariance, chosen, count, target_of(rows, node), work)
+        left = max(work.small[0, 0, 0], SMALLEST_VARIANCE)
+        score = tables.number[block, START] - 0.5 * table.rows * math.log(left)
+        pair, slopes = np.zeros((2, count), dtype=np.int64), np.zeros(count)
+        for a in range(count):
+            score -= price_of(table, chosen[a], ONE)
+            pair[0, a], pair[1, a] = table.about[SOURCE, chosen[a]], table.about[CONTEXTS, chosen[a]]
+            slopes[a] = work.small[4, a, 0]
+            out[t, 2 + a] = slopes[a]
+        if rows.facts[LAWS] > 0.0:
+            score += calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
+                                       rows.node[node, RESPONSE], pair, slopes, rows.facts[GAPS + node], table.rows,
+                                       here.laws)  # fmt: skip
+        out[t, 0], out[t, 1] = score, left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_extras(bench: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats) -> None:
+    """What the best further column of every variable gains by moments, its price paid, given a set of columns.
+
+    Parameters
+    ----------
+    curves : array of bool, shape (2,)
+        Whether plain columns and whether curves are tried.
+    out : array, shape (tasks, p, 2)
+        Written: the gain (-inf if there is no column), and the share of the residual variance it explains, with the
+        sign of the covariance; of a product both factors count as its owner.
+    """
+    here = fetch(bench, BENCH)
+    rows, work = here.rows, here.work
+    for t in range(tasks.shape[0]):
+        node, count, chosen = tasks[t, 1], sets[t, 0], sets[t, 1:]
+        table, target = regression_of(here.tables, tasks[t, 0]), target_of(rows, node)
+        solve(table.covariance, chosen, count, target, work)
+        invert(work.small[0], work.small[1], target.width)
+        for j in range(out.shape[1]):
+            out[t, j, 0], out[t, j, 1] = -math.inf, 0.0
+        for column in range(table.first[0], table.first[out.shape[1] + 1]):
+            if not curves[table.about[6, column]] or table.covariance[column, column] < CONSTANT_BELOW:
+                continue
+            share, sign = _explained(table.covariance, chosen, count, column, target.column, target.width, work.small)
+            left = max(1.0 - share, SMALLEST_VARIANCE)
+            gain = -0.5 * table.rows * math.log(left) - price_of(table, column, target.width)
+            for side in range(2):
+                owner = table.about[OWNER if side == 0 else PARTNER, column]
+                if owner >= 0 and owner != node and gain > out[t, owner, 0]:
+                    out[t, owner, 0], out[t, owner, 1] = gain, math.copysign(share, sign)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _explained(covariance: Floats, chosen: Ints, count: int, column: int, response: int, d: int,
+               small: Floats) -> tuple[float, float]:  # fmt: skip
+    """The share of the residual response that a further column explains, and the sign of their covariance.
+
+    `small` has what `solve` and `invert` left there.
+    """
+    shared, variance = np.zeros(d), covariance[column, column]
+    for a in range(d):
+        shared[a] = covariance[column, response + a]
+    for i in range(count):
+        load = 0.0
+        for j in range(i + 1):
+            load += small[3, i, j] * covariance[chosen[j], column]
+        variance -= load * load
+        for a in range(d):
+            own = 0.0
+            for j in range(i + 1):
+                own += small[3, i, j] * covariance[chosen[j], response + a]
+            shared[a] -= load * own
+    if variance <= COLLINEAR_BELOW * covariance[column, column]:
+        return 0.0, 1.0
+    total = 0.0
+    for a in range(d):
+        for b in range(d):
+            total += shared[a] * small[1, a, b] * shared[b]
+    return min(total / variance, 1.0), shared[0]

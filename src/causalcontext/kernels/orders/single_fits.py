@@ -1,0 +1,42 @@
+"""Fits from Python, one call for many nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causalcontext.kernels.calls import Call
+from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.orders.node_data import BENCH, Calls
+from causalcontext.kernels.orders.regressions import PATH, TAKEN, Bools, Floats, Ints
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fit_many(fit: Call, calls: Calls, bench: Note, tasks: Ints, candidates: Bools, scores: Floats, slopes: Floats,
+             sets: Ints) -> None:  # fmt: skip
+    """Fit nodes one after the other, in the first slot: task t is a block and a node.
+
+    Parameters
+    ----------
+    tasks : array of int, shape (tasks, 2)
+    candidates : array of bool, shape (tasks, p)
+    scores : array, shape (tasks,)
+        Written, like what follows.
+    slopes : array, shape (tasks, W) or (tasks, 0)
+        The slopes of the chosen columns, for numbers.
+    sets : array of int, shape (tasks, 1 + W) or (tasks, 0)
+        The number of chosen columns, and the columns.
+    """
+    here = fetch(bench, BENCH)
+    work, room = here.work, here.fits.factor.shape[2]
+    for t in range(tasks.shape[0]):
+        for j in range(candidates.shape[1]):
+            work.candidates[j] = candidates[t, j]
+        scores[t] = fit(bench, calls, tasks[t, 0], tasks[t, 1], np.int64(0))
+        whole = here.fits.whole[tasks[t, 1], 0]
+        for a in range(min(slopes.shape[1], whole[TAKEN])):
+            slopes[t, a] = work.small[4, a, 0]
+        if sets.shape[1] > 0:
+            sets[t, 0] = whole[TAKEN]
+            for a in range(whole[TAKEN]):
+                sets[t, 1 + a] = whole[PATH + room + a]

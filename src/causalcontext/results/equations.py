@@ -1,0 +1,252 @@
+"""The fitted mechanisms of a score-based result, in plain numbers: what every cause does to every effect.
+
+An effect has one equation for every block of contexts that share it: an intercept, and terms that are functions of one
+cause, or products of two. Numbers are in standard units, `(value - centre) / spread`, or normal scores where the search
+replaced columns by those; `partial_curve` speaks the units of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+KINDS = ("linear", "square", "hinge", "step", "level", "own step", "product")
+"""Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times the partner."""
+NUMBER, CATEGORY, ORDERED = "number", "category", "ordered"
+STEP_SHARE = 0.9
+"""A curve is called a step if one step explains so much of it."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a column is measured.
+
+    Attributes
+    ----------
+    kind : {"number", "category", "ordered"}
+    centre, spread : float
+        The units of a number.
+    places : tuple of float
+        Evenly spaced quantiles of a number, in its own units.
+    scores : tuple of float
+        Normal scores at these places, where columns were replaced by them; those of the levels of an ordered column.
+    levels : tuple
+        The levels of a category or an ordered column.
+    """
+
+    kind: str
+    centre: float = 0.0
+    spread: float = 1.0
+    places: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
+    levels: tuple[Any, ...] = ()
+
+    def standard(self, values: Sequence[Any] | NDArray[Any]) -> Floats:
+        """Values of the table in the units of the equations; codes of a category, scores of an ordered column."""
+        if self.kind == NUMBER:
+            own = np.asarray(values, dtype=np.float64)
+            if self.scores:
+                return np.interp(own, self.places, self.scores)
+            return np.asarray((own - self.centre) / self.spread)
+        place = {level: number for number, level in enumerate(self.levels)}
+        codes = np.array([place[value] for value in values], dtype=np.float64)
+        return np.asarray(self.scores)[codes.astype(int)] if self.kind == ORDERED else codes
+
+    def own(self, standard: Floats) -> Floats:
+        """The way back, for numbers."""
+        if self.scores:
+            return np.interp(standard, self.scores, self.places)
+        return np.asarray(self.centre + self.spread * standard)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A function of one cause, or a product of two.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    causes : tuple of int
+        Places of the variables in the table.
+    place : float
+        A knot in standard units, or the number of a level; -1 for a product of two numbers.
+    slopes : tuple of float
+        One, or one for every level of an effect that is a category, the last one being 0.
+    average : float
+        The mean of the function over the rows of the equation.
+    contexts : tuple of int
+        The contexts in which the term lives.
+    """
+
+    kind: str
+    causes: tuple[int, ...]
+    place: float
+    slopes: tuple[float, ...]
+    average: float
+    contexts: tuple[int, ...]
+
+    def values(self, standard: dict[int, Floats]) -> Floats:
+        """The function at values in standard units of its causes."""
+        x = standard[self.causes[0]]
+        if self.kind == "linear":
+            return x
+        if self.kind == "square":
+            return np.asarray(x * x)
+        if self.kind == "hinge":
+            return np.asarray(np.maximum(x - self.place, 0.0) ** 2)
+        if self.kind in ("step", "own step"):
+            return np.asarray(x > self.place, dtype=np.float64)
+        level = np.asarray(x == self.place, dtype=np.float64)
+        if self.kind == "level":
+            return level
+        return np.asarray((x if self.place < 0 else level) * standard[self.causes[1]])
+
+
+@dataclass(frozen=True)
+class Equation:
+    """The mechanism of an effect in some contexts.
+
+    Attributes
+    ----------
+    effect : int
+        Its place in the table.
+    contexts : tuple of int
+        The contexts that share the equation.
+    kind : {"number", "category", "ordered"}
+        What is explained: a number, the log odds of levels against the last one, or cuts of a latent number.
+    intercepts : tuple of tuples of float
+        One tuple for every context of the equation, with one number, or one for every level but the last (cuts for
+        an ordered effect).
+    terms : tuple of Term
+    noise : float
+        The standard deviation of the noise of a number, in standard units; 0 for others.
+    law : tuple of float
+        The noise law: number of features (0: Gaussian), lowest and highest place of its support in units of `noise`,
+        coefficients of the features.
+    """
+
+    effect: int
+    contexts: tuple[int, ...]
+    kind: str
+    intercepts: tuple[tuple[float, ...], ...]
+    terms: tuple[Term, ...]
+    noise: float
+    law: tuple[float, ...]
+
+    @property
+    def causes(self) -> tuple[int, ...]:
+        """Everything in a term, sorted."""
+        return tuple(sorted({cause for term in self.terms for cause in term.causes}))
+
+
+@dataclass(frozen=True)
+class Mechanisms:
+    """All equations of a result, and how the columns are measured."""
+
+    scales: tuple[Scale, ...]
+    equations: tuple[Equation, ...]
+
+    def equation(self, effect: int, context: int) -> Equation:
+        """The equation of an effect in a context."""
+        return next(one for one in self.equations if one.effect == effect and context in one.contexts)
+
+    def partial_curve(self, effect: int, cause: int, at: Sequence[Any] | NDArray[Any], context: int) -> Floats:
+        """What an effect does as one cause takes some values, everything else being at its average.
+
+        Parameters
+        ----------
+        effect, cause : int
+            Places in the table.
+        at : sequence of values of the cause, in the units of the table
+        context : int
+            Which context.
+
+        Returns
+        -------
+        array, shape (values,) or, if the effect has levels, (levels, values)
+            Expected values (for normal scores, the value at the expected score); probabilities of the levels.
+        """
+        equation = self.equation(effect, context)
+        standard = self.scales[cause].standard(at)
+        total = np.array(equation.intercepts[equation.contexts.index(context)])[:, None] + np.zeros((1, len(standard)))
+        sign = -1.0 if equation.kind == ORDERED else 1.0
+        for term in equation.terms:
+            if context not in term.contexts:
+                continue
+            slopes = np.array(term.slopes)[:, None]
+            total = total + sign * slopes * (
+                term.average if cause not in term.causes else self._values(term, cause, standard)
+            )
+        if equation.kind == NUMBER:
+            return self.scales[effect].own(total[0])
+        return _probabilities(equation.kind, total)
+
+    def _values(self, term: Term, cause: int, standard: Floats) -> Floats:
+        """A term with one cause given and, in a product, the other at its average."""
+        known = {cause: standard}
+        for other in term.causes:
+            if other != cause:
+                known[other] = np.zeros_like(standard)
+        if len(term.causes) == 2 and term.place >= 0 and cause != term.causes[0]:
+            return np.asarray(standard * 0.0)
+        return term.values(known)
+
+    def shape(self, effect: int, cause: int, context: int) -> str:
+        """What a link looks like: "linear", "curved", "step", "by category", "product"; "" where there is none."""
+        equation = self.equation(effect, context)
+        terms = [term for term in equation.terms if cause in term.causes and context in term.contexts]
+        if not terms:
+            return ""
+        if self.scales[cause].kind == CATEGORY:
+            return "by category"
+        if all(term.kind == "product" for term in terms):
+            return "product"
+        if all(term.kind == "linear" for term in terms):
+            return "linear"
+        return self._curved_or_step(equation, [term for term in terms if term.kind != "product"], cause)
+
+    def _curved_or_step(self, equation: Equation, terms: Sequence[Term], cause: int) -> str:
+        scale = self.scales[cause]
+        places = scale.standard(scale.levels if scale.kind == ORDERED else scale.places)
+        curve = np.sum([term.slopes[0] * term.values({cause: places}) for term in terms], axis=0)
+        total = float(np.sum((curve - np.mean(curve)) ** 2))
+        parts = [(curve[:cut], curve[cut:]) for cut in range(1, len(curve))]
+        left = min((sum(float(np.sum((part - part.mean()) ** 2)) for part in two) for two in parts), default=total)
+        return "step" if total > 0.0 and left < (1.0 - STEP_SHARE) * total else "curved"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as lists, numbers and text."""
+        scales, equations = [asdict(scale) for scale in self.scales], [asdict(one) for one in self.equations]
+        return {"scales": scales, "equations": equations}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Mechanisms:
+        """The mechanisms of `to_dict`."""
+        scales = [Scale(**(one | {name: tuple(one[name]) for name in ("places", "scores", "levels")}))
+                  for one in content["scales"]]  # fmt: skip
+        return cls(tuple(scales), tuple(_equation(one) for one in content["equations"]))
+
+
+def _equation(content: dict[str, Any]) -> Equation:
+    terms = [Term(**(term | {name: tuple(term[name]) for name in ("causes", "slopes", "contexts")}))
+             for term in content["terms"]]  # fmt: skip
+    rest = {"contexts": tuple(content["contexts"]), "law": tuple(content["law"]), "terms": tuple(terms),
+            "intercepts": tuple(tuple(row) for row in content["intercepts"])}  # fmt: skip
+    return Equation(**(content | rest))
+
+
+def _probabilities(kind: str, predictor: Floats) -> Floats:
+    """Probabilities of levels from log odds against the last one, or from cuts less a latent number."""
+    if kind == CATEGORY:
+        odds = np.exp(np.vstack([predictor, np.zeros(predictor.shape[1])]) - np.maximum(predictor.max(axis=0), 0.0))
+        return np.asarray(odds / odds.sum(axis=0))
+    below = 1.0 / (1.0 + np.exp(-predictor))
+    edges = np.vstack([np.zeros(predictor.shape[1]), below, np.ones(predictor.shape[1])])
+    return np.asarray(np.diff(edges, axis=0))

@@ -1,0 +1,154 @@
+"""Do straight lines leave something to explain? A quick look at the best linear model.
+
+The search with curves takes several times as long as that without. It is left out where no curve would be worth its
+price in the best linear model: no curve of an earlier variable, none of a later one that looks unrelated (of two
+variables joined by a square alone either may have come first), none of an effect in the regression of its cause (the
+linear model may have turned a link round that is a curve), and no product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.orders.node_data import NUMBER
+from causalcontext.kernels.orders.set_scores import best_extras
+from causalcontext.score.model import FittedModel, Part, members, translated
+from causalcontext.score.problem import Layout, Workshop, Worktop, price
+from causalcontext.score.proposals import products_for
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+ONLY_CURVES = np.array([False, True])
+TURNED = 2.0
+"""Curves of effects must gain so many times as much: where mechanisms change, causes bend a little in their effects."""
+MOST_FOR_PRODUCTS = 60
+"""Beyond so many variables products are not looked for here."""
+
+
+def looks_curved(workshop: Workshop, model: FittedModel, need: float) -> bool:
+    """Whether curves and products would gain so much in a model without curves, one a regression, prices paid."""
+    gains = _gains(workshop, model)
+    total = float(np.maximum(gains.max(axis=1, initial=0.0), 0.0).sum())
+    if total > need or _turned_round(workshop, model) > TURNED * need:
+        return True
+    return total + sum(_products(workshop, model)) > need
+
+
+def _gains(workshop: Workshop, model: FittedModel) -> Floats:
+    """What the best curve of every eligible variable would gain in every regression of a model."""
+    layout = workshop.layout(model.layout.masks, curves=True)
+    tasks, eligible, unrelated = [], [], _unrelated(workshop)
+    for (node, part), (_, own) in zip(_regressions(translated(model, layout)), _regressions(model), strict=True):
+        tasks.append((part.block, node, part.columns.tolist()))
+        eligible.append(_eligible(workshop, model, node, own, unrelated))
+    return np.where(np.array(eligible), _of_one_curve(layout, tasks), -np.inf)
+
+
+def _of_one_curve(layout: Layout, tasks: list[tuple[int, int, list[int]]]) -> Floats:
+    """What the best curve of every variable gains beside given columns, by (block, node, columns)."""
+    out = np.zeros((len(tasks), layout.setup.variables, 2))
+    sets = np.zeros((len(tasks), 1 + layout.width), dtype=np.int64)
+    for row, (_, _, columns) in enumerate(tasks):
+        sets[row, : 1 + len(columns)] = [len(columns), *columns]
+    pairs = np.array([[block, node] for block, node, _ in tasks], dtype=np.int64).reshape(-1, 2)
+    best_extras(Worktop(layout, 1, layout.memory()).note, pairs, sets, ONLY_CURVES, out)
+    return np.asarray(out[:, :, 0])
+
+
+def _turned_round(workshop: Workshop, model: FittedModel) -> float:
+    """What curves of effects would gain in the regressions of their causes, one a cause, lines of all parents there."""
+    setup, p = workshop.setup, workshop.setup.variables
+    layout = workshop.layout([(1 << setup.contexts) - 1], curves=True)
+    links = np.asarray(model.links.any(axis=0))[:p, :p]
+    numbers = setup.kind == NUMBER
+    pairs = [(cause, effect) for cause, effect in np.argwhere(links).tolist() if numbers[cause] and numbers[effect]]
+    tasks = []
+    for cause, effect in pairs:
+        parents = [j for j in np.flatnonzero(links[:, cause]).tolist() if j != effect and numbers[j]]
+        others = [effect, *parents][: layout.width - 1]
+        tasks.append((0, cause, [int(layout.columns.first[j]) for j in others]))
+    best = np.zeros(p)
+    for (cause, effect), gains in zip(pairs, _of_one_curve(layout, tasks), strict=True):
+        if setup.allowed[cause, effect]:
+            best[cause] = max(best[cause], float(gains[effect]))
+    return float(best.sum())
+
+
+def _regressions(model: FittedModel) -> Iterator[tuple[int, Part]]:
+    for node, parts in enumerate(model.parts):
+        for part in parts:
+            yield node, part
+    if model.layout.setup.contexts > 1:
+        everything = (1 << model.layout.setup.contexts) - 1
+        yield len(model.parts), Part(model.layout.masks.index(everything), everything, model.context_columns)
+
+
+def _eligible(workshop: Workshop, model: FittedModel, node: int, part: Part, unrelated: Bools) -> Bools:
+    """Variables whose curves may belong into a regression; into that of a category only those that look unrelated.
+
+    Given a category every function of a cause differs in mean, and a straight line is not the right one.
+    """
+    setup = workshop.setup
+    p, here = setup.variables, members(part.mask, setup.contexts)
+    eligible = unrelated[node, :p] & ~model.links[here, node, :p].any(axis=0)
+    if setup.kind[node] == NUMBER:
+        eligible |= _before(model, node, here)
+    return np.asarray(eligible & (setup.context_allowed if node == p else setup.allowed[node]))
+
+
+def _before(model: FittedModel, node: int, contexts: list[int]) -> Bools:
+    """The variables before a node in all of some contexts."""
+    place = np.argsort(model.orders, axis=1)[contexts]
+    return np.asarray((place[:, : len(model.parts)] < place[:, node : node + 1]).all(axis=0))
+
+
+def _unrelated(workshop: Workshop) -> Bools:
+    """Pairs of variables, the context being last, whose plain columns are not correlated over all rows."""
+    setup, columns = workshop.setup, workshop.columns
+    p, n = setup.variables, setup.total
+    first = columns.first[:p]
+    away = columns.means[:, first] - setup.n @ columns.means[:, first] / n
+    total = columns.scatter[:, first[:, None], first].sum(axis=0) + (away.T * setup.n) @ away
+    unrelated = np.zeros((p + 1, p + 1), dtype=bool)
+    unrelated[:p, :p] = total**2 / n < np.log(n)
+    unrelated[p, :p] = (setup.n[:, None] * away**2).sum(axis=0) < np.log(n) * max(setup.contexts - 1, 1)
+    return unrelated
+
+
+def _products(workshop: Workshop, model: FittedModel) -> Iterator[float]:
+    """What the best product of earlier variables would gain in every regression, its price paid.
+
+    Of three variables one of which is the product of the others the last one shows it, whatever their order.
+    """
+    setup = workshop.setup
+    for node, parts in enumerate(model.parts):
+        if setup.kind[node] != NUMBER or not 3 <= setup.variables <= MOST_FOR_PRODUCTS:
+            continue
+        for part in parts:
+            before = _before(model, node, members(part.mask, setup.contexts))
+            residual, rows = residuals_of(model, node, part)
+            cost = price(workshop.options, setup.block_rows(part.mask))
+            gains = [gain for _, gain in products_for(setup, before, rows, residual, cost)]
+            yield max(gains, default=0.0)
+
+
+def residuals_of(model: FittedModel, node: int, part: Part) -> tuple[Floats, NDArray[np.bool_]]:
+    """The residuals of a number in one of its regressions, and the rows of it."""
+    layout, setup = model.layout, model.layout.setup
+    design = int(layout.tables.block[part.block, 2])
+    about = layout.tables.about[design]
+    context = setup.rows.codes[-1]
+    rows = (part.mask >> context & 1).astype(bool)
+    here = context[rows]
+    levels = members(part.mask, setup.contexts) if layout.tables.block[part.block, 4] else [-1]
+    shifts = [np.ones(len(here)) if r < 0 else (here == r).astype(float) for r in levels]
+    columns = [layout.columns.values[about[2, c], rows] * ((about[4, c] >> here & 1) if about[4, c] else 1.0)
+               for c in part.columns]  # fmt: skip
+    matrix = np.stack([*shifts, *columns])
+    response = layout.columns.values[layout.columns.first[node], rows]
+    slopes = np.linalg.lstsq(matrix.T, response, rcond=None)[0]
+    return response - slopes @ matrix, rows

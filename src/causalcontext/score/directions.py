@@ -1,0 +1,81 @@
+"""Honest marks: an edge is directed only if the best model without that direction is clearly worse.
+
+Curves and noise laws tell directions apart that linear Gaussian models cannot, by a likelihood that is never exactly
+the same; so a direction counts if forbidding it costs `CLEAR` nats, or if the best model without it has no edge there
+the other way round. Where knowledge allows one direction only, nothing is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.graphs.ends import Ends, ends_of_arcs
+from causalcontext.score.model import FittedModel
+from causalcontext.score.search import Found, Rival
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+CLEAR = 3.0
+"""What forbidding a direction must cost, in nats."""
+ENOUGH = 30.0
+"""Margins are not followed beyond this."""
+BETTER = 1e-6
+MOST_CORRECTIONS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Directed:
+    """A model, the ends of every context, and the margin of every direction.
+
+    Attributes
+    ----------
+    model : FittedModel
+        The best one: a rival may have turned out to be better.
+    ends : array of int, shape (K, p + 1, p + 1)
+    margin : array, shape (p + 1, p + 1)
+        `margin[cause, effect]`: what forbidding the direction costs, at most `ENOUGH`; NaN where it was not asked.
+    """
+
+    model: FittedModel
+    ends: Ends
+    margin: Floats
+
+
+def direct(found: Found, may: Bools) -> Directed:
+    """The best model with honest marks; `may[cause, effect]`: what knowledge allows."""
+    model = found.best
+    rivals = found.rivals(model)
+    for _ in range(MOST_CORRECTIONS):
+        links, margin, better = _ask(model, rivals, may)
+        if better is None:
+            break
+        model = better
+        rivals = found.rivals(model)
+    return Directed(model, _ends(model.links, links), margin)
+
+
+def _ask(model: FittedModel, rivals: Rival, may: Bools) -> tuple[Bools, Floats, FittedModel | None]:
+    """The links that are directed, margins, and a better model if one shows up."""
+    links = model.links
+    directed, margin = links.copy(), np.full(links.shape[1:], np.nan)
+    for cause, effect in np.argwhere(links.any(axis=0)).tolist():
+        if not may[effect, cause]:
+            continue
+        other = rivals(cause, effect, model.score - ENOUGH)
+        margin[cause, effect] = ENOUGH if other is None else model.score - other.score
+        if other is None:
+            continue
+        if other.score > model.score + BETTER:
+            return directed, margin, other
+        if margin[cause, effect] < CLEAR:
+            directed[:, cause, effect] &= ~other.links[:, effect, cause]
+    return directed, margin, None
+
+
+def _ends(links: Bools, directed: Bools) -> Ends:
+    forward, either = links & directed, links | links.transpose(0, 2, 1)
+    return ends_of_arcs(forward | (either & ~forward & ~forward.transpose(0, 2, 1)))

@@ -1,0 +1,157 @@
+"""Curves, noise laws and columns of all kinds through the public door."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from score_tables import curved_table, kinds_table, model_table
+
+import causalcontext as cc
+
+
+def marks_by_name(result):
+    names = sorted(result.names)
+    return {value: [[graph.mark(x, y) for y in names] for x in names] for value, graph in result.graphs.items()}
+
+
+@pytest.fixture(scope="module")
+def curved():
+    return cc.discover(curved_table(800, 1), "R", method="score-ac")
+
+
+@pytest.fixture(scope="module")
+def kinds():
+    return cc.discover(kinds_table(800, 1), "R", method="score-ac")
+
+
+def test_curved_mechanisms_are_found_and_directed(curved):
+    assert curved.evidence.curved
+    assert curved.evidence.curves_gain > 3 * np.log(800)
+    links = {(edge.source, edge.target) for edge in curved.union.edges}
+    assert links == {("A", "B"), ("A", "C"), ("B", "C"), ("C", "D"), ("A", "R"), ("R", "D")}
+    assert {edge.mark for edge in curved.union.edges} == {"-->"}
+
+
+def test_columns_of_all_kinds_are_found(kinds):
+    links = {(edge.source, edge.target): edge.mark for edge in kinds.union.edges}
+    assert {tuple(sorted(pair)) for pair in links} == {("N", "O"), ("K", "N"), ("K", "O"), ("K", "M"), ("N", "R")}
+    assert links["N", "R"] == "-->"
+    assert kinds.evidence.mechanisms.equation(kinds.names.index("O"), 0).kind == "ordered"
+
+
+@pytest.mark.parametrize("make", [curved_table, kinds_table])
+@pytest.mark.parametrize("how", ["exact", "order"])
+def test_workers_columns_and_units_do_not_matter(make, how):
+    rows = make(300, 5)
+    result = cc.discover(rows, "R", method="score-ac", search=how)
+    assert cc.discover(rows, "R", method="score-ac", search=how, n_jobs=2) == result
+    shuffled = rows[np.random.default_rng(0).permutation(rows.columns)]
+    assert marks_by_name(cc.discover(shuffled, "R", method="score-ac", search=how)) == marks_by_name(result)
+    scaled = rows.assign(**{name: 1000.0 * rows[name] - 7.0 for name in ("A", "B", "N") if name in rows})
+    assert marks_by_name(cc.discover(scaled, "R", method="score-ac", search=how)) == marks_by_name(result)
+
+
+def test_straight_lines_stay_straight():
+    taken = [cc.discover(model_table(300, seed), "R", method="score-ac").evidence.curved for seed in range(12)]
+    assert sum(taken) == 0
+
+
+def test_curves_can_be_switched_off_and_on():
+    rows = curved_table(400, 2)
+    never = cc.discover(rows, "R", method="score-ac", curves="never", transform="none")
+    assert not never.evidence.curved
+    assert np.isnan(never.evidence.curves_gain)
+    assert {term.kind for one in never.evidence.mechanisms.equations for term in one.terms} == {"linear"}
+    always = cc.discover(model_table(300, 3), "R", method="score-ac", curves="always", transform="none")
+    assert always.evidence.curved
+
+
+def test_a_partial_curve_is_that_of_the_regression(curved):
+    """B has one cause, A: the curve is the least-squares fit of the functions that were chosen."""
+    rows, mechanisms = curved_table(800, 1), curved.evidence.mechanisms
+    cause, effect = curved.names.index("A"), curved.names.index("B")
+    equation, scale = mechanisms.equation(effect, 0), mechanisms.scales[cause]
+    x = scale.standard(rows["A"].to_numpy())
+    design = np.column_stack([np.ones(800), *(term.values({cause: x}) for term in equation.terms)])
+    slopes = np.linalg.lstsq(design, rows["B"].to_numpy(), rcond=None)[0]
+    at = np.linspace(1.5, 4.5, 9)
+    inside = scale.standard(at)
+    naive = np.column_stack([np.ones(9), *(term.values({cause: inside}) for term in equation.terms)]) @ slopes
+    assert mechanisms.partial_curve(effect, cause, at, 0) == pytest.approx(naive, abs=0.05)
+    assert naive == pytest.approx((at - 3.0) ** 2, abs=0.5)
+
+
+def test_a_partial_curve_of_a_category_is_a_probability(kinds):
+    mechanisms = kinds.evidence.mechanisms
+    cause, effect = kinds.names.index("N"), kinds.names.index("R")
+    shares = mechanisms.partial_curve(effect, cause, [-2.0, 0.0, 2.0], 0)
+    assert shares.sum(axis=0) == pytest.approx(1.0)
+    assert shares[1, 0] < 0.05 < 0.95 < shares[1, 2]
+
+
+def test_explanations_say_what_a_link_looks_like(curved, kinds):
+    assert "the link is a curve" in curved.explain("A", "B")
+    assert "the link is a straight line" in curved.explain("C", "D")
+    assert "without this direction the best model is at least 30 worse" in curved.explain("A", "B")
+    assert "a level for every category" in kinds.explain("K", "O")
+    generator = np.random.default_rng(2)
+    x = generator.normal(size=400)
+    rows = pd.DataFrame({"X": x, "Y": 2.0 * (x > 0.4) + 0.5 * generator.normal(size=400)})
+    assert "the link is a step" in cc.discover(rows, method="score-ac").explain("X", "Y")
+
+
+@pytest.mark.parametrize("name", ["curved", "kinds"])
+def test_mechanisms_are_saved(tmp_path, name, request):
+    result = request.getfixturevalue(name)
+    result.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json")
+    assert again == result
+    assert again.evidence.mechanisms == result.evidence.mechanisms
+    assert again.explain(*result.names[:2]) == result.explain(*result.names[:2])
+
+
+def test_knowledge_binds_categories_too():
+    rows = kinds_table(400, 2)
+    knowledge = cc.Knowledge(required=[("M", "N")], forbidden=[("K", "O"), ("O", "K")])
+    result = cc.discover(rows, "R", method="score-ac", knowledge=knowledge)
+    assert result.union.mark("M", "N") == "-->"
+    assert result.union.mark("K", "O") == ""
+    assert result.knowledge_violations() == []
+
+
+def test_without_a_context_and_with_missing_values():
+    rows = kinds_table(400, 3).drop(columns="R")
+    rows.loc[::17, "N"] = np.nan
+    result = cc.discover(rows, method="score-ac", missing="listwise")
+    assert result.contexts == ("all",)
+    assert result.graphs["all"].mark("N", "O") != ""
+
+
+def test_rare_levels_and_constant_columns_are_survived():
+    generator = np.random.default_rng(4)
+    rows = kinds_table(120, 4)
+    rows.loc[:1, "K"] = "rare"
+    rows["R"] = np.where(np.arange(120) < 8, "few", np.where(generator.random(120) < 0.5, "one", "two"))
+    rows.loc[rows["R"] == "one", "K"] = "a"
+    result = cc.discover(rows, "R", method="score-ac")
+    assert np.isfinite(result.evidence.score)
+
+
+def test_counts_are_not_the_effect_of_everything():
+    """Few values are not predicted exactly, or a count that causes a number would look like its effect."""
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        count = generator.poisson(2.0, size=500)
+        rows = pd.DataFrame({"M": count, "Y": 0.8 * count + generator.normal(size=500)})
+        assert cc.discover(rows, method="score-ac").graphs["all"].mark("M", "Y") == "-->"
+
+
+@pytest.mark.parametrize("levels", [2, 5])
+def test_ties_do_not_break_the_curves(levels):
+    """Numbers with few values: knots and steps fall together."""
+    generator = np.random.default_rng(6)
+    x = generator.integers(levels, size=400).astype(float)
+    y = (x - 1.0) ** 2 + 0.3 * generator.normal(size=400)
+    rows = pd.DataFrame({"X": x, "Y": y, "Z": y + generator.normal(size=400), "R": generator.integers(2, size=400)})
+    result = cc.discover(rows, "R", method="score-ac", kinds={"X": "continuous"})
+    assert np.isfinite(result.evidence.score)
+    assert result.union.mark("X", "Y") != ""
