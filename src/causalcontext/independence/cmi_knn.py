@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from causalcontext.independence.labels import Strength
 from causalcontext.independence.permutation import check_permutations, permutation_p
 from causalcontext.independence.rows import Answer, RowTest, Variable, as_variable, untestable
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
-from causalcontext.kernels.rows.neighbours import local_shuffles, nearest_rows, shuffled_information
+from causalcontext.kernels.rows import neighbours
 from causalcontext.questions import Reason
 
 FEWEST_ROWS = 10
@@ -44,6 +45,8 @@ class CmiKnn(RowTest):
         A permutation gives every row the x of one of that many rows with the nearest conditions, itself among them.
     enough : int or None
         Stop after that many permutations with a statistic as large as the observed one; None: draw all.
+    device : {"cpu", "cuda"}
+        Where neighbours are counted; the answers are the same.
     most_rows : int
         Larger tables are thinned to that many rows, drawn by the seed: time grows with the square of the rows.
 
@@ -73,6 +76,7 @@ class CmiKnn(RowTest):
     shuffle_neighbours: int = 5
     enough: int | None = 10
     most_rows: int = 10_000
+    device: str = "cpu"
     strength: ClassVar[Strength] = Strength.INFORMATION
     name: str = field(default="cmi-knn", init=False, repr=False)
 
@@ -92,14 +96,14 @@ class CmiKnn(RowTest):
         if x.values.size < max(FEWEST_ROWS, self.neighbours + 2):
             return untestable(Reason.FEW_ROWS)
         space = rank_space(*((y, x) if _rather_permuted(y, x) else (x, y)), given)
-        exchange = exchange_of(space, self.shuffle_neighbours, random)
+        exchange = exchange_of(space, self.shuffle_neighbours, _seed(random), self.device)
         reason = exchange.obstacle(space)
         if reason:
             return untestable(reason)
-        observed = self._statistics(space, space.columns[:1])[0]
+        observed, seed = self._statistics(space, space.columns[:1])[0], _seed(random)
 
-        def draw(count: int) -> Floats:
-            return self._statistics(space, space.columns[0][exchange.sources(count, random)])
+        def draw(first: int, count: int) -> Floats:
+            return self._statistics(space, space.columns[0][exchange.sources(first, count, seed)])
 
         return Answer(observed, np.nan, permutation_p(observed, draw, self.permutations, self.enough))
 
@@ -117,9 +121,11 @@ class CmiKnn(RowTest):
         return float(self._statistics(space, space.columns[:1])[0])
 
     def _statistics(self, space: RankSpace, shuffled: Shorts) -> Floats:
-        return shuffled_information(
+        kernels = kernels_on(self.device)
+        found: Floats = kernels.shuffled_information(
             shuffled, space.is_code, space.columns[1:], space.psi, space.far, float(self.neighbours), space.strict
         )
+        return found
 
     def _compare_thinned(
         self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
@@ -185,9 +191,9 @@ class Exchange(NamedTuple):
     strata: Ints
     starts: Ints
 
-    def sources(self, count: int, random: np.random.Generator) -> Ints:
-        """The row whose x every row takes, for `count` permutations; shape (count, rows)."""
-        return local_shuffles(self.nearest, self.loose, self.strata, self.starts, count, random)
+    def sources(self, first: int, count: int, seed: np.uint64) -> Ints:
+        """The row whose x every row takes, for `count` permutations from the `first` on; shape (count, rows)."""
+        return neighbours.local_shuffles(self.nearest, self.loose, self.strata, self.starts, first, count, seed)
 
     def obstacle(self, space: RankSpace) -> Reason:
         """Why permutations say nothing: next to no row has another to exchange with, or x or y is the same in all."""
@@ -209,7 +215,7 @@ class Exchange(NamedTuple):
         return total + int((others != values[self.loose][:, np.newaxis]).any(axis=1).sum())
 
 
-def exchange_of(space: RankSpace, most: int, random: np.random.Generator) -> Exchange:
+def exchange_of(space: RankSpace, most: int, seed: np.uint64, device: str = "cpu") -> Exchange:
     """Rows with at least `most` equals in the conditions as strata; the others with their `most` nearest rows."""
     given, is_code = space.columns[2:], space.is_code[2:]
     rows = space.columns.shape[1]
@@ -220,8 +226,24 @@ def exchange_of(space: RankSpace, most: int, random: np.random.Generator) -> Exc
     strata = strata[np.argsort(cells[strata], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(sizes[sizes >= most])])
     loose = np.flatnonzero(~large)
-    nearest = np.full((rows, most), -1) if loose.size == 0 else nearest_rows(given, is_code, space.far, most, random)
+    nearest = np.full((rows, most), -1)
+    if loose.size:
+        nearest = kernels_on(device).nearest_rows(given, is_code, space.far, most, seed)
     return Exchange(nearest, loose, strata, starts)
+
+
+def kernels_on(device: str) -> ModuleType:
+    """The kernels that count neighbours: on the CPU, or their twins on a card."""
+    if device == "cpu":
+        return neighbours
+    from causalcontext.kernels.cuda import neighbours as on_card
+
+    return on_card
+
+
+def _seed(random: np.random.Generator) -> np.uint64:
+    """A seed for streams of random numbers."""
+    return np.uint64(random.integers(2**63))
 
 
 def _rather_permuted(one: Variable, other: Variable) -> bool:

@@ -69,7 +69,7 @@ class EnergyDistance(RowTest):
         def statistics(assignments: Ints) -> Floats:
             return _disco(dispersion_within(assignments, values, group.levels), values, group.levels)
 
-        def draw(count: int) -> Floats:
+        def draw(first: int, count: int) -> Floats:
             return statistics(np.array([random.permutation(codes) for _ in range(count)]))
 
         observed = float(statistics(codes[np.newaxis])[0])

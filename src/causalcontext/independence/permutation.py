@@ -12,8 +12,8 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats
 
-Draw = Callable[[int], Floats]
-"""`draw(count)`: the statistics of the next `count` permutations."""
+Draw = Callable[[int, int], Floats]
+"""`draw(first, count)`: the statistics of `count` permutations, from the one of that number on."""
 
 Count = Callable[[Floats, int], tuple[int, int]]
 """`draw(uniforms, most)`: how many draws reach the observed statistic, and how many were made until `most` did."""
@@ -39,14 +39,14 @@ def permutation_p(observed: float, draw: Draw, most: int, enough: int | None) ->
 
     Examples
     --------
-    >>> permutation_p(1.0, lambda count: np.arange(count) % 2.0, most=100, enough=10)
+    >>> permutation_p(1.0, lambda first, count: np.arange(first, first + count) % 2.0, most=100, enough=10)
     0.5
     """
     threshold = observed - _ROUNDING * max(1.0, abs(observed)) if np.isfinite(observed) else observed
     reached, drawn = 0, 0
     while drawn < most:
         wanted = most if enough is None else max(enough - reached, _FEWEST_AT_ONCE)
-        hits = np.flatnonzero(draw(min(wanted, most - drawn)) >= threshold)
+        hits = np.flatnonzero(draw(drawn, min(wanted, most - drawn)) >= threshold)
         if enough is not None and reached + hits.size >= enough:
             return enough / float(drawn + hits[enough - reached - 1] + 1)
         reached, drawn = reached + hits.size, drawn + min(wanted, most - drawn)

@@ -13,6 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.draws import stream_of, uniform_at
 
 _short = np.int16
 
@@ -70,18 +71,18 @@ def _add_information(
     totals /= rows
 
 
-def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, random: np.random.Generator) -> Ints:
+def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, seed: np.uint64) -> Ints:
     """The `most` nearest rows of every row, itself among them, at less than `far`; -1 where there are fewer.
 
-    Among rows that are equally far the last places are given at random.
+    Among rows that are equally far the last places are given at random, from a stream for every row.
     """
     found = np.full((columns.shape[1], most), -1)
-    _find_nearest(columns, is_code, far, random, found)
+    _find_nearest(columns, is_code, far, seed, found)
     return found
 
 
 @njit(cache=True, nogil=True)
-def _find_nearest(columns: Shorts, is_code: Bools, far: int, random: np.random.Generator, found: Ints) -> None:
+def _find_nearest(columns: Shorts, is_code: Bools, far: int, seed: np.uint64, found: Ints) -> None:
     rows, most = found.shape
     near = np.empty(rows, _short)
     for i in range(rows):
@@ -89,7 +90,7 @@ def _find_nearest(columns: Shorts, is_code: Bools, far: int, random: np.random.G
         for c in range(columns.shape[0]):
             _widen(columns[c], columns[c, i], near, near, is_code[c], far)
         radius = min(_radius(near, min(most, rows), 1, far), far - 1)
-        taken, tied = 0, 0
+        taken, tied, stream = 0, 0, stream_of(seed, i)
         for j in range(rows):
             if near[j] < radius:
                 found[i, taken] = j
@@ -98,69 +99,72 @@ def _find_nearest(columns: Shorts, is_code: Bools, far: int, random: np.random.G
             if near[j] == radius:
                 place = taken + tied
                 if place >= most:
-                    place = taken + int(random.random() * (tied + 1))
+                    place = taken + int(uniform_at(stream, tied) * (tied + 1))
                 if place < most:
                     found[i, place] = j
                 tied += 1
 
 
 def local_shuffles(
-    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, copies: int, random: np.random.Generator
+    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, copies: int, seed: np.uint64
 ) -> Ints:
-    """For every copy and row, the row whose x it takes: another of its stratum, or one of its nearest.
+    """For every copy from the `first` on and every row, the row whose x it takes: of its stratum, or one of its nearest.
 
     Rows in `strata`, of which one ends where the next of `starts` begins, are permuted within their stratum. A
     `loose` row takes one of its nearest rows that no loose row before it took, if there is one; the order of loose rows
-    and that of their nearest rows are drawn anew for every copy. A copy depends on the state of `random` alone, so that
-    one call for many copies gives what many calls give.
+    and that of their nearest rows are drawn anew for every copy. Every copy has a stream of its own, so that one call
+    for many copies gives what many calls give.
     """
     sources = np.empty((copies, loose.size + strata.size), np.int64)
-    _draw_shuffles(nearest, loose, strata, starts, random, sources)
+    _draw_shuffles(nearest, loose, strata, starts, first, seed, sources)
     return sources
 
 
 @njit(cache=True, nogil=True)
 def _draw_shuffles(
-    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, random: np.random.Generator, sources: Ints
+    nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, seed: np.uint64, sources: Ints
 ) -> None:
     copies, rows = sources.shape
-    order, donors, choice = np.empty_like(loose), np.empty_like(strata), np.empty(nearest.shape[1], np.int64)
+    used, order, donors = np.empty(rows, np.bool_), np.empty_like(loose), np.empty_like(strata)
     for b in range(copies):
-        order[:], donors[:] = loose, strata
-        for s in range(starts.size - 1):
-            _shuffle(donors[starts[s] : starts[s + 1]], random)
-        for position in range(strata.size):
-            sources[b, strata[position]] = donors[position]
-        _shuffle(order, random)
-        used = np.zeros(rows, np.bool_)
-        for i in order:
-            sources[b, i] = _free_neighbour(nearest[i], used, choice, random)
+        stream = stream_of(seed, first + b)
+        _shuffle_copy(nearest, loose, strata, starts, stream, sources[b], used, order, donors)
 
 
 @njit(cache=True, nogil=True)
-def _free_neighbour(nearest: Ints, used: Bools, choice: Ints, random: np.random.Generator) -> int:
-    """One of these rows at random that is not used yet, else any; it is used from now on."""
-    size = 0
-    while size < nearest.size and nearest[size] >= 0:
-        choice[size] = nearest[size]
-        size += 1
-    donor = -1
-    while size > 0:
-        drawn = int(random.random() * size)
-        donor = choice[drawn]
-        if not used[donor]:
-            break
-        size -= 1
-        choice[drawn] = choice[size]
-    used[donor] = True
-    return donor
+def _shuffle_copy(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, stream: np.uint64, sources: Ints, used: Bools,
+                  order: Ints, donors: Ints) -> None:  # fmt: skip
+    """One copy. Draws are numbered by what they are for: places of strata, places of loose rows, choices of donors.
 
-
-@njit(cache=True, nogil=True)
-def _shuffle(values: Ints, random: np.random.Generator) -> None:
-    for last in range(values.size - 1, 0, -1):
-        drawn = int(random.random() * (last + 1))
-        values[last], values[drawn] = values[drawn], values[last]
+    A loose row takes any of its nearest rows that are free, with equal chances; any of them if none is.
+    """
+    order[:], donors[:], used[:] = loose, strata, False
+    for s in range(starts.size - 1):
+        for last in range(starts[s + 1] - 1, starts[s], -1):
+            drawn = starts[s] + int(uniform_at(stream, last) * (last - starts[s] + 1))
+            donors[last], donors[drawn] = donors[drawn], donors[last]
+    for position in range(strata.size):
+        sources[strata[position]] = donors[position]
+    turn = strata.size
+    for last in range(loose.size - 1, 0, -1):
+        drawn = int(uniform_at(stream, turn + last) * (last + 1))
+        order[last], order[drawn] = order[drawn], order[last]
+    turn += loose.size
+    for place in range(loose.size):
+        i, number, free = order[place], 0, 0
+        while number < nearest.shape[1] and nearest[i, number] >= 0:
+            free += not used[nearest[i, number]]
+            number += 1
+        skipped = int(uniform_at(stream, turn + place) * (free if free > 0 else number))
+        donor = nearest[i, skipped]
+        if free > 0:
+            at = 0
+            while used[nearest[i, at]] or skipped > 0:
+                skipped -= not used[nearest[i, at]]
+                at += 1
+            donor = nearest[i, at]
+        used[donor] = True
+        sources[i] = donor
 
 
 @njit(cache=True, nogil=True)
