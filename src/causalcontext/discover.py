@@ -13,6 +13,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import InterruptedSearch, NotYetError
 from causalcontext.graphs.graph import Graph
+from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
@@ -83,6 +84,9 @@ def discover(
         Column names of an array.
     n_jobs : int
         Threads; -1 for all cores. The result does not depend on it.
+    device : {"cpu", "cuda", "auto"}
+        Where "cmi-knn" counts neighbours: on the processor, on a CUDA card, or on a card if there is one; the result is
+        the same. Needs the extra `gpu`.
     seed : int
         For tests that draw random numbers, and for the random starts of "score-ac".
     progress : bool or callable
@@ -112,7 +116,8 @@ def discover(
     ('dry', 'wet')
     """
     chosen = made(Options, options, "discover")
-    test = find_test(chosen.test, int(chosen.seed))
+    device, device_note = usable_device(chosen.device)
+    test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     data = _read(table, context, chosen, names)
     settings = _settings(chosen, test.name, context)
     links = _links(settings.knowledge, data)
@@ -121,7 +126,7 @@ def discover(
         task = Task(prepared, data, survey, links, settings, chosen.score, chosen.threads, advance,
                     Support(data, settings.alpha))  # fmt: skip
         outcome = run_method(chosen.method, task)
-    result = _result(task, outcome)
+    result = _result(task, outcome, (device_note,) if device_note else ())
     if not result.complete:
         raise InterruptedSearch(result)
     return result
@@ -159,7 +164,7 @@ def _scope(options: Options) -> str:
     return "always" if options.method == "fci-ac" else options.masked_scope
 
 
-def _result(task: Task, outcome: Outcome) -> ContextGraphs:
+def _result(task: Task, outcome: Outcome, notes: tuple[str, ...]) -> ContextGraphs:
     data, survey = task.data, task.survey
     kinds = tuple(str(kind.value) for kind in data.kinds)
     summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
@@ -181,7 +186,7 @@ def _result(task: Task, outcome: Outcome) -> ContextGraphs:
         doubts=outcome.doubts,
         warnings=(*_missing_warning(task), *_determinism_warning(data)),
         evidence=outcome.evidence,
-        notes=outcome.notes,
+        notes=(*outcome.notes, *notes),
         prepared=task.prepared,
         moments=survey.of_columns(data),
         rows=data,

@@ -22,6 +22,7 @@ from causalcontext.errors import (
     check_whole,
     did_you_mean,
 )
+from causalcontext.independence.devices import DEVICES
 from causalcontext.independence.protocol import IndependenceTest
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge
@@ -63,6 +64,7 @@ class Options:
         "raise", "MODE", "Missing values: raise, listwise (drop rows) or testwise (drop them test by test)."
     )
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
+    device: str = option("cpu", "NAME", "cpu, cuda (a card), or auto: the card if there is one that can be used.")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
     search: str = option("auto", "NAME", "score-ac: auto (the quicker one), order, or exact for small tables.")
     transform: str = option("auto", "NAME", "score-ac: auto, none or ranks.")
@@ -81,6 +83,7 @@ class Options:
             check_whole("max_given", self.max_given, 0, ", or None for no limit")
         check_whole("seed", self.seed)
         check_jobs(self.n_jobs)
+        check_choice("device", self.device, DEVICES)
         check_choice("masked_scope", self.masked_scope, SCOPES)
         check_choice("orientation", self.orientation, ORIENTATIONS)
         check_choice("contested", self.contested, CONTESTED)
@@ -122,6 +125,7 @@ class Keywords(TypedDict, total=False):
     kinds: Mapping[str, str] | None
     missing: str
     n_jobs: int
+    device: str
     seed: int
     search: str
     transform: str

@@ -6,7 +6,9 @@ information", carried over to codes and ties by the estimator of Mesner and Shal
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import ClassVar, NamedTuple
@@ -46,7 +48,7 @@ class CmiKnn(RowTest):
     enough : int or None
         Stop after that many permutations with a statistic as large as the observed one; None: draw all.
     device : {"cpu", "cuda"}
-        Where neighbours are counted; the answers are the same.
+        Where neighbours are counted; the answers are the same. Trials of more than 12,000 rows stay on the CPU.
     most_rows : int
         Larger tables are thinned to that many rows, drawn by the seed: time grows with the square of the rows.
 
@@ -101,9 +103,10 @@ class CmiKnn(RowTest):
         if reason:
             return untestable(reason)
         observed, seed = self._statistics(space, space.columns[:1])[0], _seed(random)
+        threads = 1 if self.device == "cpu" else min(8, os.cpu_count() or 1)
 
         def draw(first: int, count: int) -> Floats:
-            return self._statistics(space, space.columns[0][exchange.sources(first, count, seed)])
+            return self._statistics(space, space.columns[0][exchange.sources(first, count, seed, threads)])
 
         return Answer(observed, np.nan, permutation_p(observed, draw, self.permutations, self.enough))
 
@@ -121,7 +124,7 @@ class CmiKnn(RowTest):
         return float(self._statistics(space, space.columns[:1])[0])
 
     def _statistics(self, space: RankSpace, shuffled: Shorts) -> Floats:
-        kernels = kernels_on(self.device)
+        kernels = kernels_on(self.device, space.columns.shape[1])
         found: Floats = kernels.shuffled_information(
             shuffled, space.is_code, space.columns[1:], space.psi, space.far, float(self.neighbours), space.strict
         )
@@ -191,9 +194,17 @@ class Exchange(NamedTuple):
     strata: Ints
     starts: Ints
 
-    def sources(self, first: int, count: int, seed: np.uint64) -> Ints:
+    def sources(self, first: int, count: int, seed: np.uint64, threads: int = 1) -> Ints:
         """The row whose x every row takes, for `count` permutations from the `first` on; shape (count, rows)."""
-        return neighbours.local_shuffles(self.nearest, self.loose, self.strata, self.starts, first, count, seed)
+
+        def draw(part: Ints) -> Ints:
+            return neighbours.local_shuffles(*self, part[0], part.size, seed)
+
+        parts = [part for part in np.array_split(np.arange(first, first + count), threads) if part.size]
+        if len(parts) == 1:
+            return draw(parts[0])
+        with ThreadPoolExecutor(threads) as pool:
+            return np.concatenate(list(pool.map(draw, parts)))
 
     def obstacle(self, space: RankSpace) -> Reason:
         """Why permutations say nothing: next to no row has another to exchange with, or x or y is the same in all."""
@@ -228,17 +239,17 @@ def exchange_of(space: RankSpace, most: int, seed: np.uint64, device: str = "cpu
     loose = np.flatnonzero(~large)
     nearest = np.full((rows, most), -1)
     if loose.size:
-        nearest = kernels_on(device).nearest_rows(given, is_code, space.far, most, seed)
+        nearest = kernels_on(device, rows).nearest_rows(given, is_code, space.far, most, seed)
     return Exchange(nearest, loose, strata, starts)
 
 
-def kernels_on(device: str) -> ModuleType:
-    """The kernels that count neighbours: on the CPU, or their twins on a card."""
+def kernels_on(device: str, rows: int) -> ModuleType:
+    """The kernels that count neighbours: on the CPU, or their twins on a card, if it holds so many rows."""
     if device == "cpu":
         return neighbours
     from causalcontext.kernels.cuda import neighbours as on_card
 
-    return on_card
+    return on_card if rows <= on_card.MOST_ROWS else neighbours
 
 
 def _seed(random: np.random.Generator) -> np.uint64:

@@ -12,9 +12,11 @@ OLDEST = (7, 0)
 def obstacle() -> str:
     """Why no CUDA card can be used; empty if one can."""
     try:
-        from numba import cuda
+        from numba import config, cuda
     except ImportError:
         return "numba-cuda is not installed: pip install 'causalcontext[gpu]'"
+    if config.ENABLE_CUDASIM:
+        return ""
     try:
         if not cuda.is_available():
             return "no CUDA card was found, or its driver is missing or too old"

@@ -16,6 +16,8 @@ from causalcontext.kernels.draws import stream_of, uniform_at
 
 THREADS = 256
 WARP = 32
+MOST_ROWS = 12_000
+"""Two 16-bit distances a row have to fit into the 48 kB of memory that a block has to itself."""
 COPIES_PER_BLOCK = 25
 """Permutations that a block looks at: the radius of the last one is a good guess for the next."""
 

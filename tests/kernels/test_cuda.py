@@ -1,0 +1,49 @@
+"""The kernels of the card, run by numba's simulator, and what is said where there is no card."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import causalcontext as cc
+from causalcontext.errors import OptionError
+from causalcontext.independence.cmi_knn import CmiKnn
+from causalcontext.independence.devices import on_device, usable_device
+from causalcontext.independence.registry import find_test
+from causalcontext.kernels.cuda import card
+
+HERE = Path(__file__).parent
+
+
+def test_kernels_of_the_card_answer_as_those_of_the_processor():
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    run = subprocess.run(
+        [sys.executable, str(HERE / "cuda_in_simulator.py")], env=environment, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_without_a_card_auto_says_why_and_gives_the_same_result(monkeypatch):
+    monkeypatch.setattr(card, "obstacle", lambda: "no CUDA card was found")
+    table = cc.examples.soil_moisture(300, seed=1)
+    result = cc.discover(table, context="soil", device="auto")
+    assert result.notes == ("device 'auto' is the processor here: no CUDA card was found",)
+    assert result.graphs == cc.discover(table, context="soil").graphs
+    with pytest.raises(OptionError, match="device is 'cuda', but no CUDA card was found; device='cpu' gives"):
+        cc.discover(table, context="soil", device="cuda")
+
+
+def test_an_unknown_device_is_named():
+    with pytest.raises(OptionError, match="device is 'gpu', expected one of"):
+        usable_device("gpu")
+
+
+def test_every_test_with_work_for_a_card_is_told(monkeypatch):
+    monkeypatch.setattr(card, "obstacle", lambda: "")
+    assert usable_device("auto") == ("cuda", "")
+    for name in ("cmi-knn", "cmi-knn-mixed"):
+        members = on_device(find_test(name), "cuda").members
+        assert [member.device for member in members if isinstance(member, CmiKnn)] == ["cuda"]
+    assert on_device(find_test("tsagris"), "cuda") == find_test("tsagris")
