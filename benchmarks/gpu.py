@@ -33,7 +33,9 @@ def same_answers(options: argparse.Namespace) -> None:
     worst, different = 0.0, 0
     for seed in range(options.trials):
         x, y, given = _mixed_trial(seed)
-        answers = [CmiKnn(device=device).compare(x, y, given, np.random.default_rng(seed)) for device in ("cpu", "cuda")]
+        answers = [
+            CmiKnn(device=device).compare(x, y, given, np.random.default_rng(seed)) for device in ("cpu", "cuda")
+        ]
         if answers[0].reason != answers[1].reason or answers[0].p != answers[1].p:
             different += 1
         if not answers[0].reason:

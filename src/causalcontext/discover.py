@@ -124,7 +124,7 @@ def discover(
     data, survey, prepared = prepare(data, test, chosen.missing)
     with progress_bar(progress) as advance:
         task = Task(prepared, data, survey, links, settings, chosen.score, chosen.threads, advance,
-                    Support(data, settings.alpha))  # fmt: skip
+                    Support(data, settings.alpha), device)  # fmt: skip
         outcome = run_method(chosen.method, task)
     result = _result(task, outcome, (device_note,) if device_note else ())
     if not result.complete:

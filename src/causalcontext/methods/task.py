@@ -37,12 +37,13 @@ class Task:
     n_jobs: int
     advance: Advance
     support: Support
+    device: str = "cpu"
 
     def run(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
             across: Trusted | None = None) -> tuple[Found, TrialLog]:  # fmt: skip
         """Search the graphs of some cells, with a rule for the rows that answer."""
         plan = self.plan(rule, cells, masked_scope, across)
-        found = algorithm_1(SplitSearch(self.prepared, self.n_jobs), plan, self.n_jobs, self.advance)
+        found = algorithm_1(SplitSearch(self.prepared, self.n_jobs, self.device), plan, self.n_jobs, self.advance)
         return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.contexts.cells), self.prepared.labels)
 
     def plan(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import lru_cache
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +23,16 @@ NEVER = 1 << 20
 """The size of a mask that is left out."""
 
 
+FEWEST_ON_CARD = 2_000
+"""Pairs from which on a card is faster than the processor."""
+
+
 class CompiledSearch:
     """Searches levels with the kernel of a prepared test."""
 
-    def __init__(self, prepared: PreparedGaussian) -> None:
+    def __init__(self, prepared: PreparedGaussian, device: str = "cpu") -> None:
         self.prepared = prepared
+        self._card = _card() if device == "cuda" else None
         self._lock = Lock()
         self._sheets: dict[tuple[Hashable, ...], tuple[Ints, Sheets]] = {}
 
@@ -41,14 +47,20 @@ class CompiledSearch:
         level = self._level(sweep.scene, sweep.size, triggers_count=True)
         decisions = no_decisions(pairs.first.size, sweep.scene.share.end - sweep.scene.share.begin, sweep.size)
         tests = np.zeros(2, dtype=np.int64)
-        search_pairs(level, pairs, decisions, _workspace(level), tests)
+        if self._card is not None and pairs.first.size >= FEWEST_ON_CARD:
+            self._card.search_pairs(level, pairs, decisions, tests)
+        else:
+            search_pairs(level, pairs, decisions, _workspace(level), tests)
         return decisions, tests
 
     def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
         separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
         level = self._level(scene, size, triggers_count=False)
-        count_votes(level, ballots, scene.plan.max_given, separating, holding, _workspace(level))
+        if self._card is not None and ballots.first.size >= FEWEST_ON_CARD:
+            self._card.count_votes(level, ballots, scene.plan.max_given, separating, holding)
+        else:
+            count_votes(level, ballots, scene.plan.max_given, separating, holding, _workspace(level))
         return separating, holding
 
     def _level(self, scene: Scene, size: int, triggers_count: bool) -> Level:
@@ -98,6 +110,12 @@ def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
         _padded([[z for z in mask.kept if z not in plan.contexts.positions] for mask in plan.masks]),
         own,
     )
+
+
+def _card() -> Any:
+    from causalcontext.kernels.cuda.levels import Card
+
+    return Card()
 
 
 def _workspace(level: Level) -> Workspace:

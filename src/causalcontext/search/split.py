@@ -24,12 +24,14 @@ class SplitSearch:
     prepared : PreparedTest
     n_jobs : int
         Threads.
+    device : {"cpu", "cuda"}
+        Where compiled levels are searched.
     """
 
-    def __init__(self, prepared: PreparedTest, n_jobs: int = 1) -> None:
+    def __init__(self, prepared: PreparedTest, n_jobs: int = 1, device: str = "cpu") -> None:
         self.batched = BatchedSearch(prepared, n_jobs)
         self.roles = prepared.compiled_roles
-        self.compiled = None if prepared.gaussian is None else CompiledSearch(prepared.gaussian)
+        self.compiled = None if prepared.gaussian is None else CompiledSearch(prepared.gaussian, device)
 
     def screen(self, plan: Plan, asked: Bools) -> Screening | None:
         """Ask pairs of system variables given nothing, where a compiled search answers about them."""

@@ -56,7 +56,8 @@ def extend_projection(covariance: Floats, x: int, y: int, given: Ints, start: in
             factor[j, j] = 0.0
             loads[0, j] = 0.0
             loads[1, j] = 0.0
-            moments[j + 1, :] = moments[j, :]
+            for part in range(3):
+                moments[j + 1, part] = moments[j, part]
             rank[j + 1] = rank[j]
             continue
         root = math.sqrt(pivot)

@@ -121,19 +121,25 @@ def search_pairs(level: Level, pairs: Pairs, decisions: Decisions, work: Workspa
     first separating set in this order wins; the graphs that are still active stop there.
     """
     for k in range(pairs.first.size):
-        x, y = pairs.first[k], pairs.second[k]
-        left = pairs.active[k]
-        for m in range(level.masks.bits.size):
-            if left == 0:
-                break
-            if not _mask_fits(level, m, x, y):
-                continue
-            done = 0
-            for g in range(level.masks.sheet.shape[0]):
-                if left & ~done & (1 << g):
-                    same = _same_sheet(level.masks.sheet, g, m) & left & ~done
-                    done |= same
-                    left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
+        search_pair(level, k, pairs, decisions, work, tests)
+
+
+@njit(cache=True, nogil=True)
+def search_pair(level: Level, k: int, pairs: Pairs, decisions: Decisions, work: Workspace, tests: Ints) -> None:
+    """Look for a separating set of pair k; on a card this is the work of one thread."""
+    x, y = pairs.first[k], pairs.second[k]
+    left = pairs.active[k]
+    for m in range(level.masks.bits.size):
+        if left == 0:
+            break
+        if not _mask_fits(level, m, x, y):
+            continue
+        done = 0
+        for g in range(level.masks.sheet.shape[0]):
+            if left & ~done & (1 << g):
+                same = _same_sheet(level.masks.sheet, g, m) & left & ~done
+                done |= same
+                left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
 
 
 @njit(cache=True, nogil=True)

@@ -47,13 +47,20 @@ def count_votes(level: Level, ballots: Ballots, most: int, separating: Ints, hol
     Sets with triggers hold at most `most` variables. `separating[k]` gains the number of separating sets of pair k,
     `holding[offset[k] : offset[k + 1]]` how many of them hold each of its possible centres.
     """
-    masks, own = level.masks, level.masks.own
     for k in range(ballots.first.size):
-        x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
-        middle = slice(ballots.offset[k], ballots.offset[k + 1])
-        for m in range(masks.bits.size):
-            if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + level.size <= most:
-                separating[k] += _vote_sides(level, x, y, m, graph, ballots.centre[middle], holding[middle], work)
+        count_vote(level, k, ballots, most, separating, holding, work)
+
+
+@njit(cache=True, nogil=True)
+def count_vote(level: Level, k: int, ballots: Ballots, most: int, separating: Ints, holding: Ints,
+               work: Workspace) -> None:  # fmt: skip
+    """Count the sets that separate pair k; on a card this is the work of one thread."""
+    masks, own = level.masks, level.masks.own
+    x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
+    middle = slice(ballots.offset[k], ballots.offset[k + 1])
+    for m in range(masks.bits.size):
+        if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + level.size <= most:
+            separating[k] += _vote_sides(level, x, y, m, graph, ballots.centre[middle], holding[middle], work)
 
 
 @njit(cache=True, nogil=True)

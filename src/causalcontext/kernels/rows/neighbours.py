@@ -108,7 +108,7 @@ def _find_nearest(columns: Shorts, is_code: Bools, far: int, seed: np.uint64, fo
 def local_shuffles(
     nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, copies: int, seed: np.uint64
 ) -> Ints:
-    """For every copy from the `first` on and every row, the row whose x it takes: of its stratum, or one of its nearest.
+    """For copies from the `first` on and every row, the row whose x it takes: of its stratum, or one of its nearest.
 
     Rows in `strata`, of which one ends where the next of `starts` begins, are permuted within their stratum. A
     `loose` row takes one of its nearest rows that no loose row before it took, if there is one; the order of loose rows

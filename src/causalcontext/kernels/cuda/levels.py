@@ -1,0 +1,136 @@
+"""Levels of the skeleton on a card: a thread takes a pair, and does with it what the processor does.
+
+The functions of `kernels/levels` are compiled for the card as they are, so that the sets come in the same order and the
+same one decides. Pairs with very many sets stay on the processor, which works on them meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import config, cuda
+
+from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.cuda.card import free_bytes
+from causalcontext.kernels.levels.gaussian import Fit, Workspace, workspace
+from causalcontext.kernels.levels.neighbours import Pairs
+from causalcontext.kernels.levels.skeleton import Decisions, Level, search_pair, search_pairs
+from causalcontext.kernels.levels.votes import Ballots, count_vote, count_votes
+
+THREADS = 64
+MOST_THREADS = 1 << 17
+MOST_SETS = 2_000
+"""Sets of a pair that one thread of a card goes through; above, a thread of the processor is faster."""
+LARGE = 1 << 20
+"""Bytes from which on an array is kept on the card between calls."""
+
+
+class Card:
+    """Keeps the large arrays of a search on the card: covariances are sent once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[Any, Any]] = {}
+
+    def send(self, value: Any) -> Any:
+        """A named tuple of arrays, of named tuples and of numbers, with its arrays on the card."""
+        if isinstance(value, tuple):
+            return type(value)(*(self.send(part) for part in value))  # type: ignore[call-arg]
+        if not isinstance(value, np.ndarray) or config.ENABLE_CUDASIM:
+            return value
+        if value.nbytes < LARGE:
+            return cuda.to_device(np.ascontiguousarray(value))
+        if id(value) not in self._kept:
+            self._kept[id(value)] = value, cuda.to_device(np.ascontiguousarray(value))
+        return self._kept[id(value)][1]
+
+    def search_pairs(self, level: Level, pairs: Pairs, decisions: Decisions, tests: Ints) -> None:
+        """As `skeleton.search_pairs`, which gets the pairs with very many sets."""
+        heavy = _heavy(level, pairs.first, pairs.second)
+        light, there = np.flatnonzero(~heavy), np.flatnonzero(heavy)
+        if light.size:
+            own = _of(pairs, light), _of(decisions, light)
+            asked, found = self.send(own[0]), self.send(own[1])
+            work, counts = self._room(level, light.size, 2)
+            _search[len(counts) // THREADS, THREADS](self.send(level), asked, found, *work, counts)
+        if there.size:
+            rest = _of(decisions, there)
+            search_pairs(level, _of(pairs, there), rest, _own_room(level), tests)
+            _put(decisions, there, rest)
+        if light.size:
+            _put(decisions, light, [_fetched(column) for column in found])
+            tests += _fetched(counts).sum(axis=0)
+
+    def count_votes(self, level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints) -> None:
+        """As `votes.count_votes`, which takes over where there are pairs with very many sets."""
+        if _heavy(level, ballots.first, ballots.second).any():
+            count_votes(level, ballots, most, separating, holding, _own_room(level))
+            return
+        room, counts = self._room(level, ballots.first.size, 1)
+        found = self.send(separating), self.send(holding)
+        _vote[len(counts) // THREADS, THREADS](self.send(level), self.send(ballots), most, *found, *room)
+        separating[:], holding[:] = _fetched(found[0]), _fetched(found[1])
+
+    def _room(self, level: Level, pairs: int, counters: int) -> tuple[list[Any], Any]:
+        """Scratch arrays for so many threads as there are pairs, or as fit into half of the memory that is free."""
+        one = _own_room(level)
+        arrays = [*one.fit, one.lists, one.weakest]
+        most = MOST_THREADS if config.ENABLE_CUDASIM else free_bytes() // (2 * sum(array.nbytes for array in arrays))
+        threads = max(THREADS, min(-(-pairs // THREADS) * THREADS, most // THREADS * THREADS, MOST_THREADS))
+        make = np.zeros if config.ENABLE_CUDASIM else cuda.device_array
+        return [make((threads, *array.shape), array.dtype) for array in arrays], self.send(
+            np.zeros((threads, counters), dtype=np.int64)
+        )
+
+
+def _own_room(level: Level) -> Workspace:
+    """The scratch arrays of one thread: pools are at most as large as the largest neighbourhood."""
+    widest = int(np.diff(level.neighbours.start).max(initial=0))
+    size = level.size + level.masks.kept.shape[1]
+    return workspace(level.sheets, size, len(level.masks.sheet), max(widest, 1))
+
+
+def _heavy(level: Level, first: Ints, second: Ints) -> Bools:
+    """Which pairs have more sets than a thread of a card should go through."""
+    degrees = np.diff(level.neighbours.start)
+    pool = np.maximum(degrees[first], degrees[second]).astype(float)
+    sets = np.ones(first.size)
+    for k in range(level.size):
+        sets *= np.maximum(pool - k, 0.0) / (k + 1.0)
+    heavy: Bools = sets > MOST_SETS
+    return heavy
+
+
+def _of(columns: Any, places: Ints) -> Any:
+    return type(columns)(*(column[places] for column in columns))
+
+
+def _put(columns: Any, places: Ints, found: Any) -> None:
+    for column, new in zip(columns, found, strict=True):
+        column[places] = new
+
+
+def _fetched(array: Any) -> Any:
+    return array if config.ENABLE_CUDASIM else array.copy_to_host()
+
+
+@cuda.jit
+def _search(level: Any, pairs: Any, decisions: Any, factor: Any, loads: Any, moments: Any, rank: Any, lists: Any,
+            weakest: Any, counts: Any) -> None:  # fmt: skip
+    thread, k = cuda.grid(1), cuda.grid(1)
+    fit = Fit(factor[thread], loads[thread], moments[thread], rank[thread])
+    work = Workspace(fit, lists[thread], weakest[thread])
+    while k < pairs.first.size:
+        search_pair(level, k, pairs, decisions, work, counts[thread])
+        k += cuda.gridsize(1)
+
+
+@cuda.jit
+def _vote(level: Any, ballots: Any, most: Any, separating: Any, holding: Any, factor: Any, loads: Any, moments: Any,
+          rank: Any, lists: Any, weakest: Any) -> None:  # fmt: skip
+    thread, k = cuda.grid(1), cuda.grid(1)
+    fit = Fit(factor[thread], loads[thread], moments[thread], rank[thread])
+    work = Workspace(fit, lists[thread], weakest[thread])
+    while k < ballots.first.size:
+        count_vote(level, k, ballots, most, separating, holding, work)
+        k += cuda.gridsize(1)
