@@ -12,11 +12,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+import causalcontext as cc
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.cmi_knn import CmiKnn
 from causalcontext.independence.rows import Variable, as_variable
 from causalcontext.kernels.cuda.card import obstacle
+from causalcontext.search import compiled
 
 
 def main() -> None:
@@ -26,6 +29,79 @@ def main() -> None:
     print(_card())
     for part in options.parts:
         PARTS[part](options)
+
+
+def same_levels(options: argparse.Namespace) -> None:
+    """50 random tables with no, one or two context variables, knowledge, copies and ties, level by level on a card."""
+    compiled.FEWEST_ON_CARD = 1
+    marks = sets = 0
+    worst = 0.0
+    for seed in range(options.tables):
+        table, context, knowledge = _ugly_table(seed)
+        results = [
+            cc.discover(table, context, test="partial-correlation", alpha=0.01, knowledge=knowledge, device=device)
+            for device in ("cpu", "cuda")
+        ]
+        marks += results[0].graphs != results[1].graphs
+        one, other = (result.tests() for result in results)
+        numbers = one.select_dtypes("float").columns
+        sets += not one.drop(columns=numbers).equals(other.drop(columns=numbers))
+        worst = max(worst, float((one[numbers] - other[numbers]).abs().max().max()))
+    print(f"levels, {options.tables} random tables: {marks} with another mark, {sets} with another deciding set or count, "
+          f"largest difference of a record {worst:.1e}")  # fmt: skip
+
+
+def levels_speed(options: argparse.Namespace) -> None:
+    """PC-AC from table to result, on wide tables."""
+    print("\n| variables | rows | processor, s | card, s | ratio |")
+    print("| --- | --- | --- | --- | --- |")
+    for variables in options.variables:
+        table = sparse_table(variables, 850, seed=variables)
+
+        def run(device: str, table: pd.DataFrame = table) -> cc.ContextGraphs:
+            return cc.discover(table, "R", test="partial-correlation", alpha=0.001, device=device, n_jobs=-1)
+
+        clocks = [_best(partial(run, device), 2) for device in ("cpu", "cuda")]
+        print(f"| {variables} | 850 | {clocks[0]:.2f} | {clocks[1]:.2f} | {clocks[0] / clocks[1]:.1f} |", flush=True)
+
+
+def knn_search(options: argparse.Namespace) -> None:
+    """PC-AC with cmi-knn, 10 variables, 10,000 rows, 2 contexts."""
+    table = sparse_table(9, 10_000, seed=1)
+    for device in ("cuda", "cpu"):
+        start, work = time.perf_counter(), time.process_time()
+        result = cc.discover(table, "R", test="cmi-knn", device=device, n_jobs=-1)
+        print(f"PC-AC with cmi-knn, 10 variables x 10,000 rows, {device}: {time.perf_counter() - start:.1f} s, "
+              f"{time.process_time() - work:.1f} s of processor time, {sum(result.tests_run.values())} tests", flush=True)  # fmt: skip
+
+
+def sparse_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
+    """A linear system with about three neighbours a variable, and a context that is an effect of one of them."""
+    random = np.random.default_rng(seed)
+    values = random.standard_normal((variables, rows))
+    for j in range(1, variables):
+        for cause in random.choice(j, min(j, random.poisson(1.5)), replace=False):
+            values[j] += random.choice([-1, 1]) * random.uniform(0.4, 0.9) * values[cause]
+        values[j] /= values[j].std()
+    table = pd.DataFrame(values.T, columns=[f"x{j}" for j in range(variables)])
+    table["R"] = np.where(values[variables // 2] + random.standard_normal(rows) > 0, "high", "low")
+    return table
+
+
+def _ugly_table(seed: int) -> tuple[pd.DataFrame, Any, cc.Knowledge | None]:
+    """Shifted means, other scales, a copy, rounded columns, none to two contexts, and sometimes knowledge."""
+    random = np.random.default_rng([seed, 18])
+    table = sparse_table(int(random.integers(8, 40)), int(random.integers(60, 600)), seed)
+    names = list(table.columns[:-1])
+    table[names] = table[names] * random.uniform(1e-3, 1e3, len(names)) + random.uniform(-1e4, 1e4, len(names))
+    table["copy"] = table[names[0]]
+    table[names[1]] = table[names[1]].round(-1)
+    table["S"] = random.integers(0, 3, len(table)).astype(str)
+    context = [None, "R", ["R", "S"]][seed % 3]
+    if seed % 3 < 2:
+        table = table.drop(columns="S" if seed % 3 == 1 else ["R", "S"])
+    forbidden = [(names[2], names[3]), (names[4], names[5])]
+    return table, context, cc.Knowledge(forbidden=forbidden) if seed % 2 else None
 
 
 def same_answers(options: argparse.Namespace) -> None:
@@ -104,11 +180,16 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 4000, 10000])
+    parser.add_argument("--variables", type=int, nargs="+", default=[1643, 5000, 10000])
     parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--tables", type=int, default=50)
     return parser.parse_args()
 
 
-PARTS = {"knn-same": same_answers, "knn-speed": knn_speed}
+PARTS = {
+    "levels-same": same_levels, "knn-same": same_answers, "levels-speed": levels_speed, "knn-speed": knn_speed,
+    "knn-search": knn_search,
+}  # fmt: skip
 
 
 if __name__ == "__main__":
