@@ -47,8 +47,8 @@ def same_levels(options: argparse.Namespace) -> None:
         numbers = one.select_dtypes("float").columns
         sets += not one.drop(columns=numbers).equals(other.drop(columns=numbers))
         worst = max(worst, float((one[numbers] - other[numbers]).abs().max().max()))
-    print(f"levels, {options.tables} random tables: {marks} with another mark, {sets} with another deciding set or count, "
-          f"largest difference of a record {worst:.1e}")  # fmt: skip
+    print(f"levels, {options.tables} random tables: {marks} with another mark, {sets} with another deciding set or "
+          f"count, largest difference of a record {worst:.1e}")  # fmt: skip
 
 
 def levels_speed(options: argparse.Namespace) -> None:
@@ -72,7 +72,8 @@ def knn_search(options: argparse.Namespace) -> None:
         start, work = time.perf_counter(), time.process_time()
         result = cc.discover(table, "R", test="cmi-knn", device=device, n_jobs=-1)
         print(f"PC-AC with cmi-knn, 10 variables x 10,000 rows, {device}: {time.perf_counter() - start:.1f} s, "
-              f"{time.process_time() - work:.1f} s of processor time, {sum(result.tests_run.values())} tests", flush=True)  # fmt: skip
+              f"{time.process_time() - work:.1f} s of processor time, {sum(result.tests_run.values())} tests",
+              flush=True)  # fmt: skip
 
 
 def sparse_table(variables: int, rows: int, seed: int) -> pd.DataFrame:
