@@ -30,6 +30,7 @@ from causalcontext.kernels.levels.skeleton import (
     no_decisions,
 )
 from causalcontext.kernels.levels.votes import Ballots
+from causalcontext.kernels.limits import TIED
 from causalcontext.questions import Outcomes, Trial
 from causalcontext.search.levels import Scene, Screening, Sweep, in_parallel
 from causalcontext.search.plan import Plan
@@ -159,7 +160,7 @@ class BatchedSearch:
                 if facts[MASK] < 0:
                     facts[ROWS], facts[REASON] = n, reason
                 continue
-            if p > numbers[P]:
+            if p > alpha or p > numbers[P] * (1.0 + TIED):
                 numbers[P], numbers[STATISTIC], numbers[DF] = p, statistic, df
                 facts[ROWS], facts[MASK], facts[SIZE] = n, candidate.mask, len(candidate.chosen)
                 facts[REASON], facts[LABEL] = 0, label

@@ -35,6 +35,7 @@ from causalcontext.kernels.levels.gaussian import (
 )
 from causalcontext.kernels.levels.neighbours import Neighbours, Pairs
 from causalcontext.kernels.levels.projection import next_combination
+from causalcontext.kernels.limits import TIED
 
 P, STATISTIC, DF = 0, 1, 2
 ROWS, MASK, SIZE, REASON, UNTESTED, SEPARATED, CUT, LABEL = 0, 1, 2, 3, 4, 5, 6, 7
@@ -286,7 +287,7 @@ def _weakest(eligible: int, size: float, weakest: Floats) -> int:
     """The graphs for which no set so far has left a smaller correlation; their smallest one is noted."""
     kept = 0
     for g in range(weakest.size):
-        if eligible & (1 << g) and size < weakest[g]:
+        if eligible & (1 << g) and size < weakest[g] * (1.0 - TIED):
             weakest[g] = size
             kept |= 1 << g
     return kept
@@ -356,7 +357,7 @@ def _write(decisions: Decisions, k: int, graphs: int, answer: Answer, about: Sub
                 facts[ROWS], facts[REASON] = answer.rows, answer.reason
             continue
         facts[SEPARATED] |= answer.separates
-        if answer.p > numbers[P]:
+        if answer.separates or answer.p > numbers[P] * (1.0 + TIED):
             numbers[P], numbers[STATISTIC], numbers[DF] = answer.p, answer.statistic, answer.df
             facts[ROWS], facts[MASK], facts[SIZE] = answer.rows, about.mask, about.size
             facts[REASON], facts[LABEL] = TESTABLE, answer.label
@@ -372,7 +373,8 @@ def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) 
     """
     for k in range(places.size):
         old, new, place = records.facts[places[k]], decisions.facts[k, g], places[k]
-        better = decisions.numbers[k, g, P] > records.numbers[place, P]
+        largest = records.numbers[place, P] * (1.0 + TIED)
+        better = new[SEPARATED] > old[SEPARATED] or decisions.numbers[k, g, P] > largest
         if better or (old[MASK] < 0 and new[UNTESTED] > 0):
             old[ROWS], old[REASON] = new[ROWS], new[REASON]
         if better:
