@@ -3,11 +3,15 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 
+import causalcontext as cc
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.cmi_knn import CmiKnn, exchange_of, rank_space
 from causalcontext.independence.rows import as_variable
+from causalcontext.kernels.cuda import levels
 from causalcontext.kernels.cuda import neighbours as on_card
+from causalcontext.search import compiled
 
 ROWS = 16
 
@@ -27,7 +31,24 @@ def columns(seed: int, kinds: str):
     return found
 
 
-def main() -> None:
+def check_levels() -> None:
+    """A table with a copy of a column and two contexts: same graphs, same deciding sets, same votes."""
+    random = np.random.default_rng(3)
+    x = random.standard_normal((7, 120))
+    for j in range(1, 7):
+        x[j] += random.uniform(-1, 1) * x[j - 1] + random.uniform(-1, 1) * x[j // 2]
+    table = pd.DataFrame({**{f"x{j}": 100 * j - x[j] for j in range(7)}, "copy": x[0]})
+    table["R"] = np.where(x[3] + random.standard_normal(120) > 0, "a", "b")
+    compiled.FEWEST_ON_CARD, levels.THREADS = 1, 8
+    one, other = (cc.discover(table, "R", test="partial-correlation", device=device) for device in ("cpu", "cuda"))
+    assert one.graphs == other.graphs
+    assert one.tests().equals(other.tests())
+    assert one.tests_run == other.tests_run
+    print(f"levels: {one.tests_run}")
+
+
+def check_neighbours() -> None:
+    """Trials of cmi-knn on numbers, ties and codes: same neighbours, same statistics, same p-values."""
     on_card.THREADS = 32
     for seed, kinds in enumerate(["nnn", "cnt"]):
         x, y, *given = columns(seed, kinds)
@@ -45,4 +66,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    check_levels()
+    check_neighbours()

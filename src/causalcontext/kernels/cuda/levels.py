@@ -6,7 +6,7 @@ same one decides. Pairs with very many sets stay on the processor, which works o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config, cuda
@@ -22,8 +22,6 @@ THREADS = 64
 MOST_THREADS = 1 << 17
 MOST_SETS = 2_000
 """Sets of a pair that one thread of a card goes through; above, a thread of the processor is faster."""
-LARGE = 1 << 20
-"""Bytes from which on an array is kept on the card between calls."""
 
 
 class Card:
@@ -38,11 +36,15 @@ class Card:
             return type(value)(*(self.send(part) for part in value))  # type: ignore[call-arg]
         if not isinstance(value, np.ndarray) or config.ENABLE_CUDASIM:
             return value
-        if value.nbytes < LARGE:
-            return cuda.to_device(np.ascontiguousarray(value))
-        if id(value) not in self._kept:
-            self._kept[id(value)] = value, cuda.to_device(np.ascontiguousarray(value))
-        return self._kept[id(value)][1]
+        return cuda.to_device(np.ascontiguousarray(value))
+
+    def send_level(self, level: Level) -> Any:
+        """A level, of which the covariances may be there already."""
+        covariance = level.data.covariance
+        if id(covariance) not in self._kept:
+            self._kept[id(covariance)] = covariance, self.send(covariance)
+        there = self._kept[id(covariance)][1]
+        return self.send(level._replace(data=level.data._replace(covariance=there)))
 
     def search_pairs(self, level: Level, pairs: Pairs, decisions: Decisions, tests: Ints) -> None:
         """As `skeleton.search_pairs`, which gets the pairs with very many sets."""
@@ -51,36 +53,35 @@ class Card:
         if light.size:
             own = _of(pairs, light), _of(decisions, light)
             asked, found = self.send(own[0]), self.send(own[1])
-            work, counts = self._room(level, light.size, 2)
-            _search[len(counts) // THREADS, THREADS](self.send(level), asked, found, *work, counts)
+            room = self._room(level, light.size)
+            _search[len(room.tests) // THREADS, THREADS](self.send_level(level), asked, found, room)
         if there.size:
             rest = _of(decisions, there)
             search_pairs(level, _of(pairs, there), rest, _own_room(level), tests)
             _put(decisions, there, rest)
         if light.size:
             _put(decisions, light, [_fetched(column) for column in found])
-            tests += _fetched(counts).sum(axis=0)
+            tests += _fetched(room.tests).sum(axis=0)
 
     def count_votes(self, level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints) -> None:
         """As `votes.count_votes`, which takes over where there are pairs with very many sets."""
         if _heavy(level, ballots.first, ballots.second).any():
             count_votes(level, ballots, most, separating, holding, _own_room(level))
             return
-        room, counts = self._room(level, ballots.first.size, 1)
-        found = self.send(separating), self.send(holding)
-        _vote[len(counts) // THREADS, THREADS](self.send(level), self.send(ballots), most, *found, *room)
-        separating[:], holding[:] = _fetched(found[0]), _fetched(found[1])
+        room = self._room(level, ballots.first.size)
+        votes = self.send(Votes(separating, holding))
+        _vote[len(room.tests) // THREADS, THREADS](self.send_level(level), self.send(ballots), most, votes, room)
+        separating[:], holding[:] = _fetched(votes.separating), _fetched(votes.holding)
 
-    def _room(self, level: Level, pairs: int, counters: int) -> tuple[list[Any], Any]:
+    def _room(self, level: Level, pairs: int) -> Room:
         """Scratch arrays for so many threads as there are pairs, or as fit into half of the memory that is free."""
         one = _own_room(level)
         arrays = [*one.fit, one.lists, one.weakest]
         most = MOST_THREADS if config.ENABLE_CUDASIM else free_bytes() // (2 * sum(array.nbytes for array in arrays))
         threads = max(THREADS, min(-(-pairs // THREADS) * THREADS, most // THREADS * THREADS, MOST_THREADS))
         make = np.zeros if config.ENABLE_CUDASIM else cuda.device_array
-        return [make((threads, *array.shape), array.dtype) for array in arrays], self.send(
-            np.zeros((threads, counters), dtype=np.int64)
-        )
+        scratch = [make((threads, *array.shape), array.dtype) for array in arrays]
+        return Room(*scratch, self.send(np.zeros((threads, 2), dtype=np.int64)))
 
 
 def _own_room(level: Level) -> Workspace:
@@ -114,23 +115,40 @@ def _fetched(array: Any) -> Any:
     return array if config.ENABLE_CUDASIM else array.copy_to_host()
 
 
+class Room(NamedTuple):
+    """Scratch arrays of all threads, that of a thread at its number; the tests that each has run."""
+
+    factor: Any
+    loads: Any
+    moments: Any
+    rank: Any
+    lists: Any
+    weakest: Any
+    tests: Any
+
+
+class Votes(NamedTuple):
+    """What votes are counted in."""
+
+    separating: Any
+    holding: Any
+
+
 @cuda.jit
-def _search(level: Any, pairs: Any, decisions: Any, factor: Any, loads: Any, moments: Any, rank: Any, lists: Any,
-            weakest: Any, counts: Any) -> None:  # fmt: skip
+def _search(level: Any, pairs: Any, decisions: Any, room: Any) -> None:
     thread, k = cuda.grid(1), cuda.grid(1)
-    fit = Fit(factor[thread], loads[thread], moments[thread], rank[thread])
-    work = Workspace(fit, lists[thread], weakest[thread])
+    fit = Fit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
+    work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < pairs.first.size:
-        search_pair(level, k, pairs, decisions, work, counts[thread])
+        search_pair(level, k, pairs, decisions, work, room.tests[thread])
         k += cuda.gridsize(1)
 
 
 @cuda.jit
-def _vote(level: Any, ballots: Any, most: Any, separating: Any, holding: Any, factor: Any, loads: Any, moments: Any,
-          rank: Any, lists: Any, weakest: Any) -> None:  # fmt: skip
+def _vote(level: Any, ballots: Any, most: Any, votes: Any, room: Any) -> None:
     thread, k = cuda.grid(1), cuda.grid(1)
-    fit = Fit(factor[thread], loads[thread], moments[thread], rank[thread])
-    work = Workspace(fit, lists[thread], weakest[thread])
+    fit = Fit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
+    work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < ballots.first.size:
-        count_vote(level, k, ballots, most, separating, holding, work)
+        count_vote(level, k, ballots, most, votes.separating, votes.holding, work)
         k += cuda.gridsize(1)
