@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from causalcontext.kernels.compiling import settings
+
 OLDEST = (7, 0)
 """The lowest compute capability that is used: older cards lack what the kernels count on."""
 
@@ -12,10 +14,10 @@ OLDEST = (7, 0)
 def obstacle() -> str:
     """Why no CUDA card can be used; empty if one can."""
     try:
-        from numba import config, cuda
+        from numba import cuda
     except ImportError:
         return "numba-cuda is not installed: pip install 'causalcontext[gpu]'"
-    if config.ENABLE_CUDASIM:
+    if settings.ENABLE_CUDASIM:
         return ""
     try:
         if not cuda.is_available():

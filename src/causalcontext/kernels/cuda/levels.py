@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import config, cuda
+from numba import cuda
 
 from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.compiling import settings
 from causalcontext.kernels.cuda.card import free_bytes
 from causalcontext.kernels.levels.gaussian import Fit, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
@@ -33,8 +34,8 @@ class Card:
     def send(self, value: Any) -> Any:
         """A named tuple of arrays, of named tuples and of numbers, with its arrays on the card."""
         if isinstance(value, tuple):
-            return type(value)(*(self.send(part) for part in value))  # type: ignore[call-arg]
-        if not isinstance(value, np.ndarray) or config.ENABLE_CUDASIM:
+            return type(value)(*(self.send(part) for part in value))
+        if not isinstance(value, np.ndarray) or settings.ENABLE_CUDASIM:
             return value
         return cuda.to_device(np.ascontiguousarray(value))
 
@@ -77,11 +78,11 @@ class Card:
         """Scratch arrays for so many threads as there are pairs, or as fit into half of the memory that is free."""
         one = _own_room(level)
         arrays = [*one.fit, one.lists, one.weakest]
-        most = MOST_THREADS if config.ENABLE_CUDASIM else free_bytes() // (2 * sum(array.nbytes for array in arrays))
+        most = MOST_THREADS if settings.ENABLE_CUDASIM else free_bytes() // (2 * sum(array.nbytes for array in arrays))
         threads = max(THREADS, min(-(-pairs // THREADS) * THREADS, most // THREADS * THREADS, MOST_THREADS))
-        make = np.zeros if config.ENABLE_CUDASIM else cuda.device_array
-        scratch = [make((threads, *array.shape), array.dtype) for array in arrays]
-        return Room(*scratch, self.send(np.zeros((threads, 2), dtype=np.int64)))
+        make = np.zeros if settings.ENABLE_CUDASIM else cuda.device_array
+        scratch: list[Any] = [make((threads, *array.shape), array.dtype) for array in arrays]
+        return Room._make([*scratch, self.send(np.zeros((threads, 2), dtype=np.int64))])
 
 
 def _own_room(level: Level) -> Workspace:
@@ -112,7 +113,7 @@ def _put(columns: Any, places: Ints, found: Any) -> None:
 
 
 def _fetched(array: Any) -> Any:
-    return array if config.ENABLE_CUDASIM else array.copy_to_host()
+    return array if settings.ENABLE_CUDASIM else array.copy_to_host()
 
 
 class Room(NamedTuple):

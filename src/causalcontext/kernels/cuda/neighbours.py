@@ -21,9 +21,6 @@ MOST_ROWS = 12_000
 COPIES_PER_BLOCK = 25
 """Permutations that a block looks at: the radius of the last one is a good guess for the next."""
 
-_stream_of = cuda.jit(device=True)(stream_of.py_func)
-_uniform_at = cuda.jit(device=True)(uniform_at.py_func)
-
 
 def shuffled_information(
     shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float, strict: bool
@@ -277,7 +274,7 @@ def _nearest(columns: Any, is_code: Any, far: Any, most: Any, seed: Any, found: 
     cuda.syncthreads()
     radius = min(_radius(near, rows, min(most, rows), 1, far, slots), far - 1)
     if cuda.threadIdx.x == 0:
-        taken, tied, stream = 0, 0, _stream_of(seed, i)
+        taken, tied, stream = 0, 0, stream_of(seed, i)
         for j in range(rows):
             if near[j] < radius:
                 found[i, taken] = j
@@ -286,7 +283,7 @@ def _nearest(columns: Any, is_code: Any, far: Any, most: Any, seed: Any, found: 
             if near[j] == radius:
                 place = taken + tied
                 if place >= most:
-                    place = taken + int(_uniform_at(stream, tied) * (tied + 1))
+                    place = taken + int(uniform_at(stream, tied) * (tied + 1))
                 if place < most:
                     found[i, place] = j
                 tied += 1
