@@ -11,6 +11,7 @@ from causalcontext.graphs.ends import End, Kind, mark_of
 from causalcontext.graphs.paths import reach
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, Outcomes, Reason, adaptive
+from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.plan import Plan
@@ -55,6 +56,13 @@ def search_pags(
     plan = Plan(variables, contexts, rule, cells, links, 0.5, variables, collider_rule, "always",
                 always_trusted if across else None, kind)  # fmt: skip
     return fci(BatchedSearch(prepared), plan, Caution(possible_dsep, contested, confounded), 1, lambda *_: None)
+
+
+def search_patterns(prepared, variables):
+    """What pc-ac finds with exact answers, both views asked."""
+    links = Knowledge().links([str(v) for v in range(variables)])
+    plan = Plan(variables, TWO, adaptive, (0, 1), links, 0.5, variables, "majority", "always", always_trusted)
+    return algorithm_1(BatchedSearch(prepared), plan, 1, lambda *_: None)
 
 
 def search_written(text, **options):

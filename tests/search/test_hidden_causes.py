@@ -11,8 +11,19 @@ import pytest
 
 from causalcontext.graphs.ends import End, adjacent, marked
 from causalcontext.graphs.mags import mag_adjacency
-from causalcontext.simulate import every_model, with_hidden_cause
-from hidden_models import Answers, marks, questions, search_pags, search_written, signatures, wrong_ends
+from causalcontext.questions import Contexts, pooled
+from causalcontext.simulate import every_model, random_hidden_model, with_hidden_cause
+from causalcontext.simulate.mixture import PreparedSeparation
+from hidden_models import (
+    Answers,
+    marks,
+    questions,
+    search_pags,
+    search_patterns,
+    search_written,
+    signatures,
+    wrong_ends,
+)
 
 FOUR = (0, 1, 2, 3)
 SYSTEM = np.array([[a != b and a > 0 and b > 0 for b in FOUR] for a in FOUR])
@@ -150,3 +161,49 @@ def test_an_unconfounded_context_says_more_and_is_right_if_it_is_unconfounded():
     assert tails[~confounded].sum() == 6_960
     assert not wrong_ends(ends, stacks, 4)[~confounded].any()
     assert wrong_ends(ends, stacks, 4)[confounded].any()
+
+
+def wrong_and_found(ends, stacks, end):
+    """How many ends of that kind between system variables are wrong, out of how many."""
+    chosen = (ends == end) & SYSTEM
+    return int((chosen & wrong_ends(ends, stacks, 4)).sum()), int(chosen.sum())
+
+
+@pytest.mark.slow
+def test_other_searches_are_wrong_on_the_same_exact_answers():
+    """FCI on all rows, arrows included; pc-ac in its tails alone."""
+    stacks, first, place = classes(False)
+    asked, pool, pattern = list(questions(4)), [], []
+    for row in signatures(stacks[first], 4):
+        answers = Answers(dict(zip(asked, row.tolist(), strict=True)))
+        pool.append(np.repeat(search_pags(answers, 4, across=False, rule=pooled, cells=(0,)).ends, 2, axis=0))
+        pattern.append(search_patterns(answers, 4).ends)
+    pool, pattern = np.stack(pool)[place], np.stack(pattern)[place]
+    there, pairs = mag_adjacency(stacks, FOUR), np.triu(SYSTEM)
+    assert wrong_and_found(pool, stacks, End.ARROW) == (444, 31_956)
+    assert wrong_and_found(pool, stacks, End.TAIL) == (228, 1_488)
+    assert (adjacent(pool) & ~there & pairs).sum() == 19_308
+    assert wrong_and_found(pattern, stacks, End.ARROW) == (0, 31_332)
+    assert wrong_and_found(pattern, stacks, End.TAIL) == (4_056, 31_332)
+    assert np.array_equal(adjacent(pattern) & pairs, there & pairs)
+
+
+@pytest.mark.slow
+def test_larger_models_with_several_hidden_causes():
+    """Neighbours may leave an edge too many; nothing true is removed and no end is wrong."""
+    too_many = 0
+    for seed in range(100):
+        model = random_hidden_model(observed=7, hidden=3, degree=1.8, seed=seed)
+        prepared = PreparedSeparation(model.model.adjacency, model.model.context, model.observed, by_last(7))
+        found = search_pags(prepared, 8, contexts=by_last(7))
+        causes = model.causes.swapaxes(1, 2)
+        assert not ((found.ends == End.ARROW) & causes).any()
+        assert not ((found.ends == End.TAIL) & ~causes).any()
+        assert adjacent(found.ends)[adjacent(model.ends)].all()
+        too_many += int((adjacent(found.ends) & ~adjacent(model.ends)).sum())
+    assert too_many <= 4
+
+
+def by_last(place):
+    """Two contexts by the variable at a place."""
+    return Contexts((place,), ((0,), (1,)))

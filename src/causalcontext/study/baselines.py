@@ -5,7 +5,7 @@ Both have no way to use link assumptions while they search, so they are run with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.errors import OptionError
-from causalcontext.graphs.ends import End, Ends
+from causalcontext.graphs.ends import End, Ends, Kind
+from causalcontext.graphs.union import union_ends
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.independence.registry import find_test
 from causalcontext.kernels.arrays import Floats, Ints
@@ -36,6 +37,40 @@ def fci_jci0(task: Task) -> Estimate:
         return np.asarray(graph.graph)
 
     return _run(task, search)
+
+
+def fci_p(task: Task) -> Estimate:
+    """FCI on all rows, the context a variable like any other; its PAG, end by end."""
+    return Estimate(None, fci_pag(task)[None])
+
+
+def fci_m(task: Task) -> Estimate:
+    """FCI inside every context, which has no links then; PAGs, end by end."""
+    levels = range(task.table[task.context].nunique())
+    contexts = np.stack([fci_pag(task, level) for level in levels])
+    return Estimate(contexts, union_ends(contexts, Kind.PAG)[None])
+
+
+def fci_pag(task: Task, level: int | None = None) -> Ends:
+    """The PAG of FCI on all rows, or on those of one context, where the context has no links; shape (N, N).
+
+    Unlike `fci_jci0`, every end is kept as it is: here variables may be hidden.
+    """
+    from causallearn.search.ConstraintBased.FCI import fci
+
+    columns = [name for name in task.table.columns if level is None or name != task.context]
+    data = read_table(task.table, task.context)
+    prepared, places = find_test(task.test).prepare(data, take_survey(data, "raise")), list(task.table.columns)
+    _register(prepared, [places.index(name) for name in columns], 0 if level is None else 1 + level)
+    with redirect_stderr(StringIO()), redirect_stdout(StringIO()):
+        values = task.table[columns].to_numpy(dtype=np.float64)
+        graph, _ = fci(values, TEST_NAME, task.alpha, show_progress=False, verbose=False)
+    codes = np.asarray(graph.graph)
+    ends = np.zeros((len(places),) * 2, dtype=np.int8)
+    chosen = [places.index(name) for name in columns]
+    known = {0: End.NONE, -1: End.TAIL, ARROW: End.ARROW, 2: End.CIRCLE}
+    ends[np.ix_(chosen, chosen)] = np.vectorize(known.get, otypes=[np.int8])(codes.T)
+    return ends
 
 
 def cd_nod(task: Task) -> Estimate:
@@ -63,8 +98,8 @@ def _run(task: Task, search: Callable[[Floats], Ints]) -> Estimate:
     return Estimate(None, ends[np.ix_(back, back)][None])
 
 
-def _register(prepared: PreparedTest) -> None:
-    """Make a prepared test known to causal-learn under `TEST_NAME`."""
+def _register(prepared: PreparedTest, columns: Sequence[int] | None = None, view: int = 0) -> None:
+    """Make a prepared test known to causal-learn under `TEST_NAME`; `columns` are the places of its columns here."""
     from causallearn.utils.cit import CIT_Base, register_ci_test
 
     class PreparedCIT(CIT_Base):  # type: ignore[misc]
@@ -73,8 +108,8 @@ def _register(prepared: PreparedTest) -> None:
         method = TEST_NAME
 
         def __call__(self, x: Any, y: Any, condition_set: Iterable[int] | None = None) -> float:
-            trial = Trial(int(x), int(y), tuple(sorted(int(z) for z in condition_set or ())))
-            p = float(prepared.answer([trial]).p[0])
+            x, y, *given = (int(v) if columns is None else columns[int(v)] for v in (x, y, *(condition_set or ())))
+            p = float(prepared.answer([Trial(x, y, tuple(sorted(given)), view)]).p[0])
             return 0.0 if np.isnan(p) else p
 
     register_ci_test(TEST_NAME, PreparedCIT)

@@ -14,6 +14,8 @@ import numpy as np
 from causalcontext.data.files import read_toml
 from causalcontext.errors import OptionError, check_choice, did_you_mean
 from causalcontext.independence.registry import TESTS
+from causalcontext.simulate.confounded import random_hidden_model
+from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.legacy import random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
 from causalcontext.simulate.noise import NOISE_LAWS
@@ -21,12 +23,16 @@ from causalcontext.simulate.random_graphs import Design as GraphDesign
 from causalcontext.study.entries import DESIGN, SETTING, check_entries, check_name
 
 KNOWLEDGE = ("none", "r-children", "r-all")
-GENERATORS = ("paper", "legacy")
+GENERATORS = ("paper", "legacy", "hidden")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Which systems are drawn, and how many rows; the meaning of every entry is that of `random_model`."""
+    """Which systems are drawn, and how many rows; the meaning of every entry is that of `random_model`.
+
+    With the generator "hidden", `random_hidden_model` draws two contexts over `nodes` columns, R included, and `hidden`
+    variables that no table has; of the other entries only `density`, the share of linked pairs, counts.
+    """
 
     nodes: int = 8
     density: float = 0.4
@@ -41,15 +47,20 @@ class Setting:
     noise: str = "normal"
     exogenous: bool = False
     generator: str = "paper"
+    hidden: int = 0
 
     def __post_init__(self) -> None:
         check_entries(vars(self), SETTING)
         check_choice("generator", self.generator, GENERATORS)
         check_choice("noise", self.noise, NOISE_LAWS)
         GraphDesign(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles, self.cycle_length)
+        if self.hidden and self.generator != "hidden":
+            raise OptionError(f"hidden is {self.hidden}, which needs the generator 'hidden', got {self.generator!r}")
 
-    def draw_model(self, seed: np.random.Generator) -> ContextSCM:
+    def draw_model(self, seed: np.random.Generator) -> ContextSCM | HiddenVariables:
         """A random model of this setting."""
+        if self.generator == "hidden":
+            return random_hidden_model(self.nodes - 1, self.hidden, self.density * (self.nodes - 2), seed=seed)
         shared = {name: getattr(self, name) for name in ("contexts", "changes", "edits", "cycles", "balance")}
         if self.generator == "legacy":
             return random_legacy_model(self.nodes, self.density, seed=seed, **shared)
@@ -101,6 +112,8 @@ class Design:
             check_choice("an entry of knowledge", kind, KNOWLEDGE)
         if not self.settings or not self.methods or not self.knowledge or self.repeats < 1:
             raise OptionError(f"design {self.name!r} is empty: it needs settings, methods, knowledge and repeats >= 1")
+        if any(setting.generator == "hidden" for setting in self.settings) and self.knowledge != ("none",):
+            raise OptionError(f"knowledge is {self.knowledge!r}; where variables are hidden, expected ('none',)")
         if len(set(self.settings)) < len(self.settings):
             raise OptionError(f"design {self.name!r} has a setting twice")
 
@@ -113,8 +126,11 @@ class Design:
 
         Settings that differ in the number of rows alone share their models.
         """
-        system = asdict(setting) | {"samples": 0}
-        return _generator(self.seed, repeat, "model", system), _generator(self.seed, repeat, "rows", asdict(setting))
+        entries = asdict(setting)
+        if not setting.hidden:
+            del entries["hidden"]  # so that settings without it have the seeds that they always had
+        system = entries | {"samples": 0}
+        return _generator(self.seed, repeat, "model", system), _generator(self.seed, repeat, "rows", entries)
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain lists, mappings, numbers and text."""

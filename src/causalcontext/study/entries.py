@@ -65,6 +65,7 @@ def texts(name: str, value: object) -> None:
 SETTING: dict[str, Callable[[str, object], None]] = {
     "nodes": whole(2), "density": share, "samples": whole(1), "contexts": whole(2), "changes": whole(1), "edits": texts,
     "cycle_length": whole_or_none, "balance": number, "context_noise": number, "exogenous": truth,
+    "hidden": whole(0),
 }  # fmt: skip
 DESIGN: dict[str, Callable[[str, object], None]] = {
     "methods": texts, "knowledge": texts, "repeats": whole(), "seed": whole(0), "alpha": check_level,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from causalcontext.errors import check_choice
+from causalcontext.graphs.ends import Ends
+from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
+from causalcontext.study.ancestral import ancestral_counts, ancestral_rates, knowable_ends
 from causalcontext.study.designs import Design
 from causalcontext.study.estimate import Estimate, Task
 from causalcontext.study.methods import METHODS, WITHOUT_KNOWLEDGE, told_links
@@ -47,13 +50,15 @@ def run_job(design: Design, place: int, repeat: int) -> list[Record]:
         runs = [{**about, "kind": "run", "knowledge": kind, "method": method, "reason": reason}
                 for kind, method in runs_of(design)]  # fmt: skip
         return [{**about, "kind": "draw", "reason": reason}, *runs]
-    draw = {**about, "kind": "draw", "rejections": {reason.name: n for reason, n in sorted(model.rejections.items())}}
+    rejections = {} if isinstance(model, HiddenVariables) else model.rejections
+    draw = {**about, "kind": "draw", "rejections": {reason.name: n for reason, n in sorted(rejections.items())}}
     return [draw, *({**about, "kind": "run", **run} for run in _runs(design, model, table))]
 
 
-def _runs(design: Design, model: ContextSCM, table: Any) -> Iterator[Record]:
+def _runs(design: Design, model: ContextSCM | HiddenVariables, table: Any) -> Iterator[Record]:
     legacy = any(method.startswith("published") for method in design.methods)
     memory: dict[str, Any] = {}
+    judged = _judge(model)
     for kind, method in runs_of(design):
         knowledge, told = told_links(kind, model, "unknown" if legacy else "absent")
         task = Task(table, model.context_name, knowledge, design.test, design.alpha, memory)
@@ -61,10 +66,25 @@ def _runs(design: Design, model: ContextSCM, table: Any) -> Iterator[Record]:
         begin = time.perf_counter()
         try:
             estimate = METHODS[method](task)
-            record |= {"seconds": round(time.perf_counter() - begin, 6), **score(estimate, model, told)}
+            record |= {"seconds": round(time.perf_counter() - begin, 6), **judged(estimate, told)}
         except Exception as error:
             record |= {"reason": _reason(error)}
         yield record
+
+
+def _judge(model: ContextSCM | HiddenVariables) -> Callable[[Estimate, Any], Record]:
+    """How the estimates for a model are scored."""
+    if not isinstance(model, HiddenVariables):
+        return lambda estimate, told: score(estimate, model, told)
+    known = knowable_ends(model)
+    return lambda estimate, told: score_ancestry(estimate, model, known)
+
+
+def score_ancestry(estimate: Estimate, model: HiddenVariables, known: Ends) -> Record:
+    """The metrics of adjacencies and ends where variables are hidden, and the number of tests."""
+    both = np.repeat(estimate.union, len(known), axis=0) if estimate.contexts is None else estimate.contexts
+    scored: Record = {"ancestral": rounded(ancestral_rates(ancestral_counts(both, model, known)))}
+    return scored | ({"tests": dict(estimate.tests)} if estimate.tests else {})
 
 
 def score(estimate: Estimate, model: ContextSCM, told: Any) -> Record:
@@ -82,7 +102,7 @@ def score(estimate: Estimate, model: ContextSCM, told: Any) -> Record:
 
 SETTING_COLUMNS = (
     "nodes", "density", "samples", "changed_links", "contexts", "union_cycles", "edits", "cycle_length", "balance",
-    "context_noise", "exogenous", "noise", "generator", "test",
+    "context_noise", "exogenous", "noise", "generator", "hidden", "test",
 )  # fmt: skip
 
 
@@ -103,6 +123,7 @@ def setting_columns(design: Design, place: int) -> Record:
         "exogenous": entries["exogenous"],
         "noise": entries["noise"],
         "generator": entries["generator"],
+        "hidden": entries["hidden"],
         "test": design.test,
     }
 

@@ -12,8 +12,9 @@ from causalcontext.discover import discover
 from causalcontext.independence.registry import find_test
 from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Knowledge
+from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
-from causalcontext.study.baselines import cd_nod, fci_jci0
+from causalcontext.study.baselines import cd_nod, fci_jci0, fci_m, fci_p
 from causalcontext.study.estimate import Estimate, Task
 from causalcontext.study.published import published_pc_ac, published_pc_b, published_pc_m, published_pc_p
 from causalcontext.study.remembering import Remembering
@@ -50,8 +51,11 @@ METHODS: Mapping[str, Method] = {
     "pc-m": partial(search_with, "pc-m"),
     "pc-b": partial(search_with, "pc-b"),
     "pc-p": partial(search_with, "pc-p"),
+    "fci-ac": partial(search_with, "fci-ac"),
     "score-ac": partial(search_with, "score-ac"),
     "fci": fci_jci0,
+    "fci-p": fci_p,
+    "fci-m": fci_m,
     "cd-nod": cd_nod,
     "published pc-ac": published_pc_ac,
     "published pc-m": published_pc_m,
@@ -60,13 +64,14 @@ METHODS: Mapping[str, Method] = {
 }
 """A new method is one function and one line here."""
 
-UNION_ONLY = ("pc-p", "published pc-p", "fci", "cd-nod")
-WITHOUT_KNOWLEDGE = ("fci", "cd-nod")
+UNION_ONLY = ("pc-p", "published pc-p", "fci", "fci-p", "cd-nod")
+WITHOUT_KNOWLEDGE = ("fci", "fci-p", "fci-m", "cd-nod")
 """Methods that cannot be told about links; they run once per table, without knowledge."""
 WITHOUT_TESTS = ("score-ac",)
 
 
-def told_links(kind: str, model: ContextSCM, others: Literal["absent", "unknown"]) -> tuple[Knowledge, Bools]:
+def told_links(kind: str, model: ContextSCM | HiddenVariables, others: Literal["absent", "unknown"]
+               ) -> tuple[Knowledge, Bools]:  # fmt: skip
     """What a method is told about links at the context, and the pairs that the metrics leave out for it.
 
     Parameters
@@ -77,7 +82,7 @@ def told_links(kind: str, model: ContextSCM, others: Literal["absent", "unknown"
         With "r-all", whether the pairs that are not named are told to be absent, or still tested (as published).
     """
     told = np.zeros((len(model.names),) * 2, dtype=np.bool_)
-    if kind == "none":
+    if kind == "none" or isinstance(model, HiddenVariables):
         return Knowledge(), told
     context, links = model.context, model.adjacency[0]
     children = [model.names[node] for node in np.flatnonzero(links[context])]

@@ -112,9 +112,9 @@ def _is_whole(record: Record) -> bool:
 
 
 def _is_scored(record: Record) -> bool:
-    """Whether a run has its metrics, of the union at least."""
+    """Whether a run has its metrics: of the union at least, or of ends where variables are hidden."""
     graphs = {graph: record[graph] for graph in METRICS_OF if graph in record}
-    return "union" in graphs and all(
+    return bool({"union", "ancestral"} & set(graphs)) and all(
         isinstance(scores, dict)
         and set(scores) >= set(METRICS_OF[graph])
         and all(value is None or _is_number(value) for value in scores.values())

@@ -15,12 +15,14 @@ import pandas as pd
 
 from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError
+from causalcontext.study.ancestral import RATES
 from causalcontext.study.bootstrap import bootstrap_std
 from causalcontext.study.designs import Design
 from causalcontext.study.jobs import Record, runs_of, setting_columns
 from causalcontext.study.metrics import GRAPH_METRICS, LABEL_METRICS
 
-METRICS_OF = {"context": (*GRAPH_METRICS, *LABEL_METRICS), "union": GRAPH_METRICS}
+METRICS_OF = {"context": (*GRAPH_METRICS, *LABEL_METRICS), "union": GRAPH_METRICS, "ancestral": tuple(RATES)}
+"""The metrics of every kind of graph; "ancestral" where variables are hidden, of all contexts together."""
 
 
 def summary_table(design: Design, records: Sequence[Record]) -> pd.DataFrame:
@@ -31,7 +33,7 @@ def summary_table(design: Design, records: Sequence[Record]) -> pd.DataFrame:
     rows = []
     for (place, kind, method), runs in _cells(design, records).items():
         failed = sum("reason" in run for run in runs)
-        for graph in ("context", "union"):
+        for graph in METRICS_OF:
             scored = [run[graph] for run in runs if graph in run]
             if not scored:
                 continue
@@ -47,10 +49,11 @@ def summary_table(design: Design, records: Sequence[Record]) -> pd.DataFrame:
 def run_table(design: Design, records: Sequence[Record]) -> pd.DataFrame:
     """One row per run, with its metrics, its number of tests and the reason where it failed; without times."""
     rows = []
+    found = {graph for record in records for graph in METRICS_OF if graph in record} | {"context", "union"}
     for record in (record for record in records if record["kind"] == "run"):
         row = {"design": design.name, **setting_columns(design, record["setting"]), "repeat": record["repeat"],
                "knowledge": record["knowledge"], "method": record["method"]}  # fmt: skip
-        for graph, names in METRICS_OF.items():
+        for graph, names in ((graph, names) for graph, names in METRICS_OF.items() if graph in found):
             scored = record.get(graph, {})
             row |= {f"{graph}_{name}": _number(scored.get(name)) for name in names}
         tests = record.get("tests", {})
