@@ -22,6 +22,7 @@ from causalcontext.simulate.predicates import (
     weak_context_acyclicity,
     weak_context_sufficiency,
 )
+from causalcontext.simulate.series import SeriesDesign, SeriesModel, land_surface, random_series_model
 from causalcontext.simulate.truth import Truth
 
 __all__ = [
@@ -34,11 +35,14 @@ __all__ = [
     "LegacySCM",
     "OracleTest",
     "SeparationTest",
+    "SeriesDesign",
+    "SeriesModel",
     "Truth",
     "clinic",
     "every_model",
     "example_i",
     "example_ii",
+    "land_surface",
     "named_model",
     "r_faithfulness",
     "random_discrete_model",
@@ -46,6 +50,7 @@ __all__ = [
     "random_legacy_model",
     "random_model",
     "random_models",
+    "random_series_model",
     "short_union_cycles",
     "shortest_cycle",
     "single_graph_sufficiency",

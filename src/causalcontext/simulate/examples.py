@@ -16,6 +16,8 @@ from scipy import special
 from causalcontext.errors import check_choice
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.simulate.equations import EquationSCM
+from causalcontext.simulate.series import land_surface as land_surface
+from causalcontext.simulate.series import land_surface_model as land_surface_model
 from causalcontext.simulate.truth import Truth
 
 

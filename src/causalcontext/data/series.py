@@ -1,0 +1,212 @@
+"""A table as series: rows in the order of time, by unit, with their gaps; every bad input is one sentence.
+
+`time` numbers the rows by steps, so that a gap is a jump in the numbers; it is respected, never bridged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.errors import DataError, OptionError
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
+
+TOLERANCE = 0.01
+"""A stamp may be off by this share of a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Rows sorted by unit and time. T rows, d system variables, q covariates.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The system variables, in table order.
+    values : array, shape (T, d)
+        NaN where missing.
+    codes : array of int, shape (T,)
+        The context of every row; -1 where it is missing, 0 without a context.
+    covariate_names : tuple of str
+    covariates : array, shape (T, q)
+    units : array of int, shape (T,)
+    steps : array of int, shape (T,)
+        The time of every row in steps.
+    interpolated : int
+        Cells that were filled in.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    codes: Ints
+    covariate_names: tuple[str, ...]
+    covariates: Floats
+    units: Ints
+    steps: Ints
+    interpolated: int = 0
+
+    @property
+    def complete(self) -> Bools:
+        """True for the rows without a missing value."""
+        return np.asarray(np.isfinite(self.values).all(axis=1) & np.isfinite(self.covariates).all(axis=1)
+                          & (self.codes >= 0))  # fmt: skip
+
+
+def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Values] | None,
+              units: tuple[str, Values] | None, step: Any = None) -> Series:  # fmt: skip
+    """The series of a table; `time` and `units` come with their names."""
+    for name in covariates:
+        place = data.position(name)
+        if place in data.contexts.positions:
+            raise OptionError(f"covariates names {name!r}, which is the context; a covariate is never an effect")
+    wide = np.column_stack([np.asarray(data.columns[place], dtype=np.float64) for place in data.system])
+    if np.isinf(wide).any():
+        name = data.names[data.system[int(np.flatnonzero(np.isinf(wide).any(axis=0))[0])]]
+        raise DataError(f"column {name!r} has infinite values; replace or drop them")
+    unit = np.zeros(data.n_rows, dtype=np.int64) if units is None else _numbered(*units)
+    steps = _counted(unit) if time is None else _steps(*time, unit, step)
+    order = np.lexsort((steps, unit))
+    extra = [data.names[place] in covariates for place in data.system]
+    kept = [not is_extra for is_extra in extra]
+    names = [data.names[place] for place in data.system]
+    return Series(
+        tuple(name for name, keep in zip(names, kept, strict=True) if keep), wide[order][:, kept],
+        data.codes[order].astype(np.int64),
+        tuple(name for name, is_extra in zip(names, extra, strict=True) if is_extra),
+        wide[order][:, extra], unit[order], steps[order],
+    )  # fmt: skip
+
+
+def without_unit_means(series: Series) -> Series:
+    """The series with the mean of every unit taken away from every system variable.
+
+    Levels that differ between units are a hidden common cause of everything.
+    """
+    values = series.values.copy()
+    for unit in np.unique(series.units):
+        rows = series.units == unit
+        known = np.isfinite(values[rows])
+        sums = np.where(known, values[rows], 0.0).sum(axis=0)
+        values[rows] -= sums / np.maximum(known.sum(axis=0), 1)
+    return Series(series.names, values, series.codes, series.covariate_names, series.covariates, series.units,
+                  series.steps, series.interpolated)  # fmt: skip
+
+
+def with_single_cells_filled(series: Series) -> Series:
+    """The series with every single missing number replaced by the mean of its two neighbours in time.
+
+    Longer holes stay: they are gaps. The context is never filled in.
+    """
+    values, filled = series.values.copy(), 0
+    follows = (np.diff(series.units) == 0) & (np.diff(series.steps) == 1)
+    inside = np.concatenate([[False], follows[:-1] & follows[1:], [False]]) if len(follows) > 1 else None
+    for j in range(values.shape[1]):
+        known = np.isfinite(series.values[:, j])
+        if inside is None or known.all():
+            continue
+        both = np.concatenate([[False], known[:-2] & known[2:], [False]])
+        single = np.flatnonzero(~known & inside & both)
+        values[single, j] = 0.5 * (series.values[single - 1, j] + series.values[single + 1, j])
+        filled += single.size
+    return Series(series.names, values, series.codes, series.covariate_names, series.covariates, series.units,
+                  series.steps, filled)  # fmt: skip
+
+
+def _numbered(name: str, values: Values) -> Ints:
+    """Units as numbers, in the order in which they first occur."""
+    if pd.isna(values).any():
+        raise DataError(f"units column {name!r} has {int(pd.isna(values).sum())} missing values; every row needs a "
+                        "unit")  # fmt: skip
+    return np.asarray(pd.factorize(pd.Series(values, dtype=object))[0], dtype=np.int64)
+
+
+def _counted(units: Ints) -> Ints:
+    """Rows of every unit numbered as they come."""
+    steps = np.zeros(len(units), dtype=np.int64)
+    for unit in np.unique(units):
+        rows = np.flatnonzero(units == unit)
+        steps[rows] = np.arange(len(rows))
+    return steps
+
+
+def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
+    """Stamps as numbers of steps, once they are whole multiples of one step and none occurs twice."""
+    if pd.isna(values).any():
+        raise DataError(f"time column {name!r} has {int(pd.isna(values).sum())} missing values; every row needs a time")
+    stamps, dated = _stamps(name, values)
+    order = np.lexsort((stamps, units))
+    same = np.diff(units[order]) == 0
+    differences = np.diff(stamps[order])[same]
+    if (differences == 0).any():
+        first = order[np.flatnonzero((np.diff(stamps[order]) == 0) & same)[0]]
+        where = "" if units.max() == 0 else " in one unit"
+        hint = "" if units.max() else ", or name the series of a panel with units=..."
+        raise DataError(f"time column {name!r} has {values[first]} twice{where}; drop one of the rows{hint}")
+    if not differences.size:
+        raise DataError(f"time column {name!r} has one row in every unit; lags need rows that follow each other")
+    length = _mode(differences) if step is None else _length(step, dated)
+    if not _whole(differences / length) and step is None and dated:
+        months = _months(values)
+        if months is not None:
+            return months // int(_mode(np.diff(months[order])[same]))
+    if not _whole(differences / length):
+        odd = differences[np.abs(differences / length - np.round(differences / length)) > TOLERANCE][0]
+        raise DataError(f"time column {name!r} has irregular steps: most are {_shown(length, dated)}, one is "
+                        f"{_shown(odd, dated)}; put the rows on a regular grid, or pass step=...")  # fmt: skip
+    return np.asarray(np.round((stamps - stamps.min()) / length), dtype=np.int64)
+
+
+def _stamps(name: str, values: Values) -> tuple[Floats, bool]:
+    """Stamps as numbers (dates: seconds), and whether they are dates."""
+    series = pd.Series(values)
+    if series.dtype.kind in "iuf":
+        return np.asarray(series.to_numpy(), dtype=np.float64), False
+    try:
+        dates = _dates(series)
+    except (ValueError, TypeError) as error:
+        raise DataError(
+            f"time column {name!r} holds {values[0]!r}, expected dates such as 2020-01-31, or numbers"
+        ) from error
+    seconds = dates.dt.tz_localize(None).to_numpy("datetime64[ns]").astype(np.int64) / 1e9
+    return np.asarray(seconds, dtype=np.float64), True
+
+
+def _dates(series: pd.Series[Any]) -> pd.Series[Any]:
+    return pd.to_datetime(series, utc=True, format=None if series.dtype.kind == "M" else "ISO8601")
+
+
+def _months(values: Values) -> Ints | None:
+    """Months counted from year 0, where all dates are the same day of a month, or all the last."""
+    dates = _dates(pd.Series(values))
+    if dates.dt.day.nunique() > 1 and not bool(dates.dt.is_month_end.all()):
+        return None
+    return np.asarray(12 * dates.dt.year + dates.dt.month, dtype=np.int64)
+
+
+def _length(step: Any, dated: bool) -> float:
+    """A step as a number of the units of the stamps."""
+    try:
+        length = pd.Timedelta(step).total_seconds() if dated else float(step)
+    except (ValueError, TypeError) as error:
+        wanted = "a duration such as '30min'" if dated else "a positive number"
+        raise OptionError(f"step is {step!r}, expected {wanted}") from error
+    if not length > 0:
+        raise OptionError(f"step is {step!r}, expected a positive number or duration")
+    return length
+
+
+def _mode(differences: Values) -> float:
+    found, counts = np.unique(differences, return_counts=True)
+    return float(found[np.argmax(counts)])
+
+
+def _whole(ratio: Floats) -> bool:
+    return bool((np.abs(ratio - np.round(ratio)) <= TOLERANCE).all() and (np.round(ratio) >= 1).all())
+
+
+def _shown(seconds: float, dated: bool) -> str:
+    return str(pd.Timedelta(seconds=float(seconds))).replace("0 days ", "") if dated else f"{seconds:g}"

@@ -1,0 +1,352 @@
+"""Systems in time whose mechanisms change with a context that is caused by the system: random ones, and land surface.
+
+X(t) depends linearly on X(t), X(t-1), ... and reads one copy of the context, R(t) or R(t-1); the context is a step
+function of a noisy sum of variables and of its own past. A radius below 1 in every context does not make such a system
+stationary, so `stationary` also looks at a long run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numba import njit
+
+from causalcontext.errors import OptionError, check_choice, check_whole
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import at, window_names
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+
+BURN_IN = 300
+PILOT = 4000
+LARGEST_RADIUS = 0.97
+LARGEST_VALUE = 500.0
+BENDS = {"linear": 0, "tanh": 1, "quadratic": 2}
+NOISES = ("normal", "t4", "exponential")
+NO_COPY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesModel:
+    """d variables, K contexts, L lags.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The system variables.
+    context : str
+    labels : tuple
+        The values of the context.
+    slopes : array, shape (K, d, L + 1, d)
+        `slopes[r, effect, lag, cause]`, for the context that the effect reads.
+    intercepts : array, shape (K, d)
+    reads : array of int, shape (d,)
+        The lag of the copy of the context that a variable reads; -1 for none.
+    order : array of int, shape (d + 1,)
+        The order of the present; d is the context.
+    into_context : array, shape (L + 1, d)
+    centre : array, shape (d,)
+        Taken away from the variables before they act on the context.
+    persistence, context_noise : float
+    cuts : array, shape (K - 1,)
+        Where the context goes from one value to the next.
+    spread : array, shape (d,)
+        Standard deviations of the noise.
+    noise, bend : str
+    """
+
+    names: tuple[str, ...]
+    context: str
+    labels: tuple[Any, ...]
+    slopes: Floats
+    intercepts: Floats
+    reads: Ints
+    order: Ints
+    into_context: Floats
+    centre: Floats
+    persistence: float
+    context_noise: float
+    cuts: Floats
+    spread: Floats
+    noise: str = "normal"
+    bend: str = "linear"
+
+    @property
+    def lags(self) -> int:
+        """The longest lag."""
+        return int(self.slopes.shape[2]) - 1
+
+    def sample(self, rows: int, seed: int | np.random.Generator) -> pd.DataFrame:
+        """A table of so many consecutive times, after a burn-in."""
+        values, codes = self.run(rows, np.random.default_rng(seed))[:2]
+        columns = {name: values[:, i] for i, name in enumerate(self.names)}
+        return pd.DataFrame({**columns, self.context: [self.labels[code] for code in codes.tolist()]})
+
+    def run(self, rows: int, random: np.random.Generator) -> tuple[Floats, Ints, Floats]:
+        """Variables, contexts, and what the context was cut from."""
+        total = rows + BURN_IN
+        noise = _noise(self.noise, random, (total, len(self.names))) * self.spread
+        drive = self.context_noise * random.normal(size=total) - float((self.into_context @ self.centre).sum())
+        values, codes, driver = _steps(
+            noise, drive, self.slopes, self.intercepts, self.reads, self.order, self.into_context, self.persistence,
+            self.cuts, BENDS[self.bend],
+        )  # fmt: skip
+        return values[BURN_IN:], codes[BURN_IN:], driver[BURN_IN:]
+
+    @cached_property
+    def truth(self) -> dict[Any, Graph]:
+        """The window graph of every context: links into time t."""
+        everyone = (*self.names, self.context)
+        names = window_names(everyone, self.lags)
+        return {label: Graph.from_edges(names, self._edges(r)) for r, label in enumerate(self.labels)}
+
+    def _edges(self, r: int) -> list[tuple[str, str, str]]:
+        found = [
+            (at(self.names[cause], lag), self.names[effect], "-->")
+            for effect, lag, cause in zip(*np.nonzero(self.slopes[r]), strict=True)
+        ]
+        found += [(at(self.context, int(lag)), self.names[j], "-->") for j, lag in enumerate(self.reads) if lag >= 0]
+        found += [
+            (at(self.names[cause], lag), self.context, "-->")
+            for lag, cause in zip(*np.nonzero(self.into_context), strict=True)
+        ]
+        if self.persistence:
+            found.append((at(self.context, 1), self.context, "-->"))
+        return found
+
+    def stationary(self, seed: int = 0, least_share: float = 0.5) -> bool:
+        """Whether every context by itself is stable, and a long run stays finite, small, even and in every context."""
+        if max(self.radius(r) for r in range(len(self.labels))) > LARGEST_RADIUS:
+            return False
+        values, codes, _ = self.run(PILOT, np.random.default_rng(seed))
+        if not np.isfinite(values).all() or np.abs(values).max() > LARGEST_VALUE:
+            return False
+        halves = values[: PILOT // 2].var(axis=0) / values[PILOT // 2 :].var(axis=0)
+        shares = np.bincount(codes, minlength=len(self.labels)) / PILOT
+        even = ((halves > 0.25) & (halves < 4.0)).all()
+        return bool(even and (shares >= least_share / len(self.labels)).all())
+
+    def radius(self, r: int) -> float:
+        """The largest eigenvalue of the system with all variables in one context."""
+        d, lags = len(self.names), self.lags
+        present = np.linalg.inv(np.eye(d) - self.slopes[r, :, 0])
+        companion = np.eye(d * lags, k=-d)
+        companion[:d] = np.hstack([present @ self.slopes[r, :, lag] for lag in range(1, lags + 1)])
+        return float(np.abs(np.linalg.eigvals(companion)).max())
+
+
+@dataclass(frozen=True)
+class SeriesDesign:
+    """How random systems are drawn; `random_series_model` says what happens with it."""
+
+    variables: int = 6
+    lags: int = 2
+    contexts: int = 2
+    autocorrelation: float = 0.6
+    into_context: str = "contemporaneous"
+    coefficients: tuple[float, float] = (0.3, 0.6)
+    changes: int = 2
+    persistence: float = 0.5
+    context_noise: float = 0.5
+    context_parents: int | None = None
+    shift: bool = False
+    noise: str = "normal"
+    bend: str = "linear"
+
+    def __post_init__(self) -> None:
+        check_whole("variables", self.variables, 2)
+        check_whole("lags", self.lags, 1)
+        check_whole("contexts", self.contexts, 2)
+        check_choice("into_context", self.into_context, ("contemporaneous", "lagged", "none"))
+        check_choice("noise", self.noise, NOISES)
+        check_choice("bend", self.bend, BENDS)
+
+
+def random_series_model(design: SeriesDesign, seed: int | np.random.Generator) -> SeriesModel:
+    """A stationary random system.
+
+    Every variable depends on its own last value, and on others at random lags; the context has one or two parents;
+    some variables lose or flip a link in one context, by the copy of the context that each of them reads.
+
+    Examples
+    --------
+    >>> model = random_series_model(SeriesDesign(variables=3), seed=1)
+    >>> model.sample(4, seed=0).columns.tolist()
+    ['X1', 'X2', 'X3', 'R']
+    """
+    random = np.random.default_rng(seed)
+    for _ in range(1000):
+        model = _drawn(design, random)
+        if model is not None and model.stationary(int(random.integers(1 << 31))):
+            return model
+    raise OptionError("no stationary system of this design was found in 1000 draws; lower the coefficients")
+
+
+def _drawn(design: SeriesDesign, random: np.random.Generator) -> SeriesModel | None:
+    d, lags, k = design.variables, design.lags, design.contexts
+    place = np.argsort(random.permutation(d))
+    slopes = np.zeros((k, d, lags + 1, d))
+    level = design.autocorrelation
+    slopes[:, np.arange(d), 1, np.arange(d)] = random.uniform(max(level - 0.2, 0.05), level, size=d)
+    _cross_links(design, slopes, place, random)
+    parents = random.permutation(d)[: design.context_parents or int(random.integers(1, 3))]
+    weights = np.zeros((lags + 1, d))
+    if design.into_context != "none":
+        lag = 0 if design.into_context == "contemporaneous" else 1
+        weights[lag, parents] = random.choice([-1.0, 1.0], size=len(parents))
+    before = _ancestors(slopes[0, :, 0] != 0, weights[0] != 0)
+    order = np.array([*sorted(np.flatnonzero(before), key=lambda i: place[i]), d,
+                      *sorted(np.flatnonzero(~before), key=lambda i: place[i])])  # fmt: skip
+    spread = random.uniform(0.7, 1.3, size=d)
+    reads, intercepts = np.full(d, NO_COPY), np.zeros((k, d))
+    for j in random.permutation(d)[: design.changes]:
+        reads[j] = 1 if before[j] else int(random.integers(2))
+        if design.shift:
+            intercepts[int(random.integers(k)), j] = 1.0
+        else:
+            _change(design, slopes, int(j), random)
+    model = SeriesModel(
+        tuple(f"X{i + 1}" for i in range(d)), "R", tuple(range(k)), slopes, intercepts, reads, order, weights,
+        np.zeros(d), design.persistence, design.context_noise, np.zeros(k - 1), spread, design.noise, design.bend,
+    )  # fmt: skip
+    return _scaled(model, random)
+
+
+def _cross_links(design: SeriesDesign, slopes: Floats, place: Ints, random: np.random.Generator) -> None:
+    """Links between different variables, at most one for an ordered pair."""
+    d, count = design.variables, 0
+    pairs = [(i, j) for i in range(d) for j in range(d) if i != j]
+    for number in random.permutation(len(pairs)):
+        if count == round(1.25 * d):
+            return
+        cause, effect = pairs[number]
+        lag = 0 if random.random() < 0.4 else int(random.integers(1, design.lags + 1))
+        if lag == 0 and (place[cause] > place[effect] or slopes[0, cause, 0, effect] != 0):
+            continue
+        slopes[:, effect, lag, cause] = _coefficient(design, random)
+        count += 1
+
+
+def _change(design: SeriesDesign, slopes: Floats, j: int, random: np.random.Generator) -> None:
+    """Remove one incoming link in a random context, or turn its sign there."""
+    d = design.variables
+    links = [(lag, i) for lag in range(design.lags + 1) for i in range(d) if i != j and slopes[:, j, lag, i].all()]
+    if not links:
+        lag, i = int(random.integers(1, design.lags + 1)), int(random.choice([i for i in range(d) if i != j]))
+        slopes[:, j, lag, i] = _coefficient(design, random)
+        links = [(lag, i)]
+    lag, i = links[int(random.integers(len(links)))]
+    slopes[int(random.integers(design.contexts)), j, lag, i] *= 0.0 if random.random() < 0.5 else -1.0
+
+
+def _coefficient(design: SeriesDesign, random: np.random.Generator) -> float:
+    return float(random.uniform(*design.coefficients) * random.choice([-1.0, 1.0]))
+
+
+def _ancestors(links: Bools, parents: Bools) -> Bools:
+    """The parents and all before them; `links[effect, cause]`."""
+    found = parents.copy()
+    for _ in range(len(parents)):
+        found = found | links[found].any(axis=0)
+    return found
+
+
+def _scaled(model: SeriesModel, random: np.random.Generator) -> SeriesModel | None:
+    """The model with the drive of the context in standard units, and cuts that make contexts even, by pilot runs."""
+    for _ in range(4):
+        values, _, driver = model.run(PILOT, random)
+        if not np.isfinite(values).all() or np.abs(values).max() > LARGEST_VALUE:
+            return None
+        scale = values.std(axis=0)
+        weights = np.sign(model.into_context) / scale
+        k = len(model.labels)
+        cuts = np.zeros(1) if k == 2 else np.quantile(driver, np.arange(1, k) / k)
+        model = replace(model, centre=values.mean(axis=0), into_context=weights, cuts=cuts)
+    return model
+
+
+def _noise(kind: str, random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    if kind == "t4":
+        return np.asarray(random.standard_t(4, size=shape) / np.sqrt(2.0))
+    return np.asarray(random.exponential(size=shape) - 1.0 if kind == "exponential" else random.normal(size=shape))
+
+
+@njit(cache=True, nogil=True)
+def _steps(noise: Floats, undriven: Floats, slopes: Floats, intercepts: Floats, reads: Ints, order: Ints,
+           into_context: Floats, persistence: float, cuts: Floats,
+           bend: int) -> tuple[Floats, Ints, Floats]:  # fmt: skip
+    total, d = noise.shape
+    lags = slopes.shape[2] - 1
+    values, codes, driver = np.zeros((total, d)), np.zeros(total, dtype=np.int64), np.zeros(total)
+    for t in range(lags, total):
+        for node in order:
+            if node == d:
+                drive = persistence * (2.0 * codes[t - 1] / cuts.size - 1.0) + undriven[t]
+                for lag in range(lags + 1):
+                    for i in range(d):
+                        drive += into_context[lag, i] * values[t - lag, i]
+                driver[t] = drive
+                for cut in cuts:
+                    codes[t] += drive > cut
+                continue
+            r = codes[t - reads[node]] if reads[node] >= 0 else 0
+            value = intercepts[r, node] + noise[t, node]
+            for lag in range(lags + 1):
+                for i in range(d):
+                    if slopes[r, node, lag, i] != 0.0:
+                        x = values[t - lag, i]
+                        if i != node and bend == 1:
+                            x = 2.0 * np.tanh(x / 2.0)
+                        elif i != node and bend == 2:
+                            x = x + 0.3 * x * x * np.exp(-x * x / 20.0)
+                        value += slopes[r, node, lag, i] * x
+            values[t, node] = value
+    return values, codes, driver
+
+
+def land_surface_model() -> SeriesModel:
+    """Daily anomalies over land whose fluxes are limited by water or by energy, as supply and demand decide.
+
+    Moisture is fed by rain and drained by yesterday's latent heat, which closes a loop; radiation is the demand.
+    Moisture and radiation together decide the regime, and have no link: a search inside one regime sees one all the
+    same. Latent heat follows radiation where energy limits it and moisture where water does; sensible heat takes what
+    radiation leaves over.
+    """
+    names = ("rain", "radiation", "moisture", "temperature", "latent", "sensible")
+    rain, radiation, moisture, temperature, latent, sensible = range(6)
+    slopes = np.zeros((2, 6, 2, 6))
+
+    def link(cause: int, effect: int, lag: int, water: float, energy: float | None = None) -> None:
+        slopes[:, effect, lag, cause] = water, water if energy is None else energy
+
+    for node, own in enumerate((0.3, 0.6, 0.7, 0.6, 0.3, 0.3)):
+        link(node, node, 1, own)
+    link(rain, moisture, 0, 0.5)
+    link(latent, moisture, 1, -0.4)
+    link(radiation, temperature, 0, 0.4)
+    link(sensible, temperature, 1, 0.4)
+    link(radiation, latent, 0, 0.0, 0.6)
+    link(moisture, latent, 0, 0.6, 0.0)
+    link(radiation, sensible, 0, 0.7, 0.2)
+    weights = np.zeros((2, 6))
+    weights[0, [moisture, radiation]] = 1.0, -0.9
+    return SeriesModel(
+        names, "regime", ("water-limited", "energy-limited"), slopes, np.zeros((2, 6)),
+        np.array([NO_COPY, NO_COPY, NO_COPY, NO_COPY, 0, 0]),
+        np.array([rain, radiation, moisture, 6, latent, sensible, temperature]), weights, np.zeros(6), 0.0, 0.5,
+        np.zeros(1), np.array([1.0, 1.0, 0.8, 0.7, 0.7, 0.7]),
+    )  # fmt: skip
+
+
+def land_surface(rows: int, seed: int | np.random.Generator) -> pd.DataFrame:
+    """A table of consecutive days over land whose regime is `"energy-limited"` or `"water-limited"`.
+
+    Examples
+    --------
+    >>> land_surface(5, seed=1).columns.tolist()
+    ['rain', 'radiation', 'moisture', 'temperature', 'latent', 'sensible', 'regime']
+    """
+    return land_surface_model().sample(rows, seed)

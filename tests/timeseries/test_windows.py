@@ -1,0 +1,134 @@
+"""Windows never cross units, gaps or missing values; moments of pieces add up; every bad table is one sentence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from naive_series import windows
+
+import causalcontext as cc
+from causalcontext.data.moments import Moments
+from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
+from causalcontext.data.tables import read_table
+from causalcontext.data.windows import constant_units, lagged_table, window_ends
+
+
+def a_series(seed=0, rows=120, units=3, gaps=True, missing=True):
+    random = np.random.default_rng(seed)
+    unit = np.sort(random.integers(units, size=rows))
+    steps = np.concatenate(
+        [np.cumsum(random.choice([1, 1, 1, 4 if gaps else 1], size=(unit == u).sum())) for u in range(units)]
+    )
+    values = random.normal(loc=(5.0, -3.0, 0.0), size=(rows, 3))
+    if missing:
+        values[random.random(values.shape) < 0.03] = np.nan
+    codes = random.integers(2, size=rows)
+    codes[random.random(rows) < 0.02] = -1 if missing else 0
+    return Series(("X", "Y", "Z"), values, codes, ("C",), random.normal(size=(rows, 1)), unit, steps)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("lags", [1, 2, 4])
+def test_windows_are_those_of_the_naive_twin(seed, lags):
+    series = a_series(seed)
+    ends, counts = window_ends(series, lags)
+    assert ends.tolist() == windows(series.units, series.steps, series.complete, lags)
+    assert counts.used + counts.starts + counts.gaps + counts.missing == counts.rows == len(series.codes)
+
+
+def test_columns_are_the_values_at_their_lags():
+    series = a_series(1)
+    table = lagged_table(series, 2, 2)
+    values = table.values * table.scale + table.centre
+    for row, end in zip(values, table.row, strict=True):
+        for lag in range(3):
+            assert row[3 * lag : 3 * lag + 3] == pytest.approx(series.values[end - lag])
+        assert row[9:] == pytest.approx(series.covariates[end])
+    assert (table.codes == np.column_stack([series.codes[table.row - lag] for lag in range(3)])).all()
+
+
+def test_moments_of_a_table_with_gaps_are_those_of_its_runs_added_up():
+    series = a_series(2, missing=False)
+    table = lagged_table(series, 1, 2)
+    raw = table.values * table.scale + table.centre
+    whole = Moments.of_rows(raw, table.codes[:, 1], 2)
+    breaks = np.flatnonzero((np.diff(series.units) != 0) | (np.diff(series.steps) != 1)) + 1
+    added = None
+    for rows in np.split(np.arange(len(series.units)), breaks):
+        run = Series(series.names, series.values[rows], series.codes[rows], ("C",), series.covariates[rows],
+                     np.zeros(len(rows), dtype=int), np.arange(len(rows)))  # fmt: skip
+        if len(rows) < 2:
+            continue
+        piece = lagged_table(run, 1, 2)
+        scale = np.where(piece.scale > 0, piece.scale, 1.0)
+        moments = Moments.of_rows(piece.values * scale + piece.centre, piece.codes[:, 1], 2)
+        added = moments if added is None else added + moments
+    assert added.rows.tolist() == whole.rows.tolist()
+    assert added.mean == pytest.approx(whole.mean)
+    assert added.scatter == pytest.approx(whole.scatter)
+
+
+def test_unit_means_go_and_single_cells_are_filled():
+    series = a_series(3)
+    centred = without_unit_means(series)
+    for unit in range(3):
+        assert np.nanmean(centred.values[centred.units == unit], axis=0) == pytest.approx(0.0, abs=1e-12)
+    line = Series(("X",), np.array([[1.0], [np.nan], [3.0], [np.nan], [np.nan], [6.0]]), np.zeros(6, dtype=int), (),
+                  np.zeros((6, 0)), np.zeros(6, dtype=int), np.array([0, 1, 2, 3, 4, 5]))  # fmt: skip
+    filled = with_single_cells_filled(line)
+    assert filled.values[:3, 0].tolist() == [1.0, 2.0, 3.0]
+    assert np.isnan(filled.values[3:5, 0]).all()
+    assert filled.interpolated == 1
+
+
+def test_a_gap_is_no_neighbour_for_filling_in():
+    line = Series(("X",), np.array([[1.0], [np.nan], [3.0]]), np.zeros(3, dtype=int), (), np.zeros((3, 0)),
+                  np.zeros(3, dtype=int), np.array([0, 1, 5]))  # fmt: skip
+    assert with_single_cells_filled(line).interpolated == 0
+
+
+def steps_of(stamps, units=None, step=None):
+    table = pd.DataFrame({"X": np.arange(len(stamps), dtype=float), "Y": 0.0})
+    named = None if units is None else ("site", np.asarray(units))
+    return as_series(read_table(table, None), (), ("when", np.asarray(stamps)), named, step)
+
+
+def test_time_orders_rows_and_finds_gaps():
+    found = steps_of(pd.to_datetime(["2020-01-01 01:00", "2020-01-01 00:30", "2020-01-01 00:00", "2020-01-01 03:00"]))
+    assert found.steps.tolist() == [0, 1, 2, 6]
+    assert found.values[:, 0].tolist() == [2.0, 1.0, 0.0, 3.0]
+
+
+@pytest.mark.parametrize("frequency", ["MS", "ME", "QS", "QE"])
+def test_months_and_quarters_are_regular(frequency):
+    found = steps_of(pd.date_range("1999-12-01", periods=30, freq=frequency))
+    assert (np.diff(found.steps) == 1).all()
+
+
+def test_text_and_time_zones_are_dates_too():
+    assert steps_of(["2020-01-01", "2020-01-02", "2020-01-04"]).steps.tolist() == [0, 1, 3]
+    assert steps_of(pd.date_range("2020-10-24", periods=4, freq="D", tz="UTC")).steps.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("stamps", "units", "step", "match"),
+    [
+        ([1, 2, 2, 3], None, None, "has 2 twice; drop one of the rows, or name the series of a panel"),
+        ([1, 2, 2, 3], [0, 0, 0, 1], None, "twice in one unit"),
+        ([1.0, 2.0, 3.0, 4.5], None, None, "irregular steps: most are 1, one is 1.5"),
+        ([1, 2, 3, 4], None, "x", "step is 'x', expected a positive number"),
+        ([1, 2, 3, 4], None, -1, "expected a positive number"),
+        ([1.0, np.nan, 3.0, 4.0], None, None, "has 1 missing values; every row needs a time"),
+        (["a", "b", "c", "d"], None, None, "holds 'a', expected dates such as 2020-01-31, or numbers"),
+        ([1, 2, 3, 4], [0, 1, 2, 3], None, "one row in every unit"),
+        ([1, 2, 3, 4], ["a", None, "a", "a"], None, "units column 'site' has 1 missing values"),
+    ],
+)
+def test_bad_stamps_are_one_sentence(stamps, units, step, match):
+    with pytest.raises(cc.CausalContextError, match=match):
+        steps_of(np.array(stamps, dtype=object if isinstance(stamps[0], str) else None), units, step)
+
+
+def test_units_with_one_context_are_counted():
+    series = Series(("X",), np.zeros((6, 1)), np.array([0, 0, 0, 1, 1, 1]), (), np.zeros((6, 0)),
+                    np.array([0, 0, 1, 1, 2, 2]), np.arange(6))  # fmt: skip
+    assert constant_units(series) == 2
