@@ -26,6 +26,7 @@ from causalcontext.graphs.union import LabeledUnion
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.files import load
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.simulate import examples
 from causalcontext.version import __version__
 
@@ -40,6 +41,7 @@ __all__ = [
     "Knowledge",
     "KnowledgeError",
     "LabeledUnion",
+    "LaggedGraphs",
     "NotYetError",
     "OptionError",
     "__version__",

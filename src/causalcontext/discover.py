@@ -9,9 +9,9 @@ from typing import Any, Unpack
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
 from causalcontext.data.indicators import Indicator
-from causalcontext.data.tables import read_table
+from causalcontext.data.tables import read_table, take_columns
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import InterruptedSearch, NotYetError
+from causalcontext.errors import InterruptedSearch, NotYetError, OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.preparation import prepare
@@ -22,8 +22,12 @@ from causalcontext.methods.task import Outcome, Task
 from causalcontext.options import SCORE_METHODS, Keywords, Options, made, takes
 from causalcontext.progress import Advance, progress_bar
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.search.indicator import without
+from causalcontext.timeseries.run import score_series, series_settings
 from causalcontext.version import __version__
+
+LAGGED_METHODS = ("score-ac", "auto")
 
 
 @takes(Options)
@@ -77,9 +81,9 @@ def discover(
         For "fci-ac": False declares that nothing hidden causes the context and something else.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
         Overrides what the dtypes say.
-    missing : {"raise", "listwise", "testwise"}
+    missing : {"raise", "listwise", "testwise", "windows", "interpolate"}
         Stop at missing values, drop the rows that have some, or use in every test the rows that are complete in its
-        columns.
+        columns. With lags: leave out the windows that have some, or fill in single cells.
     names : sequence of str, optional
         Column names of an array.
     n_jobs : int
@@ -96,6 +100,18 @@ def discover(
         takes the quicker one; `transform` may replace columns by normal scores of their ranks, and `curves` may bend
         mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC; after `time_limit` seconds the best model
         so far is returned.
+    lags : int, optional
+        Rows follow each other in time, and causes may be up to so many steps ago. The result is then a `LaggedGraphs`
+        over variables such as `X(t-1)`; needs `method="score-ac"`. Too many lags cost little, too few invent links.
+    time, units, step
+        With lags: the column that orders the rows (dates or numbers; gaps are respected), the column that names the
+        series of a panel, and the time between two rows, by default the most frequent difference.
+    context_lags : sequence of int, optional
+        With lags: which copies of the context a variable may read; by default R(t) and R(t-1).
+    covariates : sequence of str, optional
+        With lags: columns that may be causes of all others and are no effects, such as those of a daily cycle.
+    unit_effects : {"means", "none"}
+        With units: whether the mean of every unit is taken away from its rows.
 
     Returns
     -------
@@ -116,6 +132,8 @@ def discover(
     ('dry', 'wet')
     """
     chosen = made(Options, options, "discover")
+    if chosen.lags is not None:
+        return _discover_lagged(table, context, chosen, names)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     data = _read(table, context, chosen, names)
@@ -130,6 +148,24 @@ def discover(
     if not result.complete:
         raise InterruptedSearch(result)
     return result
+
+
+def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> LaggedGraphs:
+    """The window graphs of a table whose rows follow each other in time."""
+    series = options.series
+    assert series is not None
+    if isinstance(context, Indicator):
+        raise NotYetError("not yet: lags with a context made out of a column; make the column first")
+    if options.method not in LAGGED_METHODS:
+        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac'")
+    taken = [name for name in (series.time, series.units) if name is not None]
+    for name in taken:
+        if name == context or name in series.covariates:
+            raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
+    rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
+    data = read_table(rest, context, kinds=options.kinds, names=None if taken else names)
+    settings = replace(_settings(options, "none", context), method="score-ac", series=series_settings(series))
+    return score_series(data, columns, series, options.score, settings)
 
 
 def _settings(options: Options, test: str, context: object) -> Settings:

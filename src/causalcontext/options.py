@@ -7,7 +7,7 @@ the command line shows. Everything is checked when the options are made, before 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
@@ -31,6 +31,7 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.cycles import SCOPES
 from causalcontext.search.fci import CONTESTED
+from causalcontext.timeseries.options import SeriesOptions, copies, listed
 
 ORIENTATIONS = ("across", "within")
 SCORE_METHODS = ("score-ac", "auto")
@@ -61,7 +62,10 @@ class Options:
     context_confounded: bool = option(True, "", "fci-ac: whether something hidden may cause the context.")
     kinds: Mapping[str, str] | None = option(None)
     missing: str = option(
-        "raise", "MODE", "Missing values: raise, listwise (drop rows) or testwise (drop them test by test)."
+        "raise",
+        "MODE",
+        "Missing values: raise, listwise (drop rows) or testwise (drop them test by test); with lags "
+        "raise, windows or interpolate.",
     )
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
     device: str = option("cpu", "NAME", "cpu, cuda (a card), or auto: the card if there is one that can be used.")
@@ -72,11 +76,23 @@ class Options:
     curves: str = option("auto", "NAME", "score-ac: auto (where they pay), never or always.")
     penalty: float = option(2.0, "NUMBER", "score-ac: the price of a parameter; 1 is the plain BIC.")
     time_limit: float | None = option(None, "SECONDS", "score-ac: the best model found by then.")
+    lags: int | None = option(None, "N", "Rows follow each other in time: causes up to so many steps ago.")
+    time: str | None = option(None, "COLUMN", "With lags: the column that orders the rows; gaps are respected.")
+    units: str | None = option(None, "COLUMN", "With lags: the column that names the series of a panel.")
+    step: str | float | None = option(None, "STEP", "With lags: the time between two rows, such as 30min.")
+    context_lags: Sequence[int] | str | None = option(
+        None, "LAGS", "With lags: which copies of the context may be read, 0,1 by default."
+    )
+    covariates: Sequence[str] | str | None = option(
+        None, "COLUMNS", "With lags: columns, divided by commas, that may be causes but no effects."
+    )
+    unit_effects: str = option("means", "NAME", "With units: means (each unit's mean is taken away) or none.")
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
         check_choice("collider_rule", self.collider_rule, COLLIDER_RULES)
-        check_missing_option(self.missing)
+        if self.lags is None:
+            check_missing_option(self.missing)
         find_test(self.test)
         check_level("alpha", self.alpha)
         if self.max_given is not None:
@@ -92,15 +108,27 @@ class Options:
             check_whole("possible_dsep", self.possible_dsep, 1, ", or None for neighbours alone")
         if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
             raise OptionError(f"knowledge is a {type(self.knowledge).__name__}, expected a Knowledge object")
-        if self.missing == "testwise" and self.method in SCORE_METHODS:
+        if self.missing == "testwise" and self.method in SCORE_METHODS and self.lags is None:
             raise OptionError(f"missing is 'testwise', which is for methods that test; {self.method!r} needs complete "
                               "rows: pass missing='listwise', or method='pc-ac'")  # fmt: skip
-        _ = self.score
+        _ = self.score, self.series
 
     @property
     def score(self) -> ScoreOptions:
         """Those of the score-based engine."""
         return ScoreOptions(self.search, self.transform, self.starts, self.penalty, self.time_limit, self.curves)
+
+    @property
+    def series(self) -> SeriesOptions | None:
+        """How rows follow each other in time; None where they do not."""
+        if self.lags is None:
+            for name in ("time", "units", "step", "context_lags", "covariates"):
+                if getattr(self, name) is not None:
+                    raise OptionError(f"{name} is {getattr(self, name)!r}, which is for rows that follow each other in "
+                                      "time; pass lags=... too, such as lags=3")  # fmt: skip
+            return None
+        return SeriesOptions(self.lags, self.time, self.units, self.step, copies(self.context_lags),
+                             listed("covariates", self.covariates), self.unit_effects, self.missing)  # fmt: skip
 
     @property
     def threads(self) -> int:
@@ -133,6 +161,13 @@ class Keywords(TypedDict, total=False):
     curves: str
     penalty: float
     time_limit: float | None
+    lags: int | None
+    time: str | None
+    units: str | None
+    step: str | float | None
+    context_lags: Sequence[int] | str | None
+    covariates: Sequence[str] | str | None
+    unit_effects: str
 
 
 def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from causalcontext.errors import DataError, check_choice
+from causalcontext.errors import DataError, OptionError, check_choice
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import LARGEST_SCATTER, SMALLEST_SCATTER
 
@@ -22,6 +22,10 @@ _LISTED = 5
 
 def check_missing_option(missing: str) -> None:
     """Return if `missing` is a way to treat missing values that exists."""
+    if missing in ("windows", "interpolate"):
+        raise OptionError(
+            f"missing is {missing!r}, which is for rows that follow each other in time; pass lags=... too"
+        )
     check_choice("missing", missing, ["raise", "listwise", "testwise"])
 
 

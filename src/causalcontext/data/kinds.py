@@ -154,5 +154,8 @@ def _family(kind: type) -> type:
 
 
 def _unusable(column: Column, finding: str) -> DataError:
+    if isinstance(column.dtype, nw.Datetime | nw.Date):
+        return DataError(f"column {column.name!r} has {finding}; if rows follow each other in time pass "
+                         f"time={column.name!r} with lags=..., such as lags=3, else drop it")  # fmt: skip
     return DataError(f"column {column.name!r} has {finding}, which is neither continuous nor categorical; "
                      "convert it to numbers or to text, or drop it")  # fmt: skip

@@ -78,6 +78,15 @@ def read_table(
     )
 
 
+def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) -> tuple[Any, dict[str, Values]]:
+    """The table without some columns, and these as arrays of what they hold."""
+    frame = _eager_frame(table, names)
+    for name in taken:
+        if name not in frame.columns:
+            raise DataError(f"the table has no column {name!r}{did_you_mean(name, frame.columns)}")
+    return frame.drop(list(taken)).to_native(), {name: frame[name].to_numpy() for name in taken}
+
+
 def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
     """The columns of any kind of table, named by text, no name twice."""
     if isinstance(table, pd.DataFrame) and names is None:

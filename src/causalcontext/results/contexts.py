@@ -53,6 +53,7 @@ class Settings:
     possible_dsep: int | None = None
     contested: str = "conflict"
     context_confounded: bool = True
+    series: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

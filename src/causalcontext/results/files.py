@@ -24,6 +24,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, Reason
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
 from causalcontext.results.log import Decision, Entries, TrialLog
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.search.family import Doubt, Origin
@@ -114,7 +115,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "evidence": None if result.evidence is None else result.evidence.to_dict(),
         "notes": list(result.notes),
         "moments": _moments_to_dict(result.moments),
-    }
+    } | ({"series": result.series.to_dict()} if isinstance(result, LaggedGraphs) else {})
 
 
 def from_dict(content: dict[str, Any]) -> ContextGraphs:
@@ -130,7 +131,9 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     settings = Settings(**content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])})
     moments = _moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
-    return ContextGraphs(
+    kind: type[ContextGraphs] = LaggedGraphs if "series" in content else ContextGraphs
+    more: dict[str, Any] = {"series": SeriesFacts.from_dict(content["series"])} if "series" in content else {}
+    return kind(
         names=names,
         cells=cells,
         levels=levels,
@@ -148,6 +151,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         notes=tuple(content["notes"]),
         prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
+        **more,
     )
 
 

@@ -64,7 +64,7 @@ def _settings(names: list[str]) -> Check:
                  "max_given": none_or(whole(0)), "missing": text, "seed": whole(), "knowledge": mapping(anything),
                  "version": text, "masked_scope": text, "orientation": text, "indicator": none_or(one_of(*names)),
                  "score": mapping(anything), "possible_dsep": none_or(whole(1)), "contested": text,
-                 "context_confounded": truth})  # fmt: skip
+                 "context_confounded": truth, "series": mapping(anything)})  # fmt: skip
 
 
 def _data(count: int, contexts: int) -> Check:

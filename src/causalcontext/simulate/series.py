@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numba import njit
 
 from causalcontext.errors import OptionError, check_choice, check_whole
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.compiling import njit
 
 BURN_IN = 300
 PILOT = 4000
@@ -89,12 +89,11 @@ class SeriesModel:
         """Variables, contexts, and what the context was cut from."""
         total = rows + BURN_IN
         noise = _noise(self.noise, random, (total, len(self.names))) * self.spread
-        drive = self.context_noise * random.normal(size=total) - float((self.into_context @ self.centre).sum())
-        values, codes, driver = _steps(
-            noise, drive, self.slopes, self.intercepts, self.reads, self.order, self.into_context, self.persistence,
-            self.cuts, BENDS[self.bend],
-        )  # fmt: skip
-        return values[BURN_IN:], codes[BURN_IN:], driver[BURN_IN:]
+        driver = self.context_noise * random.normal(size=total) - float((self.into_context @ self.centre).sum())
+        codes = np.zeros(total, dtype=np.int64)
+        _steps(noise, driver, codes, self.slopes, self.intercepts, np.append(self.reads, self.order), self.into_context,
+               self.persistence, self.cuts, BENDS[self.bend])  # fmt: skip
+        return noise[BURN_IN:], codes[BURN_IN:], driver[BURN_IN:]
 
     @cached_property
     def truth(self) -> dict[Any, Graph]:
@@ -275,25 +274,24 @@ def _noise(kind: str, random: np.random.Generator, shape: tuple[int, int]) -> Fl
 
 
 @njit(cache=True, nogil=True)
-def _steps(noise: Floats, undriven: Floats, slopes: Floats, intercepts: Floats, reads: Ints, order: Ints,
-           into_context: Floats, persistence: float, cuts: Floats,
-           bend: int) -> tuple[Floats, Ints, Floats]:  # fmt: skip
-    total, d = noise.shape
-    lags = slopes.shape[2] - 1
-    values, codes, driver = np.zeros((total, d)), np.zeros(total, dtype=np.int64), np.zeros(total)
+def _steps(values: Floats, driver: Floats, codes: Ints, slopes: Floats, intercepts: Floats, plan: Ints,
+           into_context: Floats, persistence: float, cuts: Floats, bend: int) -> None:  # fmt: skip
+    """Noise becomes values, that of the context what it is cut from; `plan` is who reads what, then the order."""
+    total, d = values.shape
+    lags, reads, order = slopes.shape[2] - 1, plan[:d], plan[d:]
+    values[:lags] = 0.0
     for t in range(lags, total):
         for node in order:
             if node == d:
-                drive = persistence * (2.0 * codes[t - 1] / cuts.size - 1.0) + undriven[t]
+                driver[t] += persistence * (2.0 * codes[t - 1] / cuts.size - 1.0)
                 for lag in range(lags + 1):
                     for i in range(d):
-                        drive += into_context[lag, i] * values[t - lag, i]
-                driver[t] = drive
+                        driver[t] += into_context[lag, i] * values[t - lag, i]
                 for cut in cuts:
-                    codes[t] += drive > cut
+                    codes[t] += driver[t] > cut
                 continue
             r = codes[t - reads[node]] if reads[node] >= 0 else 0
-            value = intercepts[r, node] + noise[t, node]
+            values[t, node] += intercepts[r, node]
             for lag in range(lags + 1):
                 for i in range(d):
                     if slopes[r, node, lag, i] != 0.0:
@@ -302,9 +300,7 @@ def _steps(noise: Floats, undriven: Floats, slopes: Floats, intercepts: Floats, 
                             x = 2.0 * np.tanh(x / 2.0)
                         elif i != node and bend == 2:
                             x = x + 0.3 * x * x * np.exp(-x * x / 20.0)
-                        value += slopes[r, node, lag, i] * x
-            values[t, node] = value
-    return values, codes, driver
+                        values[t, node] += slopes[r, node, lag, i] * x
 
 
 def land_surface_model() -> SeriesModel:

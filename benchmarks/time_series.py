@@ -1,0 +1,309 @@
+"""score-ac with lags on random systems in time, against the truth; PCMCI+ beside it where tigramite is installed.
+
+Systems are those of `simulate.series`: 6 variables, 2 lags, a context of 2 values that is caused by the system, two
+variables that lose a link or turn its sign in one context. Rates are over the links of the window graphs of all
+contexts: lagged ones by (source, lag, target) without a variable's own past, contemporaneous ones without direction. A
+change is a link that only one context has, or whose slope turns its sign. PCMCI+ runs with partial correlation at alpha
+.01 on all rows, and on the rows of each value of R(t) (`masked`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import causalcontext as cc
+from causalcontext.graphs.lag_names import at
+from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
+from causalcontext.simulate.series import land_surface_model
+from measuring import machine, markdown_table
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row of the table: what is drawn, how many times, and what is asked for."""
+
+    name: str
+    design: SeriesDesign
+    rows: int
+    target: str = ""
+
+
+MIDDLE = SeriesDesign(autocorrelation=0.6)
+HARD = SeriesDesign(variables=8, lags=3, autocorrelation=0.9, coefficients=(0.15, 0.35), changes=3)
+CELLS = {
+    "acceptance": [
+        Cell("a .3", SeriesDesign(autocorrelation=0.3), 500, ".97/.004 .97/.006 .83/.6 .87/.03"),
+        Cell("a .3", SeriesDesign(autocorrelation=0.3), 1000, "1.00/.0002 1.00/.001 .98/.05 .99/.000"),
+        Cell("a .6", MIDDLE, 1000, ".995/.001 .99/.003 .95/.1 .97/.01"),
+        Cell("a .9", SeriesDesign(autocorrelation=0.9), 500, ".98/.003 .98/.004 .87/.3 .95/.01"),
+        Cell("weak", replace(MIDDLE, coefficients=(0.1, 0.3)), 1000, ".82/.005 .75/.005 .35/.15 .43/.01"),
+        Cell("hard", HARD, 1000, ".98/.002 .95/.003 .80/.25 .90/.01"),
+        Cell("no change", replace(MIDDLE, changes=0), 1000, ".99/.001 .99/.003 -/.05 -/.01"),
+    ],
+    "inside": [
+        Cell("a .9", SeriesDesign(autocorrelation=0.9), 1000),
+        Cell("lagged cause of R", replace(MIDDLE, into_context="lagged"), 1000),
+        Cell("persistent", replace(MIDDLE, persistence=2.0), 1000),
+        Cell("three contexts", replace(MIDDLE, contexts=3), 1000),
+        Cell("shift", replace(MIDDLE, shift=True), 1000),
+    ],
+    "outside": [
+        Cell("t4 noise", replace(MIDDLE, noise="t4"), 1000),
+        Cell("exponential noise", replace(MIDDLE, noise="exponential"), 1000),
+        Cell("tanh links", replace(MIDDLE, bend="tanh"), 1000),
+        Cell("quadratic links", replace(MIDDLE, bend="quadratic"), 1000),
+    ],
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Links by context, shape (K, L + 1, d, d) as [context, lag, cause, effect]; directions; signs; links at R."""
+
+    links: np.ndarray
+    signs: np.ndarray
+    directed: np.ndarray
+    children: np.ndarray
+    copies: np.ndarray
+    parents: np.ndarray
+
+
+def true_links(model: SeriesModel) -> Found:
+    """What the system is made of."""
+    slopes = model.slopes.transpose(0, 2, 3, 1)
+    return Found(slopes != 0, np.sign(slopes), slopes != 0, model.reads >= 0, model.reads, model.into_context != 0)
+
+
+def ours(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> Found:
+    """score-ac with lags."""
+    result = cc.discover(table, context=model.context, lags=lags, method="score-ac", **options)
+    d, k, names = len(model.names), len(model.labels), model.names
+    links = np.zeros((k, lags + 1, d, d), dtype=bool)
+    signs, directed = np.zeros(links.shape), np.zeros(links.shape, dtype=bool)
+    slopes = {(row.source, row.target, row.context): row.slope for row in result.series.slopes}
+    for r, value in enumerate(model.labels):
+        graph = result.graphs[value]
+        for lag in range(lags + 1):
+            for i, cause in enumerate(names):
+                for j, effect in enumerate(names):
+                    mark = graph.mark(at(cause, lag), effect) if lag or i != j else ""
+                    links[r, lag, i, j] = mark != ""
+                    directed[r, lag, i, j] = mark == "-->"
+                    slope = slopes.get(
+                        (at(cause, lag), effect, value), slopes.get((at(effect, lag), cause, value), 0.0)
+                    )
+                    signs[r, lag, i, j] = np.sign(slope) if mark else 0.0
+    copies = np.array([-1 if (copy := result.reads[name]) is None else copy[1] if isinstance(copy[1], int) else -2
+                       for name in names])  # fmt: skip
+    first = result.graphs[model.labels[0]]
+    parents = np.array(
+        [[first.mark(at(name, lag), model.context) == "-->" for name in names] for lag in range(lags + 1)]
+    )
+    return Found(links, signs, directed, copies != -1, copies, parents)
+
+
+def pcmci(masked: bool) -> Callable[[pd.DataFrame, SeriesModel, int], Found]:
+    """PCMCI+ of tigramite."""
+
+    def run(table: pd.DataFrame, model: SeriesModel, lags: int) -> Found:
+        from tigramite import data_processing
+        from tigramite.independence_tests.parcorr import ParCorr
+        from tigramite.pcmci import PCMCI
+
+        d, k = len(model.names), len(model.labels)
+        values = table[list(model.names)].to_numpy()
+        codes = table[model.context].map({label: r for r, label in enumerate(model.labels)}).to_numpy()
+        links = np.zeros((k, lags + 1, d, d), dtype=bool)
+        signs, directed = np.zeros(links.shape), np.zeros(links.shape, dtype=bool)
+        for r in range(k):
+            if masked:
+                mask = np.repeat((codes != r)[:, None], d, axis=1)
+                frame, test = data_processing.DataFrame(values, mask=mask), ParCorr(mask_type="y")
+            else:
+                frame, test = data_processing.DataFrame(values), ParCorr()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = PCMCI(dataframe=frame, cond_ind_test=test, verbosity=0).run_pcmciplus(
+                    tau_max=lags, pc_alpha=0.01
+                )
+            there = found["graph"].transpose(2, 0, 1) != ""
+            links[r], directed[r] = there, found["graph"].transpose(2, 0, 1) == "-->"
+            signs[r] = np.where(there, np.sign(found["val_matrix"].transpose(2, 0, 1)), 0.0)
+            if not masked:
+                links[:], signs[:], directed[:] = links[r], signs[r], directed[r]
+                break
+        none = np.zeros(d, dtype=bool)
+        return Found(links, signs, directed, none, np.full(d, -1), np.zeros((lags + 1, d), dtype=bool))
+
+    return run
+
+
+def counts(truth: Found, found: Found) -> dict[str, np.ndarray]:
+    """(hits, true ones, false ones, absent ones) by kind of link."""
+    d = truth.links.shape[2]
+    other = ~np.eye(d, dtype=bool)
+    upper = np.triu(np.ones((d, d), dtype=bool), 1)
+    now = [np.logical_or(x.links[:, 0], x.links[:, 0].swapaxes(1, 2)) for x in (truth, found)]
+    changed = [_changed(x) for x in (truth, found)]
+    right = found.directed[:, 0] & truth.links[:, 0]
+    wrong = found.directed[:, 0] & truth.links[:, 0].swapaxes(1, 2)
+    reading = truth.copies >= 0
+    return {
+        "lagged": _rates(truth.links[:, 1:], found.links[:, 1:], other),
+        "own": _rates(truth.links[:, 1:], found.links[:, 1:], np.eye(d, dtype=bool)),
+        "now": _rates(now[0], now[1], upper),
+        "changes": _rates(changed[0], changed[1], np.ones((d, d), dtype=bool)),
+        "children": _rates(truth.children, found.children, np.ones(d, dtype=bool)),
+        "parents": _rates(truth.parents, found.parents, np.ones(d, dtype=bool)),
+        "direction": np.array([right.sum(), now[0][:, upper].sum(), wrong.sum(), 1]),
+        "copy": np.array(
+            [(truth.copies == found.copies)[reading & found.children].sum(), (reading & found.children).sum(), 0, 1]
+        ),
+    }
+
+
+def _rates(truth: np.ndarray, found: np.ndarray, where: np.ndarray) -> np.ndarray:
+    wide = np.broadcast_to(where, truth.shape)
+    return np.array(
+        [(truth & found & wide).sum(), (truth & wide).sum(), (~truth & found & wide).sum(), (~truth & wide).sum()]
+    )
+
+
+def _changed(found: Found) -> np.ndarray:
+    """Links, shape (L + 1, d, d), that not all contexts have with the same sign."""
+    signs = found.signs.copy()
+    signs[:, 0] = np.where(signs[:, 0] != 0, signs[:, 0], signs[:, 0].swapaxes(1, 2))
+    signs[:, 0] = np.triu(signs[:, 0])
+    return signs.min(axis=0) != signs.max(axis=0)
+
+
+def cell_row(cell: Cell, models: int, seed: int, method: Callable[..., Found]) -> list[str]:
+    """The rates of one method in one cell."""
+    totals: dict[str, np.ndarray] = {}
+    spent = []
+    for number in range(models):
+        model = random_series_model(cell.design, np.random.default_rng([seed, number]))
+        table = model.sample(cell.rows, np.random.default_rng([seed, number, 1]))
+        if table["R"].value_counts(normalize=True).reindex(model.labels).fillna(0).min() < 0.4 / len(model.labels):
+            continue
+        start = time.process_time()
+        found = method(table, model, cell.design.lags)
+        spent.append(time.process_time() - start)
+        for kind, value in counts(true_links(model), found).items():
+            totals[kind] = totals.get(kind, 0) + value
+
+    def rate(kind: str, digits: int = 4) -> str:
+        hits, true, false, absent = totals[kind]
+        return f"{hits / true if true else float('nan'):.3f}/{false / max(absent, 1):.{digits}f}"
+
+    hits, true, false, _ = totals["changes"]
+    right, links, wrong, _ = totals["direction"]
+    copied, read, _, _ = totals["copy"]
+    return [
+        cell.name, str(cell.rows), rate("lagged"), rate("now"),
+        f"{hits / true if true else float('nan'):.3f}/{false / len(spent):.2f}",
+        rate("children", 3), rate("parents", 3), f"{totals['own'][2] / totals['own'][3]:.4f}",
+        f"{right / links:.2f}/{wrong / links:.2f}", f"{copied / read:.2f}" if read else "-",
+        f"{np.median(spent[1:] or spent):.3f}", cell.target,
+    ]  # fmt: skip
+
+
+HEADER = ["system", "T", "lagged TPR/FPR", "contemporaneous", "changes found/false", "children of R", "parents of R",
+          "own lags FPR", "directions right/wrong", "copy right", "CPU s", "target"]  # fmt: skip
+
+
+def land(models: int, seed: int, rows: int) -> str:
+    """How often the land-surface example is found exactly, and with a link of radiation and moisture."""
+    model, right, false = land_surface_model(), 0, 0
+    truth = true_links(model)
+    for number in range(models):
+        found = ours(model.sample(rows, seed=[seed, number]), model, 2)  # type: ignore[arg-type]
+        links = np.zeros_like(found.links)
+        links[:, :2] = truth.links
+        now = [x | x.swapaxes(1, 2) for x in (links[:, 0], found.links[:, 0])]
+        false += bool(now[1][:, 1, 2].any())
+        right += bool((now[0] == now[1]).all() and (links[:, 1:] == found.links[:, 1:]).all()
+                      and (found.children == truth.children).all())  # fmt: skip
+    return (
+        f"land surface, T = {rows}: all links right in {right} of {models}, radiation - moisture in {false} of {models}"
+    )
+
+
+def independent(tables: int, seed: int) -> str:
+    """False links between independent persistent series, phi .95."""
+    false = []
+    for number in range(tables):
+        random = np.random.default_rng([seed, number])
+        noise = random.normal(size=(1300, 7))
+        values = np.zeros_like(noise)
+        for t in range(1, len(values)):
+            values[t] = 0.95 * values[t - 1] + noise[t]
+        table = pd.DataFrame(values[300:, :6], columns=list("ABCDEF")).assign(
+            R=np.where(values[300:, 6] > 0, "high", "low")
+        )
+        result = cc.discover(table, context="R", lags=2, method="score-ac")
+        edges = result.summary.to_frame()
+        false.append(int((edges["source"] != edges["target"]).sum()))
+    return f"independent series, phi .95, T = 1000: {np.mean(false):.3f} false links a table ({tables} tables)"
+
+
+def alarms(models: int, seed: int) -> str:
+    """How often the lag alarm goes off."""
+    long = replace(MIDDLE, lags=3)
+    hits = {"too few lags": 0, "enough lags": 0}
+    needed = 0
+    for number in range(models):
+        model = random_series_model(long, np.random.default_rng([seed, number]))
+        table = model.sample(1000, np.random.default_rng([seed, number, 1]))
+        if (model.slopes[:, :, 2:] != 0).any():
+            needed += 1
+            short = cc.discover(table, context="R", lags=1, method="score-ac")
+            hits["too few lags"] += (short.series.rise or 0.0) > 1e-6
+        whole = cc.discover(table, context="R", lags=3, method="score-ac")
+        hits["enough lags"] += (whole.series.rise or 0.0) > 1e-6
+    few, enough = hits.values()
+    return f"lag alarm: {few} of {needed} with too few lags, {enough} of {models} with enough"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", default="acceptance", help="acceptance, inside, outside or several with commas")
+    parser.add_argument("--models", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--only", default="", help="cells whose name begins so")
+    parser.add_argument("--peers", action="store_true", help="PCMCI+ too, if tigramite is installed")
+    parser.add_argument("--extras", action="store_true", help="the land example, independent series, the alarm")
+    arguments = parser.parse_args()
+    print(machine())
+    methods: dict[str, Callable[..., Found]] = {"score-ac": ours}
+    if arguments.peers and importlib.util.find_spec("tigramite") is not None:
+        methods |= {"PCMCI+ pooled": pcmci(False), "PCMCI+ masked": pcmci(True)}
+    cells = [
+        cell
+        for name in arguments.cells.split(",")
+        if name
+        for cell in CELLS[name]
+        if cell.name.startswith(arguments.only)
+    ]
+    for name, method in methods.items():
+        rows = [cell_row(cell, arguments.models, arguments.seed, method) for cell in cells]
+        print(f"\n{name}, {arguments.models} systems a row\n")
+        print(markdown_table(HEADER, rows))
+    if arguments.extras:
+        print()
+        print(land(max(arguments.models // 2, 1), arguments.seed, 1500))
+        print(independent(arguments.models, arguments.seed))
+        print(alarms(arguments.models, arguments.seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Local models of a lagged table: parent sets by sweeps, slopes that change by patterns of contexts."""

@@ -1,0 +1,90 @@
+"""Why two variables of a window are adjacent or not, in words, context by context."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causalcontext.errors import OptionError
+from causalcontext.graphs.lag_names import at, split
+from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.explain import explain
+from causalcontext.results.lagged import LaggedGraphs, SlopeRow
+from causalcontext.results.log import Decision
+
+
+def explain_lagged(result: LaggedGraphs, x: str, y: str) -> str:
+    """The story of a pair: one sentence per context."""
+    first, second = result.position(x), result.position(y)
+    if first == second:
+        raise OptionError(f"explain needs two different variables, got {x!r} twice")
+    lags = split(x)[1], split(y)[1]
+    if min(lags):
+        (early, a), (late, b) = sorted((split(x), split(y)), key=lambda pair: -pair[1])
+        return (f"{x} and {y} are both in the past; links repeat, so this is the pair "
+                f"{at(early, a - b)} and {late}: explain that")  # fmt: skip
+    if lags[0] < lags[1]:
+        x, y = y, x
+    if result.evidence is None:
+        return explain(result, x, y)
+    return "\n".join(_sentence(result, result.evidence, x, y, r) for r in range(len(result.contexts)))
+
+
+def reading(result: LaggedGraphs, name: str) -> str:
+    """Which copy of the context a variable reads, in words."""
+    copy = result.reads.get(name)
+    if copy is None:
+        return f"{name} reads no copy of {result.context}" if result.context else ""
+    lags = copy[1] if isinstance(copy[1], tuple) else (copy[1],)
+    shown = " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags)
+    return f"{name} reads {copy[0]}{shown}" + (", the data do not decide which" if len(lags) > 1 else "")
+
+
+def _sentence(result: LaggedGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
+    value = result.contexts[r]
+    slot = evidence.slot(result.position(x), result.position(y))
+    mark = result.graphs[value].mark(x, y)
+    lead = "" if result.context is None else f" in {value}"
+    head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+    decision = Decision(int(evidence.decision[r, slot]))
+    if decision is Decision.REQUIRED:
+        return f"{head}: the link is required by your knowledge."
+    if decision is Decision.FORBIDDEN:
+        return f"{head}: your knowledge rules the link out."
+    difference = float(evidence.difference[r, slot])
+    if np.isnan(difference):
+        return f"{head}: no link between them could be scored in the order of the present that was found."
+    effect = result.names[int(evidence.effect[r, slot])]
+    verb = "raises" if mark else "would lower" if difference < 0 else "would change"
+    told = [
+        f"the link {verb} the score by {abs(difference):.1f}",
+        *_slope(result, x, y, value, effect),
+        _model(result, evidence, effect),
+    ]
+    if mark == "o-o":
+        told.append("models with either direction score nearly the same")
+    return f"{head}: {'; '.join(text for text in told if text)}."
+
+
+def _slope(result: LaggedGraphs, x: str, y: str, value: object, effect: str) -> list[str]:
+    source = x if effect == y else y
+    found = [row for row in result.series.slopes if _is(row, source, effect, value)]
+    return [f"slope {row.slope:.3g} (standard error {row.error:.2g})" for row in found if row.present]
+
+
+def _is(row: SlopeRow, source: str, target: str, value: object) -> bool:
+    return row.source == source and row.target == target and row.context == value and type(row.context) is type(value)
+
+
+def _model(result: LaggedGraphs, evidence: ScoreEvidence, effect: str) -> str:
+    model = evidence.model[result.position(effect)]
+    if model == "context":
+        return f"{effect} is the context, a multinomial logit"
+    if result.context is None:
+        return ""
+    words = {
+        "pooled": "has one mechanism",
+        "shifted": "shifts its level with it",
+        "partitioned": "changes its whole mechanism with it",
+        "mixed": "changes some of its slopes with it",
+    }
+    return reading(result, effect) + (" and " + words[model] if model in words else "")

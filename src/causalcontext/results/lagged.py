@@ -1,0 +1,227 @@
+"""The result of a search with lags: window graphs over `X(t-1)` and `X`, their summary, and who reads the context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from causalcontext.data.windows import WindowCounts
+from causalcontext.errors import NotYetError, OptionError
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import at, split
+from causalcontext.results.contexts import ContextGraphs
+
+Copy = tuple[str, int | tuple[int, ...]] | None
+"""The context and the lag of the copy that a variable reads; several lags where that is undecided, None for no copy."""
+
+
+class SlopeRow(NamedTuple):
+    """A slope of a target on a source in one context, in the units of the table.
+
+    `slope` and `error` are those of the model, which may share a slope between contexts; 0 and NaN where the link is
+    absent. `own`, `own_error` and `df` are of a regression inside the context alone, on the parents of all contexts.
+    """
+
+    source: str
+    target: str
+    context: Any
+    present: bool
+    slope: float
+    error: float
+    own: float
+    own_error: float
+    df: int
+
+
+class SummaryEdge(NamedTuple):
+    """A link of the summary graph: at which lags, and in which contexts."""
+
+    source: str
+    target: str
+    mark: str
+    lags: tuple[int, ...]
+    contexts: tuple[Any, ...]
+
+
+class SummaryGraph:
+    """What causes what at any lag. It may have cycles, and a variable may cause itself."""
+
+    __slots__ = ("all_contexts", "edges", "names")
+
+    def __init__(self, names: Sequence[str], graphs: Mapping[Any, Graph]) -> None:
+        self.names = tuple(names)
+        self.all_contexts = tuple(graphs)
+        self.edges = tuple(_summarised(graphs))
+
+    def lags(self, source: str, target: str) -> tuple[int, ...]:
+        """The lags at which the source acts on the target, in any context."""
+        return tuple(sorted({lag for edge in self.edges if (edge.source, edge.target) == (source, target)
+                             for lag in edge.lags}))  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """The edges as a table."""
+        return pd.DataFrame(list(self.edges), columns=list(SummaryEdge._fields))
+
+    def __iter__(self) -> Iterator[SummaryEdge]:
+        return iter(self.edges)
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SummaryGraph) and self.edges == other.edges
+
+    def __hash__(self) -> int:
+        return hash(self.edges)
+
+    def __str__(self) -> str:
+        return "\n".join(self._line(edge) for edge in self.edges) or "(no edges)"
+
+    def __repr__(self) -> str:
+        return f"SummaryGraph({len(self.names)} variables, {len(self.edges)} edges)"
+
+    def _line(self, edge: SummaryEdge) -> str:
+        label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
+        return f"{edge.source} {edge.mark} {edge.target} (lag {', '.join(map(str, edge.lags))}){label}"
+
+
+@dataclass(frozen=True)
+class SeriesFacts:
+    """What a result with lags knows besides graphs.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        The columns, the context included, without covariates.
+    lags : int
+    covariates : tuple of str
+    reads : mapping from variable to Copy
+    windows : WindowCounts
+    slopes : tuple of SlopeRow
+    rise : float or None
+        How much the score rises with more lags; positive values are an alarm.
+    """
+
+    variables: tuple[str, ...]
+    lags: int
+    covariates: tuple[str, ...]
+    reads: Mapping[str, Copy]
+    windows: WindowCounts
+    slopes: tuple[SlopeRow, ...] = ()
+    rise: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as lists, numbers and text; null stands for not a number."""
+        rows = [[None if value != value else value for value in row] for row in self.slopes]
+        reads = {name: None if copy is None else list(copy) for name, copy in self.reads.items()}
+        return {"variables": list(self.variables), "lags": self.lags, "covariates": list(self.covariates),
+                "reads": reads, "windows": asdict(self.windows), "slopes": rows, "rise": self.rise}  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
+        """The facts of `to_dict`."""
+        reads: dict[str, Copy] = {
+            name: None if copy is None else (copy[0], tuple(copy[1]) if isinstance(copy[1], list) else copy[1])
+            for name, copy in content["reads"].items()
+        }
+        rows = tuple(
+            SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:])) for row in content["slopes"]
+        )
+        return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
+                   WindowCounts(**content["windows"]), rows, content["rise"])  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class LaggedGraphs(ContextGraphs):
+    """One window graph per context: links into time t, with earlier values named `X(t-1)`.
+
+    A label on a link into a variable is the value of the copy of the context *that this variable reads* (`reads`): a
+    graph is that of the system with the context held at its value.
+    """
+
+    series: SeriesFacts = field(kw_only=True)
+
+    @property
+    def reads(self) -> dict[str, Copy]:
+        """By variable: `("R", 1)` for R(t-1), `("R", (0, 1))` where that is undecided, None for none."""
+        return dict(self.series.reads)
+
+    @property
+    def windows(self) -> WindowCounts:
+        """Rows that end a whole window, and what the others were lost to."""
+        return self.series.windows
+
+    @property
+    def summary(self) -> SummaryGraph:
+        """What causes what at any lag, with lags and contexts."""
+        return SummaryGraph(self.series.variables, self.graphs)
+
+    def slopes(self, source: str | None = None, target: str | None = None) -> pd.DataFrame:
+        """The slope of every link by lag and context, in the units of the table, with its standard error.
+
+        Selected slopes are the largest of many; a p-value of them would be too small, so there is none.
+        """
+        rows = [
+            (*split(row.source), row.target, row.context, row.present, row.slope, row.error)
+            for row in self.series.slopes
+            if (source is None or source in (row.source, split(row.source)[0])) and target in (None, row.target)
+        ]
+        return pd.DataFrame(rows, columns=["source", "lag", "target", "context", "present", "slope", "error"])
+
+    def explain(self, x: str, y: str) -> str:
+        """Why x and y are adjacent or not, context by context, in words; one of them is at time t."""
+        from causalcontext.results.explain_lagged import explain_lagged
+
+        return explain_lagged(self, x, y)
+
+    def changes(self, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
+        """Links that only one of two contexts has, or that turn their sign: slopes in both, and a claim.
+
+        A change is claimed where the slopes differ on the rows of the two contexts after false-discovery control over
+        all links that were candidates (`q` <= alpha).
+        """
+        from causalcontext.results.changes_lagged import changes_lagged
+
+        return changes_lagged(self, first, second, alpha)
+
+    def labels(self, negligible: float = 0.15) -> pd.DataFrame:
+        raise NotYetError("not yet: labels of a search with lags; changes() and slopes() say what is known")
+
+    def at(self, name: str, lag: int) -> str:
+        """The name of a variable so many steps ago: `at("X", 1)` is `X(t-1)`."""
+        if name not in (*self.series.variables, *self.series.covariates) or not 0 <= lag <= self.series.lags:
+            raise OptionError(
+                f"there is no {name!r} at lag {lag}, expected a variable and a lag up to {self.series.lags}"
+            )
+        return at(name, lag)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LaggedGraphs):
+            return NotImplemented
+        return repr(self.series) == repr(other.series) and ContextGraphs.__eq__(self, other)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return ContextGraphs.__repr__(self).replace("ContextGraphs", "LaggedGraphs", 1)
+
+
+def _summarised(graphs: Mapping[Any, Graph]) -> Iterator[SummaryEdge]:
+    """One edge for every ordered pair, mark and set of contexts, with all of its lags."""
+    having: dict[tuple[str, str, str, int], list[Any]] = {}
+    for value, graph in graphs.items():
+        for edge in graph.edges:
+            source, lag = split(edge.source)
+            having.setdefault((source, edge.target, edge.mark, lag), []).append(value)
+    merged: dict[tuple[str, str, str], tuple[set[int], set[int]]] = {}
+    order = tuple(graphs)
+    for (source, target, mark, lag), values in having.items():
+        lags, places = merged.setdefault((source, target, mark), (set(), set()))
+        lags.add(lag)
+        places.update(order.index(value) for value in values)
+    for (source, target, mark), (lags, places) in merged.items():
+        yield SummaryEdge(source, target, mark, tuple(sorted(lags)), tuple(order[place] for place in sorted(places)))

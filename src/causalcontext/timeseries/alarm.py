@@ -1,0 +1,49 @@
+"""The lag alarm: does the score rise with two more lags on the same rows?
+
+If it does, lags are too few, or a persistent driver is hidden, or persistent columns are noisy; all three invent links.
+"""
+
+from __future__ import annotations
+
+from causalcontext.data.series import Series
+from causalcontext.data.windows import lagged_table
+from causalcontext.timeseries.known import extended
+from causalcontext.timeseries.local_models import LocalModel, LocalModels
+from causalcontext.timeseries.order_search import Searched
+from causalcontext.timeseries.problem import Problem
+
+MORE_LAGS = 2
+LEAST_RISE = 1e-6
+
+
+def rise_with_more_lags(series: Series, problem: Problem, found: Searched) -> float | None:
+    """By how much the score rises, in the order that was found; None where the rows are too few to tell."""
+    lags = problem.table.lags
+    wide = lagged_table(series, lags + MORE_LAGS, problem.contexts)
+    if len(wide.row) < 2 * wide.width:
+        return None
+    wider = Problem(wide, extended(problem.allowed, lags + MORE_LAGS), problem.copies, problem.penalty,
+                    problem.has_context)  # fmt: skip
+    few, more = LocalModels(wider, lags), LocalModels(wider)
+    before, rise = 0, 0.0
+    for node in found.order:
+        longer = more.best(node, before)
+        if _reaches_beyond(longer, problem.variables, lags):
+            rise += max(0.0, longer.score - few.best(node, before).score)
+        before |= 1 << node
+    return rise
+
+
+def sentence(rise: float | None, lags: int) -> tuple[str, ...]:
+    """What must be said about the lags."""
+    if rise is None or rise <= LEAST_RISE:
+        return ()
+    return (f"lag alarm: with {lags + MORE_LAGS} lags the score rises by {rise:.1f}, so {lags} lags are too few, or a "
+            "driver that persists is not in the table, or columns that persist are measured with noise; links may be "
+            "false: pass more lags, and if the alarm stays, do not trust weak links",)  # fmt: skip
+
+
+def _reaches_beyond(model: LocalModel, variables: int, lags: int) -> bool:
+    first = variables * (lags + 1)
+    last = variables * (lags + MORE_LAGS + 1)
+    return bool(model.parents[:, first:last].any()) or any(lag > lags for lag in model.own_past)

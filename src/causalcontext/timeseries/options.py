@@ -1,0 +1,92 @@
+"""How rows follow each other in time, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from causalcontext.errors import OptionError, check_choice, check_whole, is_whole
+
+MOST_LAGS = 100
+UNIT_EFFECTS = ("means", "none")
+
+
+@dataclass(frozen=True)
+class SeriesOptions:
+    """The choices of a search with lags.
+
+    Attributes
+    ----------
+    lags : int
+        The longest lag of a cause.
+    time, units : str or None
+        The columns that order the rows, and that name the series of a panel.
+    step : str, number or None
+        The time between two rows; by default the most frequent difference.
+    context_lags : tuple of int
+        Which copies of the context a variable may read.
+    covariates : tuple of str
+        Columns that may be causes of all variables and are no effects; they are not lagged.
+    unit_effects : {"means", "none"}
+        Whether the mean of every unit is taken away.
+    missing : {"raise", "windows", "interpolate"}
+    """
+
+    lags: int
+    time: str | None = None
+    units: str | None = None
+    step: Any = None
+    context_lags: tuple[int, ...] = (0, 1)
+    covariates: tuple[str, ...] = ()
+    unit_effects: str = "means"
+    missing: str = "raise"
+
+    def __post_init__(self) -> None:
+        check_whole("lags", self.lags, 1, ", or None for rows without an order")
+        if self.lags > MOST_LAGS:
+            raise OptionError(f"lags is {self.lags}, expected at most {MOST_LAGS}; take every m-th row for longer ones")
+        check_choice("unit_effects", self.unit_effects, UNIT_EFFECTS)
+        if self.missing in ("listwise", "testwise"):
+            raise OptionError(f"missing is {self.missing!r}, which would paste rows together that do not follow each "
+                              "other; with lags pass missing='windows' or 'interpolate'")  # fmt: skip
+        check_choice("missing", self.missing, ("raise", "windows", "interpolate"))
+        if not self.context_lags or max(self.context_lags) > self.lags:
+            raise OptionError(
+                f"context_lags is {self.context_lags!r}, expected some of 0 to lags, which is {self.lags}"
+            )
+
+
+def listed(what: str, value: Sequence[Any] | str | None) -> tuple[str, ...]:
+    """Names out of a sequence, or out of text with commas.
+
+    Examples
+    --------
+    >>> listed("covariates", "hour_sin, hour_cos")
+    ('hour_sin', 'hour_cos')
+    """
+    if value is None:
+        return ()
+    found = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
+    if any(not isinstance(name, str) or not name for name in found):
+        raise OptionError(f"{what} is {value!r}, expected names of columns")
+    return tuple(found)
+
+
+def copies(value: Sequence[int] | str | None) -> tuple[int, ...]:
+    """The copies of the context that may be read, sorted.
+
+    Examples
+    --------
+    >>> copies(None), copies("0"), copies([1, 0])
+    ((0, 1), (0,), (0, 1))
+    """
+    if value is None:
+        return (0, 1)
+    try:
+        found = [int(part) for part in value.split(",")] if isinstance(value, str) else list(value)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"context_lags is {value!r}, expected whole numbers from 0 such as (0, 1)") from error
+    if not found or any(not is_whole(lag) or lag < 0 for lag in found) or len(set(found)) < len(found):
+        raise OptionError(f"context_lags is {value!r}, expected different whole numbers from 0 such as (0, 1)")
+    return tuple(sorted(int(lag) for lag in found))

@@ -1,0 +1,153 @@
+"""From a table whose rows follow each other in time to one window graph per context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
+from causalcontext.data.survey import take_survey
+from causalcontext.data.windows import LaggedTable, check_windows, constant_units, lagged_table
+from causalcontext.errors import DataError, NotYetError, OptionError
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import check_plain, window_names
+from causalcontext.kernels.arrays import Values
+from causalcontext.questions import Contexts
+from causalcontext.results.contexts import DataSummary, Settings
+from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
+from causalcontext.results.log import TrialLog
+from causalcontext.score.options import ScoreOptions
+from causalcontext.timeseries.alarm import rise_with_more_lags, sentence
+from causalcontext.timeseries.known import allowed_links
+from causalcontext.timeseries.local_models import LocalModels
+from causalcontext.timeseries.marks import Reader
+from causalcontext.timeseries.options import SeriesOptions
+from causalcontext.timeseries.order_search import MOST_EXACT, search
+from causalcontext.timeseries.problem import MOST_CONTEXTS, Problem
+
+STARTS = 2
+"""Orders to begin with where the order is not searched exactly."""
+
+
+def score_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions, score: ScoreOptions,
+                 settings: Settings) -> LaggedGraphs:  # fmt: skip
+    """score-ac with lags."""
+    check_series(data, options)
+    series = read_series(data, taken, options)
+    table = lagged_table(series, options.lags, max(len(data.values), 1))
+    check_windows(series, table, data.values, data.context_name, options.units)
+    problem = make_problem(data, series, table, options, score, settings)
+    local = LocalModels(problem)
+    found = search(local, score.starts or STARTS, settings.seed)
+    reader = make_reader(data, series, local, found)
+    rise = rise_with_more_lags(series, problem, found)
+    facts = {"penalty": float(score.penalty), "search": "exact" if found.exact else "order", "transform": "none",
+             "starts": 1 if found.exact else score.starts or STARTS, "agreeing": 1}  # fmt: skip
+    about = SeriesFacts(reader.names, options.lags, series.covariate_names, reader.reads(), table.counts,
+                        tuple(reader.slopes(data.values)), rise)  # fmt: skip
+    return _result(data, series, table, settings, about, reader, facts)
+
+
+def check_series(data: Dataset, options: SeriesOptions) -> None:
+    """Return if the columns are such that the model applies."""
+    check_plain(data.names)
+    if len(data.contexts.positions) > 1:
+        raise NotYetError("not yet: lags take one context variable; join them into one column")
+    for position in data.system:
+        if not data.kinds[position].is_number:
+            raise NotYetError(f"not yet: score-ac with lags needs continuous columns, {data.names[position]!r} "
+                              f"is {data.kinds[position].value}")  # fmt: skip
+    if len(data.values) > MOST_CONTEXTS:
+        raise NotYetError(f"not yet: score-ac with lags takes at most {MOST_CONTEXTS} contexts, {data.context_name!r} "
+                          f"has {len(data.values)}; merge some")  # fmt: skip
+    if len(data.system) - len(options.covariates) < 1:
+        raise OptionError("covariates names every column; at least one must be left to be an effect")
+
+
+def read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions) -> Series:
+    """The rows in the order of time, gaps found, missing cells and unit means treated as asked."""
+    time = None if options.time is None else (options.time, taken[options.time])
+    units = None if options.units is None else (options.units, taken[options.units])
+    series = as_series(data, options.covariates, time, units, options.step)
+    if options.missing == "raise" and not series.complete.all():
+        lost = int((~series.complete).sum())
+        raise DataError(f"{lost} rows have missing values; pass missing='windows' to leave out their windows, "
+                        "or missing='interpolate' to fill in single cells")  # fmt: skip
+    if options.missing == "interpolate":
+        series = with_single_cells_filled(series)
+    if options.units is not None and data.contexts.positions and options.unit_effects == "means":
+        units_found = int(series.units.max()) + 1
+        if constant_units(series) == units_found:
+            raise DataError(f"context {data.context_name!r} has one value in every unit of {options.units!r}, so its "
+                            "effects are those of the units; pass unit_effects='none', or another context")  # fmt: skip
+    return without_unit_means(series) if options.units is not None and options.unit_effects == "means" else series
+
+
+def make_problem(data: Dataset, series: Series, table: LaggedTable, options: SeriesOptions, score: ScoreOptions,
+                 settings: Settings) -> Problem:  # fmt: skip
+    """What is to be searched."""
+    names = [*series.names, data.context_name or "_"]
+    allowed = allowed_links(settings.knowledge, names, options.lags)
+    return Problem(table, allowed, options.context_lags, score.penalty, data.context is not None)
+
+
+def make_reader(data: Dataset, series: Series, local: LocalModels, found: Any) -> Reader:
+    """The model in the numbers of the table."""
+    names = [name for name in data.names if name not in series.covariate_names]
+    place = [names.index(name) for name in series.names]
+    if data.context is not None:
+        place.append(names.index(data.names[data.context]))
+    return Reader(local, found, names, place, series.covariate_names)
+
+
+def _result(data: Dataset, series: Series, table: LaggedTable, settings: Settings, about: SeriesFacts, reader: Reader,
+            facts: dict[str, Any]) -> LaggedGraphs:  # fmt: skip
+    names = (*window_names(about.variables, about.lags), *about.covariates)
+    cells = Contexts()
+    if data.context is not None:
+        cells = Contexts((names.index(data.names[data.context]),), data.contexts.cells)
+    graphs = {value: Graph(names, ends) for value, ends in zip(data.values, reader.ends(), strict=True)}
+    return LaggedGraphs(
+        names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
+        data=_summary(data, table, names), log=TrialLog.empty(len(data.values), len(names)),
+        tests_run={"pooled": 0, "within contexts": 0}, warnings=_warnings(data, series, about),
+        evidence=reader.evidence(facts), notes=_notes(about), series=about,
+    )  # fmt: skip
+
+
+def _summary(data: Dataset, table: LaggedTable, names: Sequence[str]) -> DataSummary:
+    used = np.bincount(table.codes[:, 0], minlength=len(data.values))
+    context = data.names[data.context] if data.context is not None else None
+    kinds = tuple("categorical" if name.split("(t-")[0] == context else "continuous" for name in names)
+    # What was lost is in `WindowCounts`: most of it is not for missing values.
+    return DataSummary(tuple(used.tolist()), (0,) * len(used), int((data.codes < 0).sum()), (), kinds,
+                       take_survey(data, "listwise").fingerprint)  # fmt: skip
+
+
+def _warnings(data: Dataset, series: Series, about: SeriesFacts) -> tuple[str, ...]:
+    found = list(sentence(about.rise, about.lags))
+    units = int(series.units.max()) + 1
+    if units > 1 and data.context is not None:
+        constant = constant_units(series)
+        if constant:
+            found.append(f"{data.context_name} has one value only in {constant} of {units} units, which say nothing "
+                         "about changes inside a unit")  # fmt: skip
+    return tuple(found)
+
+
+def _notes(about: SeriesFacts) -> tuple[str, ...]:
+    found = [str(about.windows)]
+    if len(about.variables) > MOST_EXACT:
+        found.append("the order inside a time step was searched by moves, not exactly: there are many variables")
+    return tuple(found)
+
+
+def series_settings(options: SeriesOptions) -> dict[str, Any]:
+    """The options as plain values, for the settings of a result."""
+    content = asdict(options)
+    return content | {"context_lags": list(options.context_lags), "covariates": list(options.covariates),
+                      "step": None if options.step is None else str(options.step)}  # fmt: skip

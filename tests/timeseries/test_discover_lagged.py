@@ -1,0 +1,209 @@
+"""`discover` with lags: the land surface as it is, however columns are called, scaled or ordered; bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.simulate import SeriesDesign, random_series_model
+from causalcontext.simulate.examples import land_surface_model
+
+
+def lagged(table, context="regime", **options):
+    return cc.discover(table, context=context, **({"lags": 2, "method": "score-ac"} | options))
+
+
+@pytest.fixture(scope="module")
+def land():
+    return cc.examples.land_surface(1500, seed=1)
+
+
+@pytest.fixture(scope="module")
+def result(land):
+    return lagged(land, lags=1)
+
+
+def test_the_land_surface_is_found(result):
+    truth = land_surface_model().truth
+    for value in result.contexts:
+        assert set(result.graphs[value].edges) == set(truth[value].edges)
+    assert result.reads == {"rain": None, "radiation": None, "moisture": None, "temperature": None,
+                            "latent": ("regime", 0), "sensible": ("regime", 0)}  # fmt: skip
+    assert result.warnings == ()
+    assert result.windows.used == 1499
+
+
+def test_the_summary_has_lags_and_contexts(result):
+    assert result.summary.lags("latent", "moisture") == (1,)
+    assert "moisture --> latent (lag 0)  [water-limited]" in str(result.summary)
+    assert "radiation --> temperature (lag 0)" in str(result.summary).splitlines()
+
+
+def test_slopes_changes_and_stories(result):
+    slopes = result.slopes("radiation", "latent").set_index("context")
+    assert slopes.loc["energy-limited", "slope"] == pytest.approx(0.6, abs=0.08)
+    assert not slopes.loc["water-limited", "present"]
+    changes = result.changes("water-limited", "energy-limited")
+    assert changes["claimed"].all()
+    assert set(zip(changes["source"], changes["target"], strict=True)) == {
+        ("moisture", "latent"), ("radiation", "latent"), ("radiation", "sensible")
+    }  # fmt: skip
+    story = result.explain("moisture", "latent")
+    assert story.splitlines()[0].startswith("absent in energy-limited")
+    assert "latent reads regime(t)" in story
+    assert "links repeat" in result.explain("moisture(t-1)", "rain(t-1)")
+
+
+def test_files_keep_everything(result, tmp_path):
+    result.save(tmp_path / "lagged.json")
+    again = cc.load(tmp_path / "lagged.json")
+    assert again == result
+    assert isinstance(again, cc.LaggedGraphs)
+    assert str(again.summary) == str(result.summary)
+
+
+def same_links(first, second, rename=None, values=None):
+    rename, values = rename or {}, values or {}
+    for value in first.contexts:
+        other = second.graphs[values.get(value, value)]
+        mine = {
+            (rename.get(e.source, e.source), rename.get(e.target, e.target), e.mark) for e in first.graphs[value].edges
+        }
+        assert mine == set(other.edges)
+
+
+def test_units_order_and_names_do_not_matter(land):
+    short = land.iloc[:500]
+    first = lagged(short)
+    moved = short[["sensible", "regime", "moisture", "rain", "latent", "temperature", "radiation"]].copy()
+    moved[["rain", "latent"]] = moved[["rain", "latent"]] * 1e-3 + 50.0
+    same_links(first, lagged(moved))
+    relabeled = short.assign(regime=short["regime"].map({"water-limited": "z", "energy-limited": "a"}))
+    same_links(first, lagged(relabeled), values={"water-limited": "z", "energy-limited": "a"})
+
+
+def test_time_sorts_rows_and_gaps_are_respected(land):
+    stamps = pd.date_range("2001-01-01", periods=700, freq="D")
+    table = land.iloc[:700].assign(day=stamps)
+    holes = table.drop(index=table.index[[100, 101, 300, 511]])
+    shuffled = holes.sample(frac=1.0, random_state=3)
+    result = lagged(shuffled, time="day")
+    assert (result.windows.used, result.windows.starts, result.windows.gaps) == (700 - 4 - 2 - 6, 2, 6)
+    same_links(result, lagged(holes, time="day"))
+
+
+def test_panels_lose_their_unit_means():
+    model = random_series_model(SeriesDesign(variables=4, lags=1), 5)
+    random = np.random.default_rng(0)
+    parts = [model.sample(150, seed).assign(site=f"s{seed}") for seed in range(6)]
+    levels = random.normal(scale=8.0, size=(6, 4))
+    for part, level in zip(parts, levels, strict=True):
+        part[list(model.names)] += level
+    table = pd.concat(parts)
+    found = lagged(table, "R", lags=1, units="site")
+    for value in found.contexts:
+        assert set(found.graphs[value].edges) == set(model.truth[value].edges)
+    assert found.windows.starts == 6
+    pooled = lagged(table, "R", lags=1, units="site", unit_effects="none")
+    assert any(set(pooled.graphs[value].edges) != set(model.truth[value].edges) for value in pooled.contexts)
+
+
+def test_missing_values_cost_windows_or_single_cells(land):
+    table = land.iloc[:600].copy()
+    table.iloc[np.arange(20, 600, 25), 2] = np.nan
+    with pytest.raises(cc.DataError, match="24 rows have missing values; pass missing='windows'"):
+        lagged(table)
+    windows, filled = lagged(table, missing="windows"), lagged(table, missing="interpolate")
+    assert windows.windows.missing == 24 * 3
+    assert (filled.windows.missing, filled.windows.interpolated) == (0, 24)
+
+
+def test_covariates_are_causes_and_no_effects(land):
+    hours = np.arange(800)
+    daily = np.sin(2 * np.pi * hours / 24)
+    table = land.iloc[:800].assign(daily=daily)
+    table["rain"] += 2.0 * daily
+    table["temperature"] += 2.0 * daily
+    result = lagged(table, covariates=["daily"], lags=1)
+    graph = result.graphs["water-limited"]
+    assert graph.mark("daily", "rain") == "-->"
+    assert graph.parents("daily") == ()
+    assert "daily(t-1)" not in graph.names
+
+
+def test_knowledge_holds_at_all_lags_or_at_one(land):
+    short = land.iloc[:600]
+    never = lagged(short, knowledge=cc.Knowledge(forbidden=[("latent", "moisture")]))
+    assert never.summary.lags("latent", "moisture") == ()
+    assert "rules the link out" in never.explain("latent(t-1)", "moisture")
+    once = lagged(
+        short, knowledge=cc.Knowledge(forbidden=[("latent(t-1)", "moisture")], required=[("rain(t-2)", "latent")])
+    )
+    assert 1 not in once.summary.lags("latent", "moisture")
+    assert 2 in once.summary.lags("rain", "latent")
+    with pytest.raises(cc.KnowledgeError, match="say it of the present"):
+        lagged(short, knowledge=cc.Knowledge(forbidden=[("rain(t-2)", "latent(t-1)")]))
+
+
+def test_the_alarm_goes_off_with_too_few_lags():
+    model = random_series_model(SeriesDesign(variables=4, lags=3, autocorrelation=0.5), 3)
+    assert (model.slopes[:, :, 2:] != 0).any()
+    table = model.sample(1000, 0)
+    few, enough = lagged(table, "R", lags=1), lagged(table, "R", lags=3)
+    assert any("lag alarm" in sentence for sentence in few.warnings)
+    assert enough.warnings == ()
+
+
+def test_without_a_context_there_is_one_graph(land):
+    result = lagged(land.iloc[:500].drop(columns="regime"), None)
+    assert result.contexts == ("all",)
+    assert result.graphs["all"].mark("rain", "moisture") == "-->"
+
+
+def test_a_system_with_many_variables_is_searched_by_moves():
+    model = random_series_model(SeriesDesign(variables=12, lags=1, autocorrelation=0.5, coefficients=(0.3, 0.4)), 1)
+    result = lagged(model.sample(600, 1), "R", lags=1)
+    hits = [len(set(result.graphs[v].edges) & set(model.truth[v].edges)) / len(model.truth[v].edges) for v in (0, 1)]
+    assert min(hits) > 0.8
+    assert any("by moves" in note for note in result.notes)
+
+
+BAD = [
+    ({"time": "day", "lags": None}, "time is 'day', which is for rows that follow each other in time; pass lags"),
+    ({"covariates": ["rain"], "lags": None}, "pass lags=... too"),
+    ({"missing": "windows", "lags": None}, "pass lags=... too"),
+    ({"lags": 0}, "lags is 0, expected a whole number from 1"),
+    ({"lags": 101}, "expected at most 100"),
+    ({"context_lags": (0, 5)}, "context_lags is"),
+    ({"context_lags": "a"}, "expected whole numbers from 0"),
+    ({"missing": "listwise"}, "pass missing='windows' or 'interpolate'"),
+    ({"unit_effects": "mean"}, "did you mean 'means'"),
+    ({"units": "site"}, "no column 'site'"),
+    ({"covariates": ["regime"]}, "which is the context"),
+    ({"covariates": ["rian"]}, "did you mean 'rain'"),
+    ({"covariates": "rain,radiation,moisture,temperature,latent,sensible"}, "at least one must be left"),
+    ({"method": "pc-m"}, "method 'pc-m' with lags"),
+    ({"lags": 40}, "windows: pass fewer lags, or more rows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "match"), BAD)
+def test_bad_options_are_one_sentence(land, options, match):
+    with pytest.raises(cc.CausalContextError, match=match) as caught:
+        lagged(land.iloc[:200], **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_tables_are_one_sentence(land):
+    table = land.iloc[:200]
+    for bad, options, match in [
+        (table.assign(**{"rain(t-1)": 1.0}), {}, "named like an earlier value"),
+        (table.assign(rain=1.0), {}, "column 'rain' is constant in the whole windows"),
+        (table.assign(rain="a"), {}, "needs continuous columns"),
+        (table.assign(rain=np.inf), {}, "infinite"),
+        (table.assign(site=np.repeat(np.arange(100), 2)), {"units": "site"}, "every unit of 'site' has at most 2 rows"),
+        (table.assign(regime=["a"] * 198 + ["b", "c"]), {}, "whole windows, expected at least"),
+        (table.assign(site=table["regime"]), {"units": "site"}, "has one value in every unit"),
+    ]:
+        with pytest.raises(cc.CausalContextError, match=match):
+            lagged(bad, **options)
