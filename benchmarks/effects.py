@@ -154,7 +154,8 @@ def answers(asked: argparse.Namespace, method: str, seed: int, model: ContextSCM
     """One row for every pair and context with an effect, in truth or by the graph."""
     table = model.sample(asked.rows, seed=seed)
     known = method == "true graph"
-    result = cc.discover(table, context=model.context_name, method="pc-ac" if known else method, seed=seed)
+    test = {} if method == "score-ac" else {"test": "partial-correlation"}
+    result = cc.discover(table, context=model.context_name, method="pc-ac" if known else method, seed=seed, **test)
     result = result.with_graphs(model.truth().descriptive) if known else result
     keys = ["x", "y", "context"]
     found = result.effects()

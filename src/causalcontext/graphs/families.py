@@ -77,6 +77,7 @@ class OpenGraphs:
         self.ends, self.contexts = ends, contexts
         self.components = tuple(_components(ends))
         self._listed: dict[int, tuple[tuple[Arrow, ...], ...] | None] = {}
+        self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
 
     @cached_property
     def settled(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -93,7 +94,17 @@ class OpenGraphs:
         )
 
     def families(self, components: Sequence[int], limit: int = 1000) -> tuple[Family, ...] | None:
-        """Every family, with the edges of some components directed; None if there are more than `limit`."""
+        """Every family, with the edges of some components directed; None if there are more than `limit`.
+
+        The same question gives the same objects again.
+        """
+        key = (tuple(components), limit)
+        if key not in self._families:
+            self._families[key] = self._combined(components, limit)
+        return self._families[key]
+
+    def _combined(self, components: Sequence[int], limit: int) -> tuple[Family, ...] | None:
+        """The families, by all combinations of what the components leave."""
         listed = [self._orientations(number, limit) for number in components]
         if any(one is None for one in listed):
             return None

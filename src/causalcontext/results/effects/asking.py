@@ -50,10 +50,13 @@ def difference(mechanics: Mechanics, g: int, h: int, x: int, y: int) -> Possible
 
 def in_family(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Estimate:
     """The effect in one family of graphs: composed from linear mechanisms, or standardised where one is not linear."""
-    try:
-        return total_effect(mechanics, family, g, x, y)
-    except NotLinear:
-        return standardised_effect(mechanics, family, g, x, y)
+    key = (family, g, x, y)
+    if key not in mechanics.totals:
+        try:
+            mechanics.totals[key] = total_effect(mechanics, family, g, x, y)
+        except NotLinear:
+            mechanics.totals[key] = standardised_effect(mechanics, family, g, x, y)
+    return mechanics.totals[key]
 
 
 def by_path(mechanics: Mechanics, g: int, x: int, y: int) -> dict[tuple[int, ...], Possible]:

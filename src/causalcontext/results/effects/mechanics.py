@@ -81,6 +81,7 @@ class Mechanics:
         self._fits: dict[tuple[object, ...], Fit] = {}
         self._means: dict[tuple[int, ...], Means] = {}
         self.standardised: dict[tuple[object, ...], Estimate] = {}
+        self.totals: dict[tuple[Family, int, int, int], Estimate] = {}
 
     @property
     def cells(self) -> range:
