@@ -63,9 +63,10 @@ def test_effects_are_those_of_the_result(soil):
 
 
 def test_large_results_keep_the_effects_of_linked_pairs(soil, monkeypatch):
-    monkeypatch.setattr(effects_panel, "MOST_ROWS", 10)
+    monkeypatch.setattr(effects_panel, "MOST_ROWS", 15)
     data = payload(soil)["effects"]
     assert not data["whole"]
+    assert len(data["pairs"]) == 5
     assert all(soil.union.adjacency[x, y] for x, y in data["pairs"])
 
 

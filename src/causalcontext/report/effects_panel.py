@@ -15,7 +15,7 @@ from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows
 
 LEVEL = 0.95
 MOST_ROWS = 6000
-"""Rows of the table of effects that are all shown; beyond, those of pairs that are adjacent somewhere."""
+"""Rows of the table of effects that are shown; if there are more, pairs that are adjacent somewhere come first."""
 
 
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
@@ -39,10 +39,11 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
 def _chosen(mechanics: Mechanics) -> tuple[list[tuple[int, int]], bool]:
     """The pairs that are shown, and whether they are all."""
     pairs = asked_pairs(mechanics, None, None)
-    if len(pairs) * _rows_of_a_pair(mechanics) <= MOST_ROWS:
+    most = MOST_ROWS // _rows_of_a_pair(mechanics)
+    if len(pairs) <= most:
         return pairs, True
     linked = mechanics.result.union.adjacency
-    return [(x, y) for x, y in pairs if linked[x, y]], False
+    return sorted(sorted(pairs, key=lambda pair: not linked[pair])[:most], key=pairs.index), False
 
 
 def _rows_of_a_pair(mechanics: Mechanics) -> int:

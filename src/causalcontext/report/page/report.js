@@ -281,7 +281,7 @@
     byId("effects-card").hidden = false;
     const causes = [...new Set(data.effects.pairs.map(([x]) => x))];
     byId("cause").append(element("option", { value: "" }, "…"), ...causes.map((place) => element("option", { value: place }, short(data.names[place], 60))));
-    if (!data.effects.whole) byId("effects-card").append(element("p", { class: "caveat" }, "With so many variables the report keeps the effects of pairs that are linked; result.effects() has them all."));
+    if (!data.effects.whole) byId("effects-card").append(element("p", { class: "caveat" }, "With so many variables or contexts the report keeps some of the effects, those of linked pairs first; result.effects() has them all."));
     fillAsked();
     byId("cause").addEventListener("change", () => { state.asked = null; ask(null); });
     byId("effect").addEventListener("change", () => ask(byId("effect").value === "" ? null : [Number(byId("cause").value), Number(byId("effect").value)]));

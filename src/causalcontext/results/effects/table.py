@@ -144,9 +144,13 @@ def _context_direct(mechanics: Mechanics, g: int, h: int, y: int) -> float:
 
 
 def _held(mechanics: Mechanics, g: int, x: int) -> str:
-    """A reminder where x may move the context: in the graph of a context it is held."""
+    """Reminders: in the graph of a context the context is held, also if x may move it; and what "linear" refers to."""
     held = mechanics.result.context is not None and mechanics.into_contexts[g, x]
-    return f"{mechanics.result.context} is held at its value" if held else ""
+    evidence = mechanics.result.evidence
+    ranked = evidence is not None and evidence.transform == "ranks"
+    found = [f"{mechanics.result.context} is held at its value"] * bool(held)
+    found += ["the search took ranks, effects are linear in the columns as they are"] * ranked
+    return "; ".join(found)
 
 
 def _same(answer: Possible) -> str:
