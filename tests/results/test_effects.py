@@ -228,3 +228,22 @@ def test_marks_of_a_pag_are_to_blame_or_allow_adjustment(result):
 def test_bad_questions_get_one_sentence(result, ask, words):
     with pytest.raises(cc.CausalContextError, match=words):
         ask(result)
+
+
+def test_a_score_based_result_says_which_rows_and_where_lines_stand_for_curves():
+    rng = np.random.default_rng(0)
+    n = 1500
+    x, r = rng.normal(size=n), rng.integers(0, 3, n)
+    y = np.abs(x) * 2.0 + 0.3 * rng.normal(size=n)
+    z = 0.8 * x + np.array([0.0, 3.0, -2.0])[r] + rng.normal(size=n)
+    frame = pd.DataFrame({"X": x, "Y": y, "Z": z, "R": r})
+    known = cc.Knowledge(tiers=[["X"], ["R"], ["Y", "Z"]])
+    result = cc.discover(frame, context="R", method="score-ac", knowledge=known, transform="none")
+    level = one(result.mechanisms(), cause="X", effect="Z", context=1)
+    assert level["shared by"] == (0, 1, 2)
+    assert level["why"] == "the model of Z is shifted"
+    design = np.column_stack([x, *(r == k for k in range(3))]).astype(float)
+    assert level["coefficient"] == pytest.approx(np.linalg.lstsq(design, z, rcond=None)[0][0])
+    assert result.evidence.curved
+    assert "straight lines stand for X --> Y" in one(result.effects("X", "Y"), context=0, versus=None)["note"]
+    assert one(result.effects("X", "Z"), context=0, versus=None)["note"] == ""

@@ -5,7 +5,7 @@ Every answer is a `Possible`: one number, several that the graph leaves open, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -95,3 +95,14 @@ def adjusted(ask: Callable[[], Estimate]) -> Possible:
         return Possible((ask(),))
     except NoAnswer as reason:
         return Possible((), f"not identified, because of {reason}")
+
+
+def approximations(mechanics: Mechanics, g: int, effects: Sequence[int], causes: Sequence[int] | None = None
+                   ) -> list[str]:  # fmt: skip
+    """Where straight lines stand for something else in the mechanisms of some effects, in words."""
+    evidence = mechanics.result.evidence
+    ranked = evidence is not None and evidence.transform == "ranks"
+    found = ["the search took ranks, effects are linear in the columns as they are"] * ranked
+    bends = [f"{mechanics.name(cause)} --> {mechanics.name(v)} ({shape})"
+             for cause, v, shape in mechanics.bends(g, effects, causes)]  # fmt: skip
+    return found + ["straight lines stand for " + ", ".join(bends[:3])] * bool(bends)

@@ -16,7 +16,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.errors import NotYetError, OptionError, check_choice, check_level
 from causalcontext.graphs.families import Family
 from causalcontext.results.changes import context_place
-from causalcontext.results.effects.asking import NO_PATH, adjusted
+from causalcontext.results.effects.asking import NO_PATH, adjusted, approximations
 from causalcontext.results.effects.composition import mean_under, standardised_mean
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.frames import framed
@@ -88,8 +88,10 @@ def _prediction(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float]
     single = found.estimates[0] if found.identified else Estimate(float("nan"))
     error = single.error if found.identified else float("nan")
     now = float(mechanics.means([g]).values[y])
+    fitted = [v for _, v in _between(mechanics, g, y, fixed, inside)]
+    note = found.note or "; ".join(approximations(mechanics, g, fitted))
     return (mechanics.result.contexts[g], mechanics.name(y), single.value, error, low, high, now, found.identified,
-            found.note)  # fmt: skip
+            note)  # fmt: skip
 
 
 def _fixed(mechanics: Mechanics, values: Mapping[str, float]) -> dict[int, float]:

@@ -152,11 +152,11 @@ class Mechanics:
         contexts = self.result.cells
         if not contexts.positions:
             return RowChoice((0,), False, "there is no context")
-        if self.result.evidence is not None:
-            return self._by_model(g, variable)
-        if self._not_searched(g, variable):
-            return RowChoice((g,), False, f"links at {self.result.context} were not searched")
         named = [cause for cause in family.parents(g, variable) if cause in self.contexts]
+        if named and self.result.evidence is not None and not self.graphs.touching([(g, variable)]):
+            return self._by_model(g, variable)
+        if self.result.evidence is None and self._not_searched(g, variable):
+            return RowChoice((g,), False, f"links at {self.result.context} were not searched")
         cells = contexts.members(contexts.number(adaptive(contexts.cell(g), named)))
         listed = ", ".join(self.name(cause) for cause in named)
         others = [context for context in contexts.positions if context not in named]
@@ -168,6 +168,19 @@ class Mechanics:
         free = f"{self._all_contexts} does not cause it: one mechanism in all contexts"
         why = f"{listed} causes it" if listed else free
         return RowChoice(alike, False, why if alike == cells else f"{why}, but its causes differ between contexts")
+
+    def bends(self, g: int, effects: Sequence[int], causes: Sequence[int] | None = None) -> list[tuple[int, int, str]]:
+        """The links between some variables that a score-based model found to be no straight lines, with their shape."""
+        evidence = self.result.evidence
+        if evidence is None or not evidence.curved:
+            return []
+        found = []
+        for v in effects:
+            for cause in np.flatnonzero(self.ends[g, :, v]).tolist() if causes is None else causes:
+                judged = cause != v and int(evidence.effect[g, evidence.slot(cause, v)]) == v
+                if judged and evidence.shape(cause, v, g) not in ("", "linear", "by category"):
+                    found.append((cause, v, evidence.shape(cause, v, g)))
+        return found
 
     def check_linear(self, effect: int, causes: Sequence[int]) -> None:
         """Return if a mechanism can be a linear regression; the one place that says when it cannot."""
@@ -211,7 +224,7 @@ class Mechanics:
         evidence = self.result.evidence
         assert evidence is not None
         mask, model = int(evidence.block[g, variable]), evidence.model[variable]
-        cells = tuple(r for r in self.cells if mask >> r & 1)
+        cells = (g,) if model == "mixed" else tuple(r for r in self.cells if mask >> r & 1)
         return RowChoice(cells, model == "shifted", f"the model of {self.name(variable)} is {model}")
 
     def _not_searched(self, g: int, variable: int) -> bool:

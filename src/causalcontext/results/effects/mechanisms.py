@@ -11,6 +11,7 @@ import pandas as pd
 from causalcontext.errors import check_level
 from causalcontext.graphs.ends import may_cause
 from causalcontext.graphs.families import Family
+from causalcontext.results.effects.asking import approximations
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import Fit
 from causalcontext.results.effects.frames import framed
@@ -49,7 +50,8 @@ def _row(mechanics: Mechanics, g: int, cause: int, effect: int, level: float) ->
         found, note = _possible_slopes(mechanics, g, cause, effect)
     except NoAnswer as reason:
         return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, refusal(reason))
-    return (*named, *_numbers(mechanics, found, level), not note, note)
+    reminder = note or "; ".join(approximations(mechanics, g, (effect,), (cause,)))
+    return (*named, *_numbers(mechanics, found, level), not note, reminder)
 
 
 def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> tuple[list[_Found], str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from causalcontext.errors import NotYetError, OptionError, check_level
-from causalcontext.results.effects.asking import by_path, difference, effect_in
+from causalcontext.results.effects.asking import approximations, by_path, difference, effect_in
 from causalcontext.results.effects.composition import direct_effect
 from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.interventions import context_direct, context_effect, downstream
@@ -85,7 +85,7 @@ def pair_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterator[tu
     for _, _, g, h in asked_rows(mechanics, x, y):
         if h < 0:
             answer = effect_in(mechanics, g, x, y)
-            numbers, note = _numbers(answer, level, direct[g]), answer.note or _held(mechanics, g, x)
+            numbers, note = _numbers(answer, level, direct[g]), answer.note or _reminders(mechanics, g, x, y)
             yield (*named, values[g], None, *numbers, answer.identified, note)
         else:
             answer = difference(mechanics, g, h, x, y)
@@ -99,8 +99,10 @@ def _context_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterato
     for _, _, g, h in asked_rows(mechanics, x, y):
         answer = context_effect(mechanics, x, g, h, y)
         direct = _context_direct(mechanics, g, h, y) if answer.identified else np.nan
+        moved = [v for _, v in (*downstream(mechanics, g, y), *downstream(mechanics, h, y))]
+        note = answer.note or "; ".join(approximations(mechanics, g, list(dict.fromkeys(moved))))
         yield (mechanics.name(x), mechanics.name(y), result.contexts[g], result.contexts[h],
-               *_numbers(answer, level, direct), answer.identified, answer.note)  # fmt: skip
+               *_numbers(answer, level, direct), answer.identified, note)  # fmt: skip
 
 
 def _numbers(answer: Possible, level: float, direct: float | None = None) -> tuple[Any, ...]:
@@ -143,14 +145,12 @@ def _context_direct(mechanics: Mechanics, g: int, h: int, y: int) -> float:
         return np.nan
 
 
-def _held(mechanics: Mechanics, g: int, x: int) -> str:
-    """Reminders: in the graph of a context the context is held, also if x may move it; and what "linear" refers to."""
+def _reminders(mechanics: Mechanics, g: int, x: int, y: int) -> str:
+    """In the graph of a context the context is held, also if x may move it; and lines may stand for curves."""
     held = mechanics.result.context is not None and mechanics.into_contexts[g, x]
-    evidence = mechanics.result.evidence
-    ranked = evidence is not None and evidence.transform == "ranks"
     found = [f"{mechanics.result.context} is held at its value"] * bool(held)
-    found += ["the search took ranks, effects are linear in the columns as they are"] * ranked
-    return "; ".join(found)
+    between = mechanics.between(g, x, y)
+    return "; ".join(found + approximations(mechanics, g, between, (x, *between)))
 
 
 def _same(answer: Possible) -> str:
