@@ -18,6 +18,7 @@ from causalcontext.drawing.legend import mark_meanings
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import NEAR, context_variables, graph_panel
 from causalcontext.graphs.graph import Graph
+from causalcontext.report.curves_panel import curves_panel
 from causalcontext.report.effects_panel import effects_panel
 from causalcontext.report.presentable import presentable, stories
 from causalcontext.report.text import notes
@@ -56,6 +57,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "stories": [stories(shown, *pair) for pair in pairs],
         "edges": _edges(result),
         "effects": effects_panel(shown),
+        "curves": curves_panel(shown),
         "summary": summary(result),
         "warning": _warning(result),
         "settings": _settings(result),

@@ -291,6 +291,41 @@ class ContextGraphs(Answers):
 
         return plot(self, kind, contexts=contexts, axes=axes, path=path, dpi=dpi)
 
+    def plot_mechanism(
+        self,
+        effect: str,
+        table: Any = None,
+        *,
+        axes: Axes | Sequence[Axes] | None = None,
+        path: str | Path | None = None,
+        dpi: float = 150,
+    ) -> tuple[Axes, ...]:
+        """What every cause does to a variable: one panel a cause, one line a context. For `method="score-ac"`.
+
+        A line is the expected effect as one cause moves and everything else stays at its average; of a variable with
+        levels, their probabilities.
+
+        Parameters
+        ----------
+        effect : str
+            The variable that is explained.
+        table : pandas DataFrame or what makes one, optional
+            The rows, to be shown as dots: where the line puts them, plus their residuals.
+        axes : matplotlib axes, optional
+            Where to draw, one for each cause; by default a new figure.
+        path : str or Path, optional
+            A `.png`, `.svg` or `.pdf` file to write.
+        dpi : float
+            Dots per inch of a PNG file.
+
+        Returns
+        -------
+        tuple of matplotlib Axes, one for each cause
+        """
+        from causalcontext.drawing.mechanism import plot_mechanism
+
+        return plot_mechanism(self, effect, table, axes=axes, path=path, dpi=dpi)
+
     def report(self, path: str | Path, *, title: str | None = None, sections: Sequence[Section] = ()) -> None:
         """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network.
 

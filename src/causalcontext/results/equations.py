@@ -188,6 +188,16 @@ class Mechanisms:
             return self.scales[effect].own(total[0])
         return _probabilities(equation.kind, total)
 
+    def expected(self, effect: int, values: dict[int, Any], context: int) -> Floats:
+        """The expected value of a number, row by row, given the values of all its causes in the units of the table."""
+        equation = self.equation(effect, context)
+        standard = {cause: self.scales[cause].standard(values[cause]) for cause in equation.causes}
+        total = np.full(len(values[effect]), equation.intercepts[equation.contexts.index(context)][0])
+        for term in equation.terms:
+            if context in term.contexts:
+                total = total + term.slopes[0] * term.values(standard)
+        return self.scales[effect].own(total)
+
     def _values(self, term: Term, cause: int, standard: Floats) -> Floats:
         """A term with one cause given and, in a product, the other at its average."""
         known = {cause: standard}

@@ -298,7 +298,38 @@
     const heading = element("h3", { dir: "auto", id: "story-heading" }, `${data.names[i]} and ${data.names[j]}`);
     if (slot === undefined) { story.replaceChildren(heading, element("p", {}, "Absent in every context, by a clear margin; with so many variables the report keeps only the stories of edges and of close calls. result.explain() and result.tests() have them all.")); return; }
     const parts = data.contexts.map((value, place) => contextStory(place, slot));
-    story.replaceChildren(heading, ...parts.flat());
+    story.replaceChildren(heading, ...parts.flat(), ...[[i, j], [j, i]].flatMap(([cause, effect]) => drawnCurve(cause, effect)));
+  }
+
+  // What a link looks like: the expected effect as the cause moves and everything else stays at its average.
+  function drawnCurve(cause, effect) {
+    const curve = data.curves[`${cause},${effect}`];
+    if (!curve) return [];
+    const numbers = typeof curve.at[0] === "number", W = 320, H = 190, L = 52, R = 10, T = 8, B = 34;
+    const xs = numbers ? curve.at : curve.at.map((_, place) => place), ys = curve.lines.flatMap((line) => line.values);
+    const [left, right] = [Math.min(...xs), Math.max(...xs)], [low, high] = [Math.min(...ys), Math.max(...ys)];
+    const x = (value) => L + (right > left ? (value - left) / (right - left) : 0.5) * (W - L - R);
+    const y = (value) => H - B - (high > low ? (value - low) / (high - low) : 0.5) * (H - T - B);
+    const levels = [...new Set(curve.lines.map((line) => line.level))], groups = [...new Set(curve.lines.map((line) => line.contexts.join()))];
+    const tone = (line) => levels.length > 1 ? `var(--c${levels.indexOf(line.level) % 6})` : line.contexts.length === 1 && several ? colour(line.contexts[0]) : "currentColor";
+    const dash = (line) => levels.length > 1 ? ["", "6 4", "2 3", "8 3 2 3"][groups.indexOf(line.contexts.join()) % 4] : "";
+    const label = (line) => [line.level, line.contexts.length < data.contexts.length ? line.contexts.map(titleOf).join(", ") : ""].filter(Boolean).join(", ");
+    const text = (at, up, anchor, words) => { const made = shape("text", { x: at, y: up, fill: "currentColor" }, words); Object.assign(made.style, { textAnchor: anchor, fontSize: "11px", dominantBaseline: "auto" }); return made; };
+    const parts = [shape("path", { d: `M${L},${T}V${H - B}H${W - R}`, fill: "none", stroke: "currentColor", "stroke-width": 1 })];
+    for (const line of curve.lines) {
+      const points = line.values.map((value, place) => `${x(xs[place]).toFixed(1)},${y(value).toFixed(1)}`);
+      parts.push(shape("polyline", { points: points.join(" "), fill: "none", stroke: tone(line), "stroke-width": 2, "stroke-dasharray": numbers ? dash(line) : "2 3" }));
+      if (!numbers) parts.push(...line.values.map((value, place) => shape("circle", { cx: x(xs[place]), cy: y(value), r: 3.5, fill: tone(line) })));
+    }
+    parts.push(text(L - 5, y(high) + 4, "end", number(high)), text(L - 5, y(low) + 4, "end", high > low ? number(low) : ""));
+    const few = numbers ? [0, xs.length - 1] : [...xs.keys()];
+    few.forEach((place) => parts.push(text(x(xs[place]), H - B + 14, numbers ? (place ? "end" : "start") : "middle", numbers ? number(curve.at[place]) : short(curve.at[place], 10))));
+    parts.push(text((L + W - R) / 2, H - 4, "middle", short(data.names[cause], 40)));
+    const words = `${data.names[effect]} as ${data.names[cause]} moves, everything else at its average${levels[0] === "" ? "" : " (probabilities)"}`;
+    const picture = shape("svg", { viewBox: `0 0 ${W} ${H}`, width: "100%", role: "img", "aria-label": words }, ...parts);
+    picture.style.maxWidth = "26rem";
+    const keys = curve.lines.filter(label).map((line) => { const item = element("li", { dir: "auto" }, label(line)); item.style.borderInlineStart = `4px ${dash(line) ? "dashed" : "solid"} ${tone(line)}`; item.style.paddingInlineStart = ".4rem"; return item; });
+    return [element("figure", { class: "curve" }, element("figcaption", { class: "caveat", dir: "auto" }, words), picture, ...(keys.length ? [element("ul", { class: "keys" }, ...keys)] : []))];
   }
   function contextStory(place, slot) {
     const log = data.log[place], current = state.view === place;

@@ -1,0 +1,150 @@
+"""`result.plot_mechanism("Y")`: what every cause does to Y, one panel a cause, one line a context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from causalcontext.drawing.figure import figure_of, save_picture
+from causalcontext.drawing.names import printable
+from causalcontext.drawing.paint import writable
+from causalcontext.drawing.palette import INK, context_colour
+from causalcontext.drawing.pictures import check_picture_path
+from causalcontext.errors import DataError, OptionError, did_you_mean
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.equations import NUMBER
+from causalcontext.results.partial_curves import PartialCurve, causes_of, mechanisms_of, partial_curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PANEL = (3.4, 3.0)
+MOST_COLUMNS = 3
+MOST_DOTS = 1500
+_DASHES = ("-", "--", ":", "-.")
+_MARKERS = ("o", "s", "^", "D")
+
+
+def plot_mechanism(
+    result: ContextGraphs,
+    effect: str,
+    table: Any = None,
+    *,
+    axes: Axes | Sequence[Axes] | None = None,
+    path: str | FilePath | None = None,
+    dpi: float = 150,
+) -> tuple[Axes, ...]:
+    """The picture; see `ContextGraphs.plot_mechanism`."""
+    if path is not None:
+        check_picture_path(path)
+    causes = causes_of(result, effect)
+    if not causes:
+        raise OptionError(f"{effect!r} has no causes among the system variables, so there is no curve to draw")
+    curves = list(partial_curves(result, effect))
+    chosen = _new_axes(len(causes)) if axes is None else _given(axes, len(causes))
+    rows = None if table is None else pd.DataFrame(table)
+    for cause, one in zip(causes, chosen, strict=True):
+        _paint(one, result, cause, effect, [curve for curve in curves if curve.cause == cause])
+        if rows is not None and mechanisms_of(result).scales[result.position(effect)].kind == NUMBER:
+            _paint_rows(one, result, cause, effect, rows)
+    if path is not None:
+        save_picture(figure_of(chosen), path, dpi)
+    return chosen
+
+
+def _new_axes(count: int) -> tuple[Axes, ...]:
+    from matplotlib import pyplot
+
+    columns = min(count, MOST_COLUMNS)
+    rows = -(-count // columns)
+    figure, grid = pyplot.subplots(rows, columns, squeeze=False, layout="constrained",
+                                   figsize=(PANEL[0] * columns, PANEL[1] * rows))  # fmt: skip
+    chosen: list[Axes] = list(grid.ravel())
+    for unused in chosen[count:]:
+        figure.delaxes(unused)
+    return tuple(chosen[:count])
+
+
+def _given(axes: Axes | Sequence[Axes], count: int) -> tuple[Axes, ...]:
+    chosen: tuple[Axes, ...] = tuple(np.atleast_1d(np.asarray(axes, dtype=object)).ravel().tolist())
+    if len(chosen) != count:
+        raise OptionError(f"got {len(chosen)} axes for {count} causes")
+    return chosen
+
+
+def _paint(axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: Sequence[PartialCurve]) -> None:
+    """One panel: lines over numbers, dots over levels; a colour for every level, or else for every context."""
+    levels = list(dict.fromkeys(curve.level for curve in curves))
+    groups = list(dict.fromkeys(curve.contexts for curve in curves))
+    number = all(curve.numeric for curve in curves)
+    for curve in curves:
+        look, place = levels.index(curve.level), groups.index(curve.contexts)
+        colour = context_colour(levels, look) if levels != [None] else _colour(result, curve.contexts)
+        where = np.array(curve.at, dtype=float) if number else np.arange(len(curve.at))
+        dash = _DASHES[(place if levels != [None] else 0) % len(_DASHES)]
+        shape: dict[str, Any] = {"linestyle": dash} if number else {"linestyle": ":", "marker": _MARKERS[place % 4]}
+        axes.plot(where, curve.values, color=colour, label=_label(result, curve), zorder=3, **shape)
+    if not number and curves:
+        axes.set_xticks(range(len(curves[0].at)), [_shown(level) for level in curves[0].at])
+    axes.set_xlabel(_shown(cause), parse_math=False)
+    axes.set_ylabel(_shown(effect) if levels == [None] else f"probability of {_shown(effect)}", parse_math=False)
+    if any(_label(result, curve) for curve in curves):
+        axes.legend(frameon=False, fontsize="small")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _colour(result: ContextGraphs, contexts: tuple[int, ...]) -> str:
+    """The colour of a line that some contexts share."""
+    return context_colour(result.contexts, contexts[0]) if len(contexts) == 1 < len(result.contexts) else INK
+
+
+def _label(result: ContextGraphs, curve: PartialCurve) -> str:
+    """What a line is: the level whose probability it is, and its contexts if it is not that of all."""
+    parts = [] if curve.level is None else [str(curve.level)]
+    if len(curve.contexts) < len(result.contexts):
+        parts.append(f"{result.context} = {', '.join(str(result.contexts[r]) for r in curve.contexts)}")
+    return _shown(", ".join(parts))
+
+
+def _shown(text: object) -> str:
+    return writable(printable(str(text))) if str(text) else ""
+
+
+def _paint_rows(axes: Axes, result: ContextGraphs, cause: str, effect: str, rows: pd.DataFrame) -> None:
+    """Every row where the curve puts it, plus its residual."""
+    mechanisms, place = mechanisms_of(result), result.position(effect)
+    known = {result.position(name): _column(rows, name) for name in (effect, *causes_of(result, effect))}
+    for context, here in _by_context(result, rows):
+        complete = here & np.logical_and.reduce([pd.notna(column) for column in known.values()])
+        thin = np.flatnonzero(complete)[:: max(1, -(-int(complete.sum()) // MOST_DOTS))]
+        if not thin.size:
+            continue
+        part = {position: column[thin] for position, column in known.items()}
+        curve = mechanisms.partial_curve(place, result.position(cause), part[result.position(cause)], context)
+        rest = np.asarray(part[place], dtype=float) - mechanisms.expected(place, part, context)
+        x: Floats | Any = part[result.position(cause)]
+        levels = mechanisms.scales[result.position(cause)].levels
+        if levels:
+            x = np.array([levels.index(value) for value in x]) + np.linspace(-0.2, 0.2, len(thin))
+        axes.plot(
+            x, curve + rest, ".", color=context_colour(result.contexts, context), markersize=2, alpha=0.35, zorder=1
+        )
+
+
+def _column(rows: pd.DataFrame, name: str) -> Any:
+    if name not in rows.columns:
+        raise DataError(f"the table has no column {name!r}{did_you_mean(name, list(map(str, rows.columns)))}")
+    return rows[name].to_numpy()
+
+
+def _by_context(result: ContextGraphs, rows: pd.DataFrame) -> list[tuple[int, Bools]]:
+    """The rows of every context."""
+    if result.context is None:
+        return [(0, np.ones(len(rows), dtype=bool))]
+    column = _column(rows, result.context)
+    return [(place, np.asarray(column == value, dtype=bool)) for place, value in enumerate(result.contexts)]
