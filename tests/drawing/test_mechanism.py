@@ -60,7 +60,7 @@ def test_one_panel_a_cause_and_one_line_a_context(result, table, tmp_path):
     assert np.sort(dots) == pytest.approx(np.sort(table["Y"]), abs=1e-6)
     (axes,) = result.plot_mechanism("K", table)
     assert axes.get_ylabel() == "probability of K"
-    figure, own = plt.subplots()
+    own = plt.figure().add_subplot()
     assert result.plot_mechanism("K", axes=own) == (own,)
 
 
