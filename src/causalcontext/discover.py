@@ -20,7 +20,7 @@ from causalcontext.knowledge import Knowledge, Links
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.options import SCORE_METHODS, Keywords, Options, made, takes
-from causalcontext.progress import Advance, progress_bar
+from causalcontext.progress import Advance, watching
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.search.indicator import without
@@ -95,11 +95,14 @@ def discover(
         For tests that draw random numbers, and for the random starts of "score-ac".
     progress : bool or callable
         Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
-    search, transform, starts, curves, penalty, time_limit
+    time_limit : float, optional
+        Seconds after which the tests end. What is known then is oriented by the separating sets that were found, and
+        `notes` and `explain` say what was cut; "score-ac" returns the best model so far. Such a result depends on the
+        speed of the machine.
+    search, transform, starts, curves, penalty
         For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders, "auto"
         takes the quicker one; `transform` may replace columns by normal scores of their ranks, and `curves` may bend
-        mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC; after `time_limit` seconds the best model
-        so far is returned.
+        mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
     lags : int, optional
         Rows follow each other in time, and causes may be up to so many steps ago. The result is then a `LaggedGraphs`
         over variables such as `X(t-1)`; needs `method="score-ac"`. Too many lags cost little, too few invent links.
@@ -140,12 +143,12 @@ def discover(
     settings = _settings(chosen, test.name, context)
     links = _links(settings.knowledge, data)
     data, survey, prepared = prepare(data, test, chosen.missing)
-    with progress_bar(progress) as advance:
+    with watching(progress, chosen.time_limit) as advance:
         task = Task(prepared, data, survey, links, settings, chosen.score, chosen.threads, advance,
                     Support(data, settings.alpha), device)  # fmt: skip
         outcome = run_method(chosen.method, task)
     result = _result(task, outcome, (device_note,) if device_note else ())
-    if not result.complete:
+    if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
 

@@ -75,7 +75,7 @@ class Options:
     starts: int | None = option(None, "N", "score-ac: random starts.")
     curves: str = option("auto", "NAME", "score-ac: auto (where they pay), never or always.")
     penalty: float = option(2.0, "NUMBER", "score-ac: the price of a parameter; 1 is the plain BIC.")
-    time_limit: float | None = option(None, "SECONDS", "score-ac: the best model found by then.")
+    time_limit: float | None = option(None, "SECONDS", "What is known by then is the result, which says what was cut.")
     lags: int | None = option(None, "N", "Rows follow each other in time: causes up to so many steps ago.")
     time: str | None = option(None, "COLUMN", "With lags: the column that orders the rows; gaps are respected.")
     units: str | None = option(None, "COLUMN", "With lags: the column that names the series of a panel.")

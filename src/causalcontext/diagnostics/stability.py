@@ -28,7 +28,7 @@ from causalcontext.independence.registry import TESTS, find_test
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.progress import Count, counting_bar
+from causalcontext.progress import Count, Watch, counting_bar, nobody
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
@@ -188,7 +188,7 @@ class Resample:
             moments = Moments.of_rows(self.values[chosen], self.data.codes[chosen], cells)
             prepared = PreparedGaussian(moments, data.contexts, self.kind)
         options = ScoreOptions(**self.settings.score)
-        task = Task(prepared, data, survey, self.links, self.settings, options, 1, lambda *_: None, self.support)
+        task = Task(prepared, data, survey, self.links, self.settings, options, 1, Watch(nobody), self.support)
         return run_method(self.settings.method, task)
 
     def _prepare(self, data: Dataset) -> tuple[Survey, PreparedTest]:

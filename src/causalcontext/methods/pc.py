@@ -9,7 +9,7 @@ from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.questions import adaptive, masked, pooled
 from causalcontext.results.log import Decision, TrialLog
-from causalcontext.search.algorithm import unoriented
+from causalcontext.search.algorithm import Found, unoriented
 from causalcontext.search.indicator import with_indicator
 from causalcontext.search.intersection import intersect
 
@@ -22,13 +22,13 @@ def pc_ac(task: Task) -> Outcome:
     if contexts.source is not None:
         found = with_indicator(found, contexts.positions[0], contexts.source)
         log = log.not_searched(*contexts.positions)
-    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, found.doubts)
+    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, found.doubts, notes=cut(found))
 
 
 def pc_m(task: Task) -> Outcome:
     """PC-M: every question is asked inside one context; context variables themselves stay isolated."""
     found, log = task.run(masked, task.cells)
-    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins)
+    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, notes=cut(found))
 
 
 def pc_p(task: Task) -> Outcome:
@@ -36,7 +36,7 @@ def pc_p(task: Task) -> Outcome:
     found, log = task.run(pooled, [0])
     ends = np.repeat(found.ends, len(task.cells), axis=0)
     origins = {(cell, a, b): origin for (_, a, b), origin in found.origins.items() for cell in task.cells}
-    return Outcome(ends, log, found.ledger.tests, found.complete, origins)
+    return Outcome(ends, log, found.ledger.tests, found.complete, origins, notes=cut(found))
 
 
 def pc_b(task: Task) -> Outcome:
@@ -48,7 +48,13 @@ def pc_b(task: Task) -> Outcome:
     pooled_ends = everywhere.ends[0] if inside.complete else unoriented(adjacent(everywhere.ends[0]))
     ends = intersect(inside.ends, pooled_ends, task.data.contexts.positions)
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
-    return Outcome(ends, log, inside.tests + everywhere.tests, inside.complete)
+    notes = tuple(dict.fromkeys((*everywhere.notes, *inside.notes)))
+    return Outcome(ends, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
+
+
+def cut(found: Found) -> tuple[str, ...]:
+    """What a time limit left out."""
+    return (f"the time limit ended the search {found.cut}",) if found.cut else ()
 
 
 def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> Bools:

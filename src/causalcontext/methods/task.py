@@ -10,9 +10,10 @@ from causalcontext.data.survey import Survey
 from causalcontext.diagnostics.support import Support
 from causalcontext.graphs.ends import Ends, Kind
 from causalcontext.independence.protocol import PreparedTest
+from causalcontext.independence.watched import Watched
 from causalcontext.kernels.arrays import Ints
 from causalcontext.knowledge import Links
-from causalcontext.progress import Advance
+from causalcontext.progress import Watch
 from causalcontext.questions import ViewRule
 from causalcontext.results.contexts import Settings
 from causalcontext.results.evidence import ScoreEvidence
@@ -20,6 +21,7 @@ from causalcontext.results.log import TrialLog
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.family import Doubt, Origin, Place
+from causalcontext.search.forecast import Expect, trials_ahead
 from causalcontext.search.plan import Plan, Trusted
 from causalcontext.search.split import SplitSearch
 
@@ -35,7 +37,7 @@ class Task:
     settings: Settings
     score: ScoreOptions
     n_jobs: int
-    advance: Advance
+    advance: Watch
     support: Support
     device: str = "cpu"
 
@@ -43,8 +45,14 @@ class Task:
             across: Trusted | None = None) -> tuple[Found, TrialLog]:  # fmt: skip
         """Search the graphs of some cells, with a rule for the rows that answer."""
         plan = self.plan(rule, cells, masked_scope, across)
-        found = algorithm_1(SplitSearch(self.prepared, self.n_jobs, self.device), plan, self.n_jobs, self.advance)
+        search = SplitSearch(Watched(self.prepared, self.advance), self.n_jobs, self.device)
+        found = algorithm_1(search, plan, self.n_jobs, self.advance, self._expect(plan))
         return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.contexts.cells), self.prepared.labels)
+
+    def _expect(self, plan: Plan) -> Expect:
+        """Tells the watch how many trials are ahead; those that a kernel answers take no time to speak of."""
+        quick = self.prepared.compiled_roles if self.prepared.gaussian is not None else ()
+        return lambda phase, graphs: self.advance.expect(phase, trials_ahead(plan, graphs, phase, quick))
 
     def plan(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
              across: Trusted | None = None) -> Plan:  # fmt: skip

@@ -69,7 +69,7 @@ def notes(result: ContextGraphs) -> list[str]:
     if cut:
         smallest = int(levels[levels > 0].min())
         found.append(f"note: {cut:,} pairs kept their edge though not all sets of {smallest} and more neighbours were "
-                     "tried: there are too many")  # fmt: skip
+                     "tried")  # fmt: skip
     untestable = int((result.log.kept.decision == Decision.UNTESTABLE).sum())
     if not untestable or not result.complete:
         return found

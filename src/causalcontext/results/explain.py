@@ -88,4 +88,4 @@ def _untested(entry: Entry) -> str:
     """What was not tried: trials that could not be run, and sets that are too many."""
     count, cut = int(entry.untested), int(entry.cut)
     failed = f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
-    return failed + (f" (not all sets of {cut} and more neighbours were tried: there are too many)" if cut else "")
+    return failed + (f" (not all sets of {cut} and more neighbours were tried)" if cut else "")

@@ -2,54 +2,108 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from causalcontext.graphs.ends import Ends, ends_of_arcs
-from causalcontext.kernels.arrays import Bools
-from causalcontext.progress import Advance
+from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.levels.neighbours import Pairs
+from causalcontext.kernels.levels.skeleton import Decisions, no_decisions
+from causalcontext.kernels.levels.votes import Ballots
+from causalcontext.progress import COLLIDERS, Advance, OutOfTime
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.cycles import separate_inside
 from causalcontext.search.family import Doubt, Evidence, Origin
+from causalcontext.search.forecast import Expect
 from causalcontext.search.ledger import NO_PAIRS, Ledger
-from causalcontext.search.levels import LevelSearch, first_ledger, run_level, sweeps
+from causalcontext.search.levels import LevelSearch, Scene, Screening, Sweep, first_ledger, run_level, sweeps
 from causalcontext.search.orient import Oriented, orient_all
 from causalcontext.search.plan import Physical, Plan, Trusted
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The ends of every graph, shape (graphs, N, N), the ledger of deciding tests, and where the ends come from."""
+    """The ends of every graph, shape (graphs, N, N), the ledger of deciding tests, and where the ends come from.
+
+    `cut` says in words what a time limit left out.
+    """
 
     ends: Ends
     ledger: Ledger
     complete: bool
     origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
+    cut: str = ""
 
 
-def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance) -> Found:
+def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance, expect: Expect | None = None) -> Found:
     """Skeleton and orientation of one graph per context (Algorithm 1; the numbers are its lines).
 
     The loop over contexts of line 3 runs inside every step: a test on all rows answers for all contexts that ask it,
-    and links at the context, which all graphs share, are tested once. Ctrl-C ends the search with what is decided.
+    and links at the context, which all graphs share, are tested once. Ctrl-C ends the search with what is decided; a
+    time limit ends the tests, and what is left is oriented by the separating sets that are known.
     """
     graphs = plan.complete_graphs()  # 4: start fully connected
     ledger = Ledger.of_pairs(plan.variables, len(plan.cells), NO_PAIRS)
+    size = 0
     try:
         ledger = first_ledger(search, plan, graphs)  # those that live past the empty set
         for size in range(plan.variables):  # 5: sets of 0, 1, 2, ... variables
             work = sweeps(plan, graphs, size)  # 6, 7: edges, and sets among their neighbours
             if not work:
                 break
+            if expect is not None:
+                expect(size, graphs)
             run_level(search, ledger, work, n_jobs, advance)  # 8: test, on the rows of plan.rule
             ledger.remove_separated(graphs)  # 9, 10: all at the end of a level, as PC-stable does
+        size = COLLIDERS
+        if expect is not None:
+            expect(size, graphs)
         oriented = orient_skeletons(search, plan, ledger, graphs)  # 15: orient as PC does
         if separate_inside(search, plan, ledger, graphs, oriented.ends, n_jobs, advance):  # beyond the paper
             oriented = orient_skeletons(search, plan, ledger, graphs)
         return Found(oriented.ends, ledger, True, oriented.origins, oriented.doubts)
+    except OutOfTime:
+        return _out_of_time(plan, ledger, graphs, size)
     except KeyboardInterrupt:
         ledger.remove_separated(graphs)
         return Found(unoriented(graphs), ledger, complete=False)
+
+
+def _out_of_time(plan: Plan, ledger: Ledger, graphs: Bools, size: int) -> Found:
+    """What is known when the time is over, oriented without another test."""
+    left = sweeps(plan, graphs, size) if size >= 0 else []
+    ledger.remove_separated(graphs)
+    pairs = {(int(x), int(y)) for work in left for x, y in zip(work.pairs.first, work.pairs.second, strict=True)}
+    ledger.cut_short([pair for pair in pairs if graphs[:, pair[0], pair[1]].any()], size)
+    oriented = orient_skeletons(Silent(), replace(plan, collider_rule="first"), ledger, graphs)
+    return Found(oriented.ends, ledger, True, oriented.origins, oriented.doubts, _cut_words(len(pairs), size))
+
+
+def _cut_words(pairs: int, size: int) -> str:
+    if size == COLLIDERS:
+        return "before all sets had voted on colliders: those at context variables stay open"
+    return (
+        f"before {pairs} pairs were tested given all sets of {size} or more variables: some of their edges may be wrong"
+    )
+
+
+class Silent:
+    """A level search that asks nothing: every vote is an abstention."""
+
+    def screen(self, plan: Plan, asked: Bools) -> Screening | None:
+        """No pair is separated."""
+        return None
+
+    def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
+        """No decision on any pair."""
+        graphs = sweep.scene.share.end - sweep.scene.share.begin
+        return no_decisions(pairs.first.size, graphs, sweep.size), np.zeros(2, dtype=np.int64)
+
+    def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
+        """No set that separates any pair."""
+        return np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
 
 
 def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools) -> Oriented:

@@ -7,6 +7,7 @@ somebody asks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -14,7 +15,17 @@ from typing import Protocol
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Shorts
-from causalcontext.kernels.levels.skeleton import FACTS, MASK, SEPARATED, SIZE, Decisions, P, keep_better, no_decisions
+from causalcontext.kernels.levels.skeleton import (
+    CUT,
+    FACTS,
+    MASK,
+    SEPARATED,
+    SIZE,
+    Decisions,
+    P,
+    keep_better,
+    no_decisions,
+)
 
 NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
@@ -160,6 +171,12 @@ class Ledger:
     def _screened(self, x: int, y: int) -> bool:
         pair = np.array([min(x, y)]), np.array([max(x, y)])
         return self.screened is not None and bool(self.screened.separates(*pair)[0])
+
+    def cut_short(self, pairs: Sequence[tuple[int, int]], size: int) -> None:
+        """Note for these pairs that not all sets of `size` variables, and none that are larger, were tried."""
+        for slot in (self.slot(x, y) for x, y in pairs):
+            cut = self.facts[:, slot, CUT] if slot >= 0 else np.ones(1, np.int32)
+            cut[cut == 0] = size
 
     def _make_room(self, size: int) -> None:
         """Let records hold conditioning sets of `size` variables."""

@@ -1,0 +1,86 @@
+"""About how many trials a search has before it, if no more edges were removed: what a progress bar and a forecast need.
+
+The numbers follow from the degrees of the graphs. They are too large where edges will still be removed, and come nearer
+with every level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.special import comb
+
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.progress import COLLIDERS
+from causalcontext.questions import masked
+from causalcontext.search.colliders import MOST_SETS
+from causalcontext.search.plan import Plan
+
+Expect = Callable[[int, Bools], None]
+"""Called as `expect(phase, graphs)` when a phase of a search begins: the size of the sets, or `COLLIDERS`."""
+MOST_VARIABLES = 200
+"""Larger tables are searched by kernels, whose levels take no time to speak of, and counting sets would."""
+
+
+def trials_ahead(plan: Plan, graphs: Bools, phase: int, quick: Sequence[int] = ()) -> dict[int, float]:
+    """Trials with sets of `phase` variables, of more, and for the votes on colliders.
+
+    Parameters
+    ----------
+    plan : Plan
+    graphs : array of bool, shape (graphs, N, N)
+    phase : int
+        The size of the sets that come next, or `COLLIDERS`.
+    quick : sequence of int
+        Pairs with so many context variables are answered by a kernel, and left out.
+    """
+    if plan.variables > MOST_VARIABLES:
+        return {}
+    contexts = np.zeros(plan.variables, dtype=np.int64)
+    contexts[list(plan.contexts.positions)] = 1
+    slow = ~np.isin(contexts[:, None] + contexts, list(quick))
+    system = np.asarray(graphs & (contexts == 0) & (contexts == 0)[:, None], dtype=np.float64)
+    common, degree = system @ system, system.sum(axis=2)
+    triggers = np.asarray(graphs, dtype=np.float64) @ contexts
+    found = {} if phase == COLLIDERS else _levels(plan, graphs & slow, degree, common, triggers, phase)
+    if plan.collider_rule != "first":
+        found[COLLIDERS] = _votes(plan, graphs, slow, degree, common, triggers)
+    return {size: count for size, count in found.items() if count}
+
+
+def _levels(plan: Plan, edges: Bools, degree: Floats, common: Floats, triggers: Floats, size: int) -> dict[int, float]:
+    """Trials about edges, by the size of the sets: one end does not count among the neighbours of the other."""
+    others = np.maximum(degree - 1.0, 0.0)
+    inside = np.maximum(triggers[:, :, None], triggers[:, None, :])
+    last = min(int(others.max(initial=0.0)) + 1, plan.max_given)
+    found = {}
+    for s in range(size, last + 1):
+        without, within = _sets(others, common, s), inside * _sets(others, common, s - 1)
+        found[s] = _count(plan, np.where(edges, without, 0.0), np.where(edges, within, 0.0))
+    return found
+
+
+def _votes(plan: Plan, graphs: Bools, slow: Bools, degree: Floats, common: Floats, triggers: Floats) -> float:
+    """Trials about pairs without an edge that have a neighbour in common: all sets of neighbours."""
+    numbers = graphs.astype(np.float64)
+    asked = slow & ~graphs & (numbers @ numbers > 0.0)
+    sets = 2.0 ** np.minimum(degree, 60.0)
+    sets = np.minimum(sets[:, :, None] + sets[:, None, :] - 2.0 ** np.minimum(common, 60.0), MOST_SETS)
+    inside = np.maximum(triggers[:, :, None], triggers[:, None, :])
+    return _count(plan, np.where(asked, sets, 0.0), np.where(asked, inside * sets, 0.0))
+
+
+def _sets(degree: Floats, common: Floats, size: int) -> Floats:
+    """Sets of a size among the neighbours of one end or of the other, shape (graphs, N, N)."""
+    if size < 0:
+        return np.zeros_like(common)
+    found = np.asarray(comb(degree, size))
+    return np.asarray(np.maximum(found[:, :, None] + found[:, None, :] - comb(common, size), 0.0))
+
+
+def _count(plan: Plan, everywhere: Floats, inside: Floats) -> float:
+    """Every pair once; questions on all rows are asked once for all graphs, those inside a context for each."""
+    together = everywhere.sum(axis=0) if plan.rule is masked else everywhere.max(axis=0)
+    within = 0.0 if plan.rule is masked else inside.sum()
+    return float(np.triu(together, 1).sum() + within / 2.0)

@@ -1,0 +1,133 @@
+"""A time limit is kept by every method, the result says what was cut, the time left is honest. The clock is ours."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import causalcontext as cc
+from causalcontext import progress
+from causalcontext.independence.registry import find_test
+from causalcontext.independence.watched import joined
+from causalcontext.progress import Watch, nobody
+from causalcontext.questions import Outcomes
+from causalcontext.simulate import random_model
+
+TABLE = random_model(9, 0.6, seed=3, contexts=3).sample(600, 3)
+METHODS = ("pc-ac", "pc-m", "pc-p", "pc-b")
+
+
+class Clock:
+    """A clock that stands still unless a trial is run."""
+
+    now = 0.0
+
+
+class Slow:
+    """Partial correlations and changes as a test of one's own: every trial takes a second of our clock."""
+
+    name = "slow"
+
+    def prepare(self, data: Any, survey: Any) -> Any:
+        prepared = find_test("partial-correlation").prepare(data, survey)
+
+        class Prepared:
+            def answer(self, trials: Any) -> Outcomes:
+                Clock.now += len(trials)
+                return prepared.answer(trials)
+
+        return Prepared()
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    Clock.now = 0.0
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: Clock.now)
+    monkeypatch.setattr("causalcontext.independence.watched.FIRST_PART", 1)
+
+
+def search(method: str = "pc-ac", **options: Any) -> cc.ContextGraphs:
+    return cc.discover(TABLE, "R", method=method, test=Slow(), **options)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("limit", [30, 300])
+def test_a_limit_is_kept_and_the_result_says_what_was_cut(method: str, limit: int) -> None:
+    whole = search(method)
+    needed = Clock.now
+    Clock.now = 0.0
+    result = search(method, time_limit=limit)
+    if limit > needed:
+        assert result == whole
+        return
+    assert Clock.now <= limit + 40, "one part at most, the second search of pc-b included"
+    assert any("the time limit ended the search before" in note for note in result.notes)
+    assert "the time limit ended the search" in str(result)
+    assert sum(graph.adjacency.sum() for graph in result.graphs.values()) >= sum(
+        graph.adjacency.sum() for graph in whole.graphs.values()
+    ), "edges are removed by tests alone"
+    told = [result.explain(x, y) for x, y in itertools.combinations(result.names, 2)]
+    assert "colliders" in result.notes[0] or any("were tried)" in text or "before this pair" in text for text in told)
+
+
+def test_without_a_context() -> None:
+    result = cc.discover(TABLE.drop(columns="R"), test=Slow(), time_limit=20)
+    assert "the time limit ended the search before" in result.notes[0]
+
+
+def test_a_limit_that_is_not_met_changes_nothing() -> None:
+    assert search() == search(time_limit=1e6)
+
+
+@pytest.mark.parametrize(("nodes", "density", "seed"), [(9, 0.6, 3), (9, 0.4, 1), (8, 0.7, 5)])
+def test_the_time_left_is_honest(nodes: int, density: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a factor of two in the second half, give or take a tenth of the whole."""
+    seen: list[tuple[float, float]] = []
+
+    class Spy(Watch):
+        def answered(self, trials: int) -> None:
+            super().answered(trials)
+            seen.append((Clock.now, self.left() or 0.0))
+
+    monkeypatch.setattr(progress, "Watch", Spy)
+    cc.discover(random_model(nodes, density, seed=seed, contexts=3).sample(1000, seed), "R", test=Slow())
+    whole = Clock.now
+    late = [(now, left) for now, left in seen if 0.5 * whole < now < 0.95 * whole]
+    assert len(late) > 10
+    for now, left in late:
+        assert 0.5 * (whole - now) - 0.1 * whole <= left <= 2.0 * (whole - now) + 0.1 * whole
+
+
+def test_all_phases_are_told() -> None:
+    told = []
+    search(progress=lambda size, done, total: told.append(size))
+    assert told[0] == 0
+    watch = Watch(nobody)
+    watch.expect(progress.COLLIDERS, {progress.COLLIDERS: 10.0})
+    assert watch.left() is None, "nothing is done"
+    Clock.now += 4.0
+    watch.answered(2)
+    assert watch.left() == pytest.approx(5.0), "4.5 sets are new, 2 of them are done, 2 s each"
+
+
+def test_a_long_search_is_forecast_once() -> None:
+    said: list[str] = []
+    watch = Watch(nobody, say=said.append)
+    watch.expect(1, {1: 100.0})
+    Clock.now += 10.0
+    watch.answered(100)
+    for _ in range(2):
+        watch.expect(2, {2: 200.0, 3: 4000.0})
+    assert said == ["about 560 trials, some 56 s; with max_given=2 some 20 s"]
+
+
+def test_parts_are_joined_in_order() -> None:
+    parts = [Outcomes(*np.full((3, n), float(n)), np.full(n, n), np.zeros(n, np.int8)) for n in (1, 2)]
+    assert joined(parts).p.tolist() == [1.0, 2.0, 2.0]
+    assert joined(parts).label is None
+    labelled = Outcomes(*np.zeros((3, 1)), np.zeros(1, int), np.zeros(1, np.int8), np.ones(1, np.int8))
+    assert joined([*parts, labelled]).label.tolist() == [0, 0, 0, 1]
+    assert len(joined([]).p) == 0
