@@ -137,7 +137,9 @@ def test_every_end_of_a_pag_is_drawn_and_in_the_legend(driver, pages):
         assert words in legend
     assert "o-o" not in legend
     page.find("#compare").send_keys("dry")
-    assert "o-> | o-o" in page.text("#stage")  # evapotranspiration, left of radiation
+    assert "evapotransp… o-> | o-o radiation" in page.text("#stage")
+    tip = "return document.querySelector('g.edge[data-pair=\"1,3\"]').getAttribute('aria-label')"
+    assert page.run(tip).startswith("evapotranspiration o-> radiation in wet\nradiation o-o evapotranspiration in dry")
     assert page.complaints() == []
 
 

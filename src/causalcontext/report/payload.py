@@ -46,6 +46,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "context": None if shown.context is None else printable(shown.context),
         "contextVariables": list(context_variables(shown)),
         "contexts": [printable(str(value)) for value in shown.contexts],
+        "titles": [printable(_title(shown, value)) for value in shown.contexts],
         "rows": list(result.data.rows),
         "kinds": list(result.data.kinds),
         "alpha": result.settings.alpha,
@@ -167,6 +168,11 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
 def _warning(result: ContextGraphs) -> str:
     incomplete = "" if result.complete else "The search was interrupted: untested edges are still there. "
     return incomplete + " ".join(printable(note) for note in notes(result))
+
+
+def _title(result: ContextGraphs, value: Any) -> str:
+    """What the graph of a context is called."""
+    return "all rows" if result.context is None else context_words(result.context, value, result.settings.indicator)
 
 
 def _settings(result: ContextGraphs) -> list[tuple[str, str]]:

@@ -29,10 +29,16 @@
   const rank = (end) => "-ox+>".indexOf(end === "<" ? ">" : end);
   const towardsArrow = (mark) => rank(mark[0]) > rank(mark[2]) ? turned(mark) : mark;
   const dashes = (mark) => mark.includes("x") ? "8 5" : mark === "<->" ? "18 6" : "";
-  const markText = (mark, i, j) => mark[0] === "<" && mark[2] !== ">" ? `${data.names[j]} ${turned(mark)} ${data.names[i]}` : `${data.names[i]} ${mark} ${data.names[j]}`;
+  const backwards = (mark) => mark[0] === "<" && mark[2] !== ">";
+  const markText = (mark, i, j) => backwards(mark) ? `${data.names[j]} ${turned(mark)} ${data.names[i]}` : `${data.names[i]} ${mark} ${data.names[j]}`;
+  // Bare marks would be read from left to right, wherever their variables stand; between two names they can be read one way only.
+  function twoMarks(marks, i, j) {
+    const turn = backwards(marks[0]), [first, second] = (turn ? [j, i] : [i, j]).map((place) => short(data.names[place], 12));
+    return `${first} ${marks.map((mark) => turn ? turned(mark) : mark).join(" | ")} ${second}`;
+  }
   const having = (pair) => data.graphs.map((graph, place) => graph[pair] ? place : -1).filter((place) => place >= 0);
   const colour = (place) => `var(--c${data.contexts.length <= 6 ? place : 0})`;
-  const titleOf = (place) => data.context === null ? "all rows" : `${data.context} = ${data.contexts[place]}`;
+  const titleOf = (place) => data.titles[place];
 
   // What lies on a path from the cause to the effect that were asked for: the contexts are held, unless one is the cause.
   const mayCause = (mark, forward) => (forward ? mark[0] : mark[2]) !== (forward ? "<" : ">");
@@ -79,10 +85,10 @@
     const marks = [a, b].map((place) => data.graphs[place][pair] || "");
     if (!marks[0] && !marks[1]) return null;
     const shades = data.contexts.length <= 6 ? [colour(a), colour(b)] : ["var(--c0)", "var(--c1)"];
-    const same = marks[0] === marks[1], [i, j] = ends(pair), backwards = data.boxes[i][0] > data.boxes[j][0];
+    const same = marks[0] === marks[1], [i, j] = ends(pair), two = marks[0] && marks[1] && !same;
     return { pair, mark: marks[0] || marks[1], places: [a, b].filter((place, number) => marks[number]),
-      colours: same ? ["var(--pale)"] : shades.filter((shade, number) => marks[number]),
-      label: marks[0] && marks[1] && !same ? marks.map((mark) => backwards ? turned(mark) : mark).join(" | ") : "" };
+      colours: same ? ["var(--pale)"] : shades.filter((shade, number) => marks[number]), marks: two ? marks : null,
+      label: two ? twoMarks(marks, i, j) : "" };
   }
   const short = (text, most) => [...text].length <= most ? text : [...text].slice(0, most - 1).join("") + "…";
   function strengthOf(stroke) {
@@ -195,7 +201,8 @@
     if (stroke.ghost) return `${data.names[i]} and ${data.names[j]}: missing here, present in ${having(stroke.pair).map((place) => data.contexts[place]).join(", ")}`;
     const where = data.context === null ? "" : ` in ${stroke.places.map((place) => data.contexts[place]).join(", ")}`;
     const size = strength === null ? "not measured" : number(strength);
-    return `${markText(stroke.mark, i, j)}${where}\nstrength ${size}${doubt ? "\nuncertain" : ""}`;
+    const text = stroke.marks ? stroke.places.map((place, number) => `${markText(stroke.marks[number], i, j)} in ${data.contexts[place]}`).join("\n") : `${markText(stroke.mark, i, j)}${where}`;
+    return `${text}\nstrength ${size}${doubt ? "\nuncertain" : ""}`;
   }
 
   // Pointer, keyboard, tooltips.
