@@ -147,6 +147,8 @@ def discover(
         task = Task(prepared, data, survey, links, settings, chosen.score, chosen.threads, advance,
                     Support(data, settings.alpha), device)  # fmt: skip
         outcome = run_method(chosen.method, task)
+    if advance.over and not outcome.complete:
+        outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     result = _result(task, outcome, (device_note,) if device_note else ())
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)

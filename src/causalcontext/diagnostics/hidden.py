@@ -20,6 +20,7 @@ from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
+from causalcontext.progress import Watch, nobody
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
 
@@ -58,7 +59,7 @@ def _cautious(result: ContextGraphs, rows: Dataset, prepared: PreparedTest) -> E
     """The ends that fci-ac finds with the same settings, shape (contexts, N, N)."""
     settings = result.settings
     task = Task(prepared, rows, take_survey(rows), settings.knowledge.links(result.names), settings, ScoreOptions(), 1,
-                lambda *_: None, Support(rows, settings.alpha))  # fmt: skip
+                Watch(nobody), Support(rows, settings.alpha))  # fmt: skip
     return run_method("fci-ac", task).ends
 
 

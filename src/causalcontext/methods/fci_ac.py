@@ -10,7 +10,6 @@ from causalcontext.methods.task import Outcome, Task
 from causalcontext.questions import adaptive
 from causalcontext.results.log import TrialLog
 from causalcontext.search.fci import Caution, fci
-from causalcontext.search.split import SplitSearch
 
 
 def fci_ac(task: Task) -> Outcome:
@@ -22,6 +21,6 @@ def fci_ac(task: Task) -> Outcome:
     across = task.support.trusted if settings.orientation == "across" else None
     plan = replace(task.plan(adaptive, task.cells, "always", across), kind=Kind.PAG)
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)
-    found = fci(SplitSearch(task.prepared, task.n_jobs), plan, caution, task.n_jobs, task.advance)
+    found = fci(task.search(), plan, caution, task.n_jobs, task.advance)
     log = TrialLog.from_ledger(plan, found.ledger, len(contexts.cells), task.prepared.labels)
     return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, found.doubts, kind=Kind.PAG)

@@ -45,9 +45,12 @@ class Task:
             across: Trusted | None = None) -> tuple[Found, TrialLog]:  # fmt: skip
         """Search the graphs of some cells, with a rule for the rows that answer."""
         plan = self.plan(rule, cells, masked_scope, across)
-        search = SplitSearch(Watched(self.prepared, self.advance), self.n_jobs, self.device)
-        found = algorithm_1(search, plan, self.n_jobs, self.advance, self._expect(plan))
+        found = algorithm_1(self.search(), plan, self.n_jobs, self.advance, self._expect(plan))
         return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.contexts.cells), self.prepared.labels)
+
+    def search(self) -> SplitSearch:
+        """The test as a search of levels; the watch hears how it gets on."""
+        return SplitSearch(Watched(self.prepared, self.advance), self.n_jobs, self.device)
 
     def _expect(self, plan: Plan) -> Expect:
         """Tells the watch how many trials are ahead; those that a kernel answers take no time to speak of."""
