@@ -8,7 +8,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
 from causalcontext.diagnostics.hidden import unconfirmed_causes
-from causalcontext.diagnostics.overlap import determinism, overlap
+from causalcontext.diagnostics.overlap import determinism, ranked_overlap
 from causalcontext.diagnostics.power import near_misses, rows_and_power, untestable_pairs
 from causalcontext.diagnostics.selection import selection_bias
 from causalcontext.diagnostics.vanishing import vanishing_edges
@@ -18,15 +18,23 @@ CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, large_cycles, near_misses,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
-    unconfirmed_causes, vanishing_edges, determinism, overlap,
+    unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
 )  # fmt: skip
+
+RANKS = ("deterministic context", "untestable", "missing edge", "cancellation", "assumptions", "rows", "overlap",
+         "selection bias", "near miss", "large cycles")  # fmt: skip
 
 
 def diagnose(result: ContextGraphs) -> Diagnosis:
-    """The findings of every check, the most severe first, otherwise in the order of the checks."""
+    """The findings of every check, the most severe first, then by what they are about (`RANKS`)."""
     found = [finding for check in CHECKS for finding in check(result)] if result.context is not None else []
     found += _of_rows(result)
-    return Diagnosis(tuple(sorted(found, key=lambda finding: -finding.severity)))
+    return Diagnosis(tuple(sorted(found, key=_rank)))
+
+
+def _rank(finding: Finding) -> tuple[int, int]:
+    """Severe ones first, then those that bear on what differs between contexts."""
+    return -finding.severity, RANKS.index(finding.topic) if finding.topic in RANKS else len(RANKS)
 
 
 def _of_rows(result: ContextGraphs) -> list[Finding]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from html import escape
 from typing import Any
 
 import pandas as pd
+
+MOST_SHOWN = 12
+"""Findings that are printed; the table has all of them."""
+NOTHING = "nothing to report"
 
 
 class Severity(IntEnum):
@@ -68,4 +73,20 @@ class Diagnosis:
         return len(self.findings)
 
     def __str__(self) -> str:
-        return "\n".join(str(finding) for finding in self.findings) or "nothing to report"
+        lines = [str(finding) for finding in self.findings[:MOST_SHOWN]]
+        if len(self.findings) > MOST_SHOWN:
+            lines.append(f"... and {len(self.findings) - MOST_SHOWN} more, less severe; see to_frame()")
+        return "\n".join(lines) or NOTHING
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(f.severity.name.lower())}</td><td>{escape(f.topic)}</td>"
+            f"<td style='text-align:left'>{escape(f.message)}{_html_advice(f.advice)}</td></tr>"
+            for f in self.findings
+        )
+        head = "<thead><tr><th>severity</th><th>topic</th><th style='text-align:left'>finding</th></tr></thead>"
+        return f"<table>{head}<tbody>{rows}</tbody></table>" if rows else f"<p>{NOTHING}</p>"
+
+
+def _html_advice(advice: str) -> str:
+    return f"<br><small>{escape(advice)}</small>" if advice else ""

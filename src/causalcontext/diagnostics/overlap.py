@@ -15,6 +15,7 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 
 LITTLE_OVERLAP = 0.1
+MOST_COLUMNS = 3
 
 
 def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
@@ -33,6 +34,16 @@ def overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
                 yield from _apart(rows, position, context, levels)
 
 
+def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
+    """The variables that are apart between most values of a context, and how many more there are."""
+    found = sorted(overlap(result, rows), key=lambda finding: (-finding.evidence["pairs"], finding.evidence["overlap"]))
+    yield from found[:MOST_COLUMNS]
+    if len(found) > MOST_COLUMNS:
+        names = ", ".join(finding.evidence["column"] for finding in found[MOST_COLUMNS:])
+        message = f"{len(found) - MOST_COLUMNS} more variables hardly overlap between some contexts: {names}"
+        yield Finding("overlap", Severity.NOTE, message)
+
+
 def _deterministic(found: StepFunction) -> Finding:
     message = (f"{found.context} is a function of {found.column} without a single exception; given "
                f"{found.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
@@ -43,17 +54,21 @@ def _deterministic(found: StepFunction) -> Finding:
 
 
 def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) -> Iterator[Finding]:
-    """The pairs of values of a context between which the usual values of a column hardly overlap."""
+    """The values of a context between which the usual values of a column hardly overlap, in one finding."""
     name, column = data.names[position], np.asarray(data.columns[position], dtype=np.float64)
     boxes = [_box(column[np.asarray(data.columns[context]) == level]) for level in range(len(levels))]
-    for a, b in combinations(range(len(boxes)), 2):
-        share = _shared(boxes[a], boxes[b])
-        if share < LITTLE_OVERLAP:
-            pair = (levels[a], levels[b])
-            message = f"the usual values of {name} hardly overlap between {pair[0]} and {pair[1]} ({share:.0%})"
-            advice = "differences between these contexts that rest on it are extrapolated"
-            evidence = {"column": name, "contexts": pair, "overlap": share}
-            yield Finding("overlap", Severity.CAUTION, message, advice, evidence)
+    shares = {(a, b): _shared(boxes[a], boxes[b]) for a, b in combinations(range(len(boxes)), 2)}
+    little = sorted((share, pair) for pair, share in shares.items() if share < LITTLE_OVERLAP)
+    if not little:
+        return
+    share, (a, b) = little[0]
+    where = f"between {levels[a]} and {levels[b]} ({share:.0%})"
+    if len(little) > 1:
+        where = f"between {len(little)} of {len(shares)} pairs of contexts, most of all {where}"
+    message = f"the usual values of {name} hardly overlap {where}"
+    advice = "differences between these contexts that rest on it are extrapolated"
+    evidence = {"column": name, "contexts": (levels[a], levels[b]), "overlap": share, "pairs": len(little)}
+    yield Finding("overlap", Severity.CAUTION, message, advice, evidence)
 
 
 def _box(values: Floats) -> tuple[float, float]:

@@ -15,7 +15,9 @@ from causalcontext.search.ledger import pairs_at
 
 LARGE_EFFECT = 0.3
 POWER = 0.8
-NEAR = 5.0
+KEPT, REMOVED = 1.25, 1.1
+"""An edge was kept by a hair if p > alpha / 1.25, and a link at a context removed by one if p < 1.1 alpha."""
+MOST_NEAR = 3
 MOST_LISTED = 10
 
 
@@ -65,20 +67,26 @@ def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def near_misses(result: ContextGraphs) -> Iterator[Finding]:
-    """Decisions with α/5 < p < 5α, links at the context first: a missed one silences the context's information."""
+    """Edges that were kept by a hair, and links at a context that were removed by one: those silence the context.
+
+    Among many pairs without a link some p-values are close to alpha by chance, so the margins are narrow.
+    """
     alpha, log = result.settings.alpha, result.log
+    contexts = result.cells.positions
     tests: dict[tuple[int, float], list[int]] = {}  # one test may decide in several contexts
     for slots, found in log.blocks():
-        decided = np.isin(found.decision, (Decision.PRESENT, Decision.ABSENT))
-        near = (found.p > alpha / NEAR) & (found.p < alpha * NEAR) & decided
+        first, second = pairs_at(slots, len(result.names))
+        at_context = np.isin(first, contexts) | np.isin(second, contexts)
+        kept = (found.decision == Decision.PRESENT) & (found.p > alpha / KEPT)
+        near = kept | ((found.decision == Decision.ABSENT) & (found.p < alpha * REMOVED) & at_context)
         for place, k in zip(*(index.tolist() for index in np.nonzero(near)), strict=True):
             tests.setdefault((int(slots[k]), float(found.p[place, k])), []).append(place)
     pairs = dict(zip(sorted({slot for slot, _ in tests}), _pairs(result, tests), strict=True))
-    order = sorted(tests, key=lambda test: (set(pairs[test[0]]).isdisjoint(result.cells.positions), test[1]))
-    for slot, p in order[:MOST_LISTED]:
+    order = sorted(tests, key=lambda test: (set(pairs[test[0]]).isdisjoint(contexts), test[1]))
+    for slot, p in order[:MOST_NEAR]:
         yield _near_miss(result, tests[slot, p], slot, *pairs[slot])
-    if len(order) > MOST_LISTED:
-        yield Finding("near miss", Severity.NOTE, f"{len(order) - MOST_LISTED} more decisions were close; see tests()")
+    if len(order) > MOST_NEAR:
+        yield Finding("near miss", Severity.NOTE, f"{len(order) - MOST_NEAR} more decisions were close; see tests()")
 
 
 def _pairs(result: ContextGraphs, tests: Collection[tuple[int, float]]) -> list[tuple[int, int]]:

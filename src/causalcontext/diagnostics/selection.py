@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,12 @@ from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.arrays import Bools
 from causalcontext.questions import masked
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.verdicts import Inside, inside_words, why_inside_only
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.plan import Plan
 from causalcontext.search.split import SplitSearch
+
+MOST_NAMED = 3
 
 
 def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
@@ -22,13 +26,30 @@ def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
     yield from _possible_causes(result)
     if result.settings.method != "pc-ac" or result.prepared is None:
         return
-    inside = _masked_edges(result, result.prepared)
-    for place, value in enumerate(result.contexts):
-        for x, y in zip(*np.nonzero(np.triu(inside[place] & ~result.graphs[value].adjacency)), strict=True):
-            pair = (result.names[x], result.names[y])
-            message = f"within {value} alone {pair[0]} and {pair[1]} look adjacent: selection by {result.context}"
-            evidence = {"x": pair[0], "y": pair[1], "context": value}
-            yield Finding("selection bias", Severity.NOTE, message, "masking would add this edge", evidence)
+    found = np.stack([graph.adjacency for graph in result.graphs.values()])
+    inside = np.triu(_masked_edges(result, result.prepared) & ~found)
+    for x, y in sorted(zip(*np.nonzero(inside.any(axis=0)), strict=True), key=lambda pair: -inside[:, *pair].sum()):
+        yield _only_inside(result, int(x), int(y), np.flatnonzero(inside[:, x, y]).tolist())
+
+
+def _only_inside(result: ContextGraphs, x: int, y: int, places: list[int]) -> Finding:
+    """A pair that looks adjacent inside contexts alone."""
+    pair, values = (result.names[x], result.names[y]), tuple(result.contexts[place] for place in places)
+    reason = why_inside_only(result)
+    message = f"within {_listed(values, result)} alone {pair[0]} and {pair[1]} look adjacent: {inside_words(result)}"
+    evidence = {"x": pair[0], "y": pair[1], "context": values[0], "contexts": values}
+    if reason is Inside.SELECTION:
+        return Finding(reason.value, Severity.NOTE, message, "masking would add this edge", evidence)
+    advice = "compare with method='pc-m', which looks at the contexts alone"
+    return Finding(reason.value, Severity.CAUTION, message, advice, evidence)
+
+
+def _listed(values: tuple[Any, ...], result: ContextGraphs) -> str:
+    """Contexts in words."""
+    if len(values) == len(result.contexts):
+        return "each context"
+    more = f" and {len(values) - MOST_NAMED} more" if len(values) > MOST_NAMED else ""
+    return ", ".join(map(str, values[:MOST_NAMED])) + more
 
 
 def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:

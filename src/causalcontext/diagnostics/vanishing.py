@@ -9,9 +9,10 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
-from causalcontext.graphs.ends import Kind, as_written, mark_of
+from causalcontext.graphs.ends import Ends, Kind, as_written, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import conditions
+from causalcontext.results.verdicts import Said, SaidByChanges
 
 TOPIC = "missing edge"
 WORDS = {
@@ -30,29 +31,50 @@ ADVICE = {
     Cause.FEW_ROWS: "do not read it as a difference between contexts; see labels() and changes()",
     Cause.UNDECIDED: "do not read it as a change of mechanism without other evidence",
 }
+UNCLEAR = "the slopes do not differ clearly"
+DOUBTS = {
+    "it shows there too": "it shows there too (its slope is far from 0)",
+    "no change if it points the other way": "with the arrow turned around nothing differs",
+}
+MOST_NAMED = 3
+MOST_EDGES = 5
 RANK = (Cause.SINGULAR, Cause.SUPPORT, Cause.FEW_ROWS, Cause.UNDECIDED, Cause.MECHANISM)
 """Which verdict counts where an edge has no direction: the one that trusts the absence least."""
 
 
 def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
-    """One finding for every missing edge of a context, compared with the largest context that has it."""
+    """Edges that some contexts lack: those that stand first, then a few that are in doubt, and how many more are."""
+    found = list(_by_edge(result, rows))
+    yield from (finding for finding in found if finding.severity is Severity.NOTE)
+    doubtful = [finding for finding in found if finding.severity is not Severity.NOTE]
+    yield from doubtful[:MOST_EDGES]
+    more = list(dict.fromkeys(f"{f.evidence['source']} - {f.evidence['target']}" for f in doubtful[MOST_EDGES:]))
+    if more:
+        message = f"{len(more)} more edges that some contexts lack are in doubt: {', '.join(more)}"
+        evidence = {"source": "", "target": "", "cause": "several", "edges": tuple(more)}
+        yield Finding(TOPIC, Severity.CAUTION, message, "see changes() and explain() for them", evidence)
+
+
+def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
+    """One finding for every edge and every reason why contexts lack it, compared with the largest that has it."""
     support = Support(rows, result.settings.alpha)
     ends = np.stack([result.graphs[value].ends for value in result.contexts])
-    contexts = result.cells.positions
+    contexts, sayings = result.cells.positions, SaidByChanges(result)
     for x, y in zip(*np.nonzero(np.triu(ends.any(axis=0))), strict=True):
         if x in contexts or y in contexts:
             continue
         has = np.flatnonzero(ends[:, x, y]).tolist()
-        told: set[MatchedSupport] = set()  # cells that differ in other context variables share a comparison
+        told: dict[tuple[Cause | None, Said | None], list[tuple[MatchedSupport, int, int]]] = {}
         for absent in np.flatnonzero(ends[:, x, y] == 0).tolist():
             present = _nearest(result, has, absent)
             source, target = as_written(ends[present], int(x), int(y))
-            mark = mark_of(ends[present], source, target)
-            settled = mark == "-->" and result.union.kind is Kind.PATTERN
+            settled = mark_of(ends[present], source, target) == "-->" and result.union.kind is Kind.PATTERN
             verdict = _verdict(result, support, source, target, settled, present, absent)
-            if verdict not in told or len(contexts) == 1:
-                yield _finding(result, (source, target, mark), verdict, present, absent)
-            told.add(verdict)
+            said = sayings.about(source, target, present, absent)
+            key = None if said is not None and said.doubt else verdict.cause  # a doubt is one, whatever the support
+            told.setdefault((key, said), []).append((verdict, present, absent))
+        for (_, said), places in told.items():
+            yield _finding(result, ends, (int(x), int(y)), said, places)
 
 
 def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
@@ -60,18 +82,40 @@ def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
     return min(having, key=lambda g: (len(result.cells.differing(g, absent)), -result.data.rows[g], g))
 
 
-def _finding(result: ContextGraphs, link: tuple[int, int, str], verdict: MatchedSupport, present: int,
-             absent: int) -> Finding:  # fmt: skip
-    x, y, mark = link
-    edge = f"{result.names[x]} {mark} {result.names[y]}"
-    here, there = result.contexts[present], result.contexts[absent]
-    severity = Severity.NOTE if verdict.cause is Cause.MECHANISM else Severity.CAUTION
-    evidence = {"source": result.names[x], "target": result.names[y], "present": here, "absent": there,
-                "cause": verdict.cause.value, "p": verdict.p, "matched rows": verdict.rows,
-                "variance ratio": verdict.variance_ratio, "power": verdict.power}  # fmt: skip
-    words = WORDS if result.union.kind is Kind.PATTERN else WORDS_IN_PAG
-    message = f"{edge} is in {here} and not in {there}: it {words[verdict.cause]}"
-    return Finding(TOPIC, severity, message, ADVICE.get(verdict.cause, ""), evidence)
+def _finding(result: ContextGraphs, ends: Ends, pair: tuple[int, int], said: Said | None,
+             places: list[tuple[MatchedSupport, int, int]]) -> Finding:  # fmt: skip
+    """What is said about an edge in all contexts that lack it for one reason."""
+    verdict, present, _ = places[0]
+    x, y = as_written(ends[present], *pair)
+    edge = f"{result.names[x]} {mark_of(ends[present], x, y)} {result.names[y]}"
+    here, without = result.contexts[present], tuple(result.contexts[place] for *_, place in places)
+    doubt = _doubt(verdict, said)
+    trusted = verdict.cause is Cause.MECHANISM and not doubt
+    words_of = WORDS if result.union.kind is Kind.PATTERN else WORDS_IN_PAG
+    evidence = {"source": result.names[x], "target": result.names[y], "present": here, "absent": without[0],
+                "all absent": without, "cause": verdict.cause.value, "doubt": doubt, "p": verdict.p,
+                "matched rows": verdict.rows, "variance ratio": verdict.variance_ratio,
+                "power": verdict.power}  # fmt: skip
+    more = f", {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
+    where = f"{edge} is in {here} and not in {', '.join(map(str, without[:MOST_NAMED]))}{more}"
+    words = f"no change to claim, since {DOUBTS.get(doubt, doubt)}" if doubt else f"it {words_of[verdict.cause]}"
+    return Finding(TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", _advice(verdict, said),
+                   evidence)  # fmt: skip
+
+
+def _doubt(verdict: MatchedSupport, said: Said | None) -> str:
+    """What speaks against a change of mechanism, as `changes` sees it."""
+    if said is None or said.claimed or said.doubt:
+        return "" if said is None else said.doubt
+    return UNCLEAR if verdict.cause is Cause.MECHANISM else ""
+
+
+def _advice(verdict: MatchedSupport, said: Said | None) -> str:
+    """What to do; where `changes` claims what the support does not bear out, that is said too."""
+    advice = "" if said is not None and said.doubt else ADVICE.get(verdict.cause, "")
+    if said is None or not advice:
+        return advice
+    return f"{advice}; changes() claims it by its slopes alone" if said.claimed else advice
 
 
 def _verdict(

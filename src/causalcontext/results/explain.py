@@ -12,6 +12,7 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.log import Decision, Entry
 from causalcontext.results.origins import meaning, origin_words
+from causalcontext.results.verdicts import inside_words
 from causalcontext.results.words import fixed_words, p_words
 
 
@@ -57,7 +58,7 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
         story = f"{x} and {y} are independent{where}, {p}"
     else:
         story = f"{x} and {y} are dependent in every test, least so{where}, {p}"
-    return f"{head}: {story}{_other_view(result, x, y, place)}{_untested(entry)}."
+    return f"{head}: {story}{_other_view(result, x, y, place, decision)}{_untested(entry)}."
 
 
 def _given(result: ContextGraphs, entry: Entry) -> str:
@@ -71,8 +72,11 @@ def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
     return f"among the {n} rows with {fixed_words(fixed, result.settings.indicator)}"
 
 
-def _other_view(result: ContextGraphs, x: str, y: str, place: int) -> str:
-    """The same question on the other rows, where it can be asked: all of them, or those of the context."""
+def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Decision) -> str:
+    """The same question on the other rows, where it can be asked: all of them, or those of the context.
+
+    Where the other rows say something else than the graph does, it is said why the graph does not follow them.
+    """
     asked, contexts = result.log.trial(place, result.position(x), result.position(y)), result.cells.positions
     if result.prepared is None or not contexts or set(contexts).intersection((asked.x, asked.y, *asked.given)):
         return ""
@@ -81,7 +85,23 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int) -> str:
     else:
         view, words = result.cells.number(result.cells.cell(place)), f"within {result.contexts[place]}"
     p = float(result.prepared.answer([asked._replace(view=view)]).p[0])
-    return f"; {words} " + ("it could not be tested" if np.isnan(p) else p_words(p))
+    if np.isnan(p):
+        return f"; {words} it could not be tested"
+    dependent = p <= result.settings.alpha
+    if dependent == (decision is Decision.PRESENT):
+        return f"; {words} {p_words(p)}"
+    reason = _only_there(result, asked.view) if dependent else _hidden_inside(asked.view)
+    return f"; {words} {p_words(p)}, {reason}"
+
+
+def _hidden_inside(view: int) -> str:
+    """An edge that the other rows do not show."""
+    return "which does not show it: " + ("mixing the contexts hides it" if view else "these rows alone are not enough")
+
+
+def _only_there(result: ContextGraphs, view: int) -> str:
+    """A dependence that only the other rows show."""
+    return "which the other contexts make" if view else inside_words(result)
 
 
 def _untested(entry: Entry) -> str:

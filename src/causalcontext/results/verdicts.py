@@ -1,0 +1,71 @@
+"""What is said about a pair, decided once: `explain`, `changes`, `diagnose` and the report all ask here.
+
+Two questions have several answers that sound alike. A pair may be dependent inside contexts and not on all rows, for
+the context selects rows, or the dependences of the contexts cancel. And an edge that one context lacks may be a change,
+or show there all the same.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from causalcontext.graphs.ends import may_cause
+from causalcontext.results.contexts import ContextGraphs
+
+
+class Inside(StrEnum):
+    """Why a pair is dependent inside contexts and independent on all rows."""
+
+    SELECTION = "selection bias"
+    CANCELLATION = "cancellation"
+
+
+INSIDE_WORDS = {
+    Inside.SELECTION: "selection by {context} can make this",
+    Inside.CANCELLATION: "nothing causes {context}, so no rows are selected: the contexts agree, the pool does not "
+    "(Simpson's paradox)",
+}
+
+
+def why_inside_only(result: ContextGraphs) -> Inside:
+    """Selection needs a context that something may cause; what is known about it counts."""
+    may = may_cause(result.union.ends)[:, list(result.cells.positions)]
+    return Inside.SELECTION if may.any() else Inside.CANCELLATION
+
+
+def inside_words(result: ContextGraphs) -> str:
+    """The same in a sentence."""
+    return INSIDE_WORDS[why_inside_only(result)].format(context=result.context)
+
+
+class Said(NamedTuple):
+    """What `changes` says about an edge that one of two contexts lacks: whether it is claimed, and what it doubts."""
+
+    claimed: bool
+    doubt: str
+
+
+class SaidByChanges:
+    """What `changes` says about edges that one of two contexts lacks; every two contexts are compared once."""
+
+    def __init__(self, result: ContextGraphs) -> None:
+        self._result = result
+        self._known: dict[tuple[int, int], dict[frozenset[str], Said]] = {}
+
+    def about(self, x: int, y: int, present: int, absent: int) -> Said | None:
+        """What is said about a pair; None where there is nothing to go by."""
+        result = self._result
+        if result.moments is None or result.context is None:
+            return None
+        places = min(present, absent), max(present, absent)
+        if places not in self._known:
+            found = result.changes(*(result.contexts[place] for place in places))
+            edges = found[found["kind"] == "edge"]
+            self._known[places] = {
+                frozenset((source, target)): Said(bool(claimed), str(doubt))
+                for source, target, claimed, doubt in edges[["source", "target", "claimed", "doubt"]]
+                .to_numpy()
+                .tolist()
+            }
+        return self._known[places].get(frozenset((result.names[x], result.names[y])))
