@@ -184,6 +184,7 @@ def main() -> None:
     options.add_argument("--longest", type=float, default=LONGEST, help="seconds until a signal comes, at most")
     options.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     chosen = options.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in its background ignore Ctrl-C
     if chosen.here:
         interrupt(chosen.family, chosen.signals, chosen.seed, chosen.longest)
         return
