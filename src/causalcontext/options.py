@@ -97,7 +97,7 @@ class Options:
         check_level("alpha", self.alpha)
         if self.max_given is not None:
             check_whole("max_given", self.max_given, 0, ", or None for no limit")
-        check_whole("seed", self.seed)
+        check_whole("seed", self.seed, 0)
         check_jobs(self.n_jobs)
         check_choice("device", self.device, DEVICES)
         check_choice("masked_scope", self.masked_scope, SCOPES)

@@ -1,0 +1,242 @@
+"""A seeded fuzzer: any table, any options, damaged files, and changes of a table that must change nothing.
+
+    python tests/fuzz/fuzzer.py [--seed 0] [--minutes 3] [--case 17]
+
+Allowed outcomes are a result that can be used, or an error that the library raises on purpose; a warning from below, any
+other exception, a crash or a case that takes longer than a minute is a failure. Every case has a number, which runs it
+again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+import signal
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import causalcontext as cc
+from causalcontext.data.files import read_file
+from causalcontext.knowledge import Knowledge
+from causalcontext.simulate import random_model
+from causalcontext.study import Design
+from ugly import Random, in_some_library, some_options, ugly_table
+
+LONGEST = 60
+"""Seconds that a case may take."""
+
+
+def any_table(random: Random) -> str:
+    """A search on an ugly table, and everything that a result can show."""
+    table, context = ugly_table(random)
+    given, more = in_some_library(table, random)
+    result = cc.discover(given, context, **more, **some_options(random))
+    use(result)
+    return "result"
+
+
+def use(result: cc.ContextGraphs) -> None:
+    """Look at everything."""
+    str(result), repr(result), result.edges(), result.tests(), result.scores(), str(result.diagnose())
+    for x in result.names[:3]:
+        for y in result.names[-2:]:
+            if x != y:
+                result.explain(x, y)
+    if result.context is not None and len(result.contexts) > 1 and result.moments is not None:
+        result.labels(), result.changes(*result.contexts[:2])
+    assert pickle.loads(pickle.dumps(result)) == result
+    with tempfile.TemporaryDirectory() as folder:
+        result.save(Path(folder, "r.json"))
+        assert cc.load(Path(folder, "r.json")) == result
+
+
+def unchanged(random: Random) -> str:
+    """Columns, rows, names, units, libraries, threads and files change nothing."""
+    contexts = int(random.integers(2, 4))
+    model = random_model(int(random.integers(4, 8)), 0.5, seed=random, contexts=contexts)
+    table = model.sample(int(random.choice([200, 500])), random)
+    options: dict[str, Any] = {"max_given": 2, "test": str(random.choice(["partial-correlation", "auto"]))}
+    options["method"] = str(random.choice(["pc-ac", "pc-ac", "pc-m", "pc-p", "pc-b"]))
+    before = marks(cc.discover(table, "R", **options))
+    name = str(random.choice(list(CHANGES)))
+    after = CHANGES[name](table, options, random)
+    assert before == after, f"{name}: {sorted(set(before.items()) ^ set(after.items()), key=str)[:4]}"
+    return name
+
+
+def marks(result: cc.ContextGraphs, names: dict[str, str] | None = None) -> dict[Any, str]:
+    """The mark of every pair in every context, by the names that the variables had."""
+    was = {name: name for name in result.names} | {new: old for old, new in (names or {}).items()}
+    return {
+        (str(value), was[x], was[y]): graph.mark(x, y)
+        for value, graph in result.graphs.items()
+        for x in result.names
+        for y in result.names
+        if x != y
+    }
+
+
+def _columns(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict[Any, str]:
+    return marks(cc.discover(table[random.permutation(table.columns).tolist()], "R", **options))
+
+
+def _rows(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict[Any, str]:
+    return marks(cc.discover(table.iloc[random.permutation(len(table))], "R", **options))
+
+
+def _names(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict[Any, str]:
+    new = {name: f"Z{name}" for name in table.columns}  # the order of the names stays: it seeds what tests draw
+    if options["test"] != "partial-correlation":
+        new = {name: name for name in table.columns}
+    return marks(cc.discover(table.rename(columns=new), new["R"], **options), new)
+
+
+def _labels(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict[Any, str]:
+    labelled = table.assign(R=[f"level {value}" for value in table["R"]])
+    found = marks(cc.discover(labelled, "R", **options))
+    return {(value.removeprefix("level "), x, y): mark for (value, x, y), mark in found.items()}
+
+
+def _affine(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict[Any, str]:
+    system = [name for name in table.columns if name != "R"]
+    factors = 2.0 ** random.integers(-20, 20, len(system)) * random.choice([-1.0, 1.0], len(system))
+    moved = table.assign(**{name: table[name] * factor for name, factor in zip(system, factors, strict=True)})
+    return marks(cc.discover(moved, "R", **options))
+
+
+def _library(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict[Any, str]:
+    form: Callable[[pd.DataFrame], Any] = [pl.from_pandas, pa.Table.from_pandas, dict][int(random.integers(3))]
+    return marks(cc.discover(form(table), "R", **options))
+
+
+def _threads(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict[Any, str]:
+    return marks(cc.discover(table, "R", n_jobs=2, **options))
+
+
+def _files(table: pd.DataFrame, options: dict[str, Any], random: Random) -> dict[Any, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        ending = str(random.choice(["csv", "tsv", "csv.gz", "parquet"]))
+        path = Path(folder, f"t.{ending}")
+        if ending == "parquet":
+            table.to_parquet(path)
+        else:
+            table.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
+        return marks(cc.discover(read_file(path), "R", **options))
+
+
+CHANGES: dict[str, Callable[[pd.DataFrame, dict[str, Any], Random], dict[Any, str]]] = {
+    "columns": _columns, "rows": _rows, "names": _names, "labels": _labels, "units": _affine, "library": _library,
+    "threads": _threads, "files": _files,
+}  # fmt: skip
+
+
+def damaged_file(random: Random) -> str:
+    """A result, table, knowledge or design whose bytes were changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        kind = str(random.choice(["r.json", "t.csv", "t.csv.gz", "t.parquet", "k.toml", "d.toml"]))
+        path = Path(folder, kind)
+        _write(path)
+        path.write_bytes(_damaged(path.read_bytes(), random))
+        read: dict[str, Callable[[Path], Any]] = {
+            "r.json": lambda file: use(cc.load(file)), "k.toml": Knowledge.from_toml, "d.toml": Design.from_toml,
+        }  # fmt: skip
+        read.get(kind, read_file)(path)
+    return kind
+
+
+def _write(path: Path) -> None:
+    table = cc.examples.soil_moisture(60, seed=1)
+    if path.name == "r.json":
+        cc.discover(table, "soil", test="partial-correlation", max_given=1).save(path)
+    elif path.suffix == ".toml":
+        path.write_text('roots = ["X"]\nrequired = [["X", "Y"]]\n' if path.name == "k.toml" else
+                        'repeats = 3\nmethods = ["pc-ac"]\n[setting]\nsamples = [200, 500]\nnodes = 6\n')  # fmt: skip
+    elif path.suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False)
+
+
+def _damaged(content: bytes, random: Random) -> bytes:
+    """Bytes are flipped, cut off, doubled, or replaced by something that reads well."""
+    place = int(random.integers(len(content)))
+    action = int(random.integers(5))
+    if action == 0:
+        return content[:place]
+    if action == 1:
+        return content[:place] + random.bytes(int(random.integers(1, 9))) + content[place + 1 :]
+    if action == 2:
+        return content[:place] + content[max(place - 50, 0) :]
+    if action == 3:
+        return content.replace(b"1", random.choice([b"-1", b"NaN", b'"x"', b"1e999", b"[]"]), int(random.integers(1, 4)))
+    return json.dumps([content.decode("latin-1")]).encode()
+
+
+KINDS: tuple[tuple[Callable[[Random], str], float], ...] = ((any_table, 0.6), (unchanged, 0.2), (damaged_file, 0.2))
+
+
+class Took(Exception):
+    """A case took too long."""
+
+
+def run_case(number: int) -> tuple[str, str]:
+    """The kind of a case and its outcome: what it was, `refused`, or a failure with its traceback."""
+    random = np.random.default_rng([20, number])
+    kind = KINDS[int(random.choice(len(KINDS), p=[share for _, share in KINDS]))][0]
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(LONGEST)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return kind.__name__, kind(random)
+    except cc.CausalContextError as error:
+        text = str(error)
+        return kind.__name__, "refused" if text and "\n" not in text.strip() else f"FAILED: a message of lines {text!r}"
+    except Exception:
+        return kind.__name__, f"FAILED: {traceback.format_exc()}"
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(*_: object) -> None:
+    raise Took
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seed", type=int, default=0, help="the first case is a million times this")
+    options.add_argument("--minutes", type=float, default=3.0)
+    options.add_argument("--case", type=int, help="this one alone")
+    chosen = options.parse_args()
+    if chosen.case is not None:
+        print(*run_case(chosen.case))
+        return
+    found: Counter[tuple[str, str]] = Counter()
+    begin, number, failed = time.monotonic(), chosen.seed * 1_000_000, 0
+    while time.monotonic() - begin < 60.0 * chosen.minutes:
+        kind, outcome = run_case(number)
+        if outcome.startswith("FAILED"):
+            failed += 1
+            print(f"case {number} ({kind}): {outcome}", flush=True)
+        found[kind, outcome.split(":")[0]] += 1
+        number += 1
+    for (kind, outcome), count in sorted(found.items()):
+        print(f"{kind:14} {outcome:16} {count}")
+    print(f"{sum(found.values())} cases from {chosen.seed * 1_000_000}, {failed} failures")
+    raise SystemExit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

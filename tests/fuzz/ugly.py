@@ -1,0 +1,152 @@
+"""Tables of any dtype and ugliness, and options of any value, drawn from a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import causalcontext as cc
+
+Random = np.random.Generator
+Maker = Callable[[Random, int], Any]
+
+NAMES = ["X", "Y", "x", "Größe", "a b", "a,b", "two\nlines", "[bold]", "%s", "0", "=1+1", " X", "温度", "é", "R2", "<b>"]
+ROWS = [0, 1, 2, 3, 5, 12, 40, 120, 120, 300, 300]
+
+
+def _holes(make: Maker) -> Maker:
+    def with_holes(random: Random, rows: int) -> Any:
+        values = pd.Series(make(random, rows), dtype=object)
+        values[random.random(rows) < 0.1] = None
+        return values
+
+    return with_holes
+
+
+def _scaled(factor: float, offset: float = 0.0) -> Maker:
+    return lambda random, rows: random.standard_normal(rows) * factor + offset
+
+
+COLUMNS: dict[str, Maker] = {
+    "normal": _scaled(1.0),
+    "also normal": _scaled(3.0, 100.0),
+    "huge": _scaled(1e300),
+    "tiny": _scaled(1e-300),
+    "far": _scaled(1.0, 1e12),
+    "heavy": lambda random, rows: random.standard_cauchy(rows),
+    "float32": lambda random, rows: random.standard_normal(rows).astype(np.float32),
+    "float16": lambda random, rows: random.standard_normal(rows).astype(np.float16),
+    "int8": lambda random, rows: random.integers(-100, 100, rows).astype(np.int8),
+    "uint64": lambda random, rows: random.integers(0, 2**63, rows).astype(np.uint64),
+    "counts": lambda random, rows: random.poisson(3.0, rows),
+    "constant": lambda random, rows: np.full(rows, 7.0),
+    "nearly constant": lambda random, rows: np.where(np.arange(rows) == 0, 1.0, 0.0),
+    "tied": lambda random, rows: np.round(random.standard_normal(rows)),
+    "bool": lambda random, rows: random.random(rows) < 0.5,
+    "text": lambda random, rows: random.choice(["a", "b", "NA", "None", "ü"], rows).astype(object),
+    "numbers as text": lambda random, rows: np.char.mod("%.2f", random.standard_normal(rows)).astype(object),
+    "identifier": lambda random, rows: np.array([f"id{i}" for i in range(rows)], dtype=object),
+    "category": lambda random, rows: pd.Categorical(random.choice(["low", "high", "mid"], rows)),
+    "ordered": lambda random, rows: pd.Categorical(random.choice(["1", "2"], rows), ["1", "2", "3"], ordered=True),
+    "nullable": lambda random, rows: pd.array(random.integers(0, 9, rows), dtype="Int64"),
+    "dates": lambda random, rows: pd.date_range("2000-01-01", periods=rows),
+    "decimals": lambda random, rows: np.array([Decimal(int(i)) for i in random.integers(0, 9, rows)], dtype=object),
+    "complex": lambda random, rows: random.standard_normal(rows) + 1j,
+    "mixed": lambda random, rows: np.array([[1, "a", 2.5, None][i % 4] for i in range(rows)], dtype=object),
+    "infinite": lambda random, rows: np.where(random.random(rows) < 0.1, np.inf, random.standard_normal(rows)),
+    "missing": _holes(_scaled(1.0)),
+    "missing text": _holes(lambda random, rows: random.choice(["a", "b"], rows)),
+    "empty": lambda random, rows: np.full(rows, np.nan),
+    "lists": lambda random, rows: pd.Series([[1, 2]] * rows, dtype=object),
+}
+PLAIN = ("normal", "also normal", "float32", "tied", "counts")
+CONTEXTS = ("few", "bool", "text", "category", "missing text", "constant", "identifier", "normal", "none", "absent")
+
+
+def ugly_table(random: Random) -> tuple[pd.DataFrame, Any]:
+    """A table, and what is said to be its context."""
+    rows = int(random.choice(ROWS))
+    names = random.permutation(NAMES)[: int(random.integers(1, 7))].tolist()
+    tame = random.random() < 0.6
+    kinds = random.choice(PLAIN if tame else list(COLUMNS), len(names))
+    table = pd.DataFrame({name: COLUMNS[kind](random, rows) for name, kind in zip(names, kinds, strict=True)})
+    _tangle(table, random)
+    return table, _context(table, random, rows)
+
+
+def _tangle(table: pd.DataFrame, random: Random) -> None:
+    """Some columns depend on others: with noise, without, or they are copies."""
+    for name in table.columns[1:]:
+        first = table.iloc[:, 0]
+        if random.random() < 0.5 and pd.api.types.is_float_dtype(table[name]) and pd.api.types.is_float_dtype(first):
+            share = random.choice([0.0, 1e-9, 0.5, 1.0])
+            with np.errstate(all="ignore"):
+                table[name] = first * 0.7 + share * table[name]
+
+
+def _context(table: pd.DataFrame, random: Random, rows: int) -> Any:
+    """A context column is added, or something else is said to be one."""
+    kind = str(random.choice(CONTEXTS, p=[0.35, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05, 0.1, 0.05]))
+    if kind == "none":
+        return None
+    if kind == "absent":
+        return str(random.choice(["nowhere", ""]))
+    if kind == "normal" and random.random() < 0.5:
+        return cc.threshold(str(table.columns[0]), float(random.choice([0.0, 0.5, 1e9])))
+    made = random.integers(0, int(random.integers(1, 5)), rows) if kind == "few" else COLUMNS[kind](random, rows)
+    table["R"] = made
+    return "R" if random.random() < 0.9 else ["R", str(table.columns[0])]
+
+
+def in_some_library(table: pd.DataFrame, random: Random) -> tuple[Any, dict[str, Any]]:
+    """The table as pandas, polars, pyarrow, a mapping or an array, and what `discover` needs for it."""
+    form = int(random.integers(0, 6))
+    try:
+        if form == 1:
+            return pl.from_pandas(table), {}
+        if form == 2:
+            return pa.Table.from_pandas(table.iloc[::-1]), {}
+        if form == 3:
+            return {name: table[name].to_numpy() for name in table}, {}
+        if form == 4 and all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes):
+            return table.to_numpy(), {"names": list(table.columns)}
+        if form == 5:
+            return pl.from_pandas(table).lazy(), {}
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # the other library's business
+        return table, {}
+    return table, {}
+
+
+def some_options(random: Random) -> dict[str, Any]:
+    """Options, most of them sensible; sets are small, so that a case takes no longer than seconds."""
+    tests = ["auto"] * 6 + ["partial-correlation"] * 6 + ["context-change", "fisher-z", "g-squared", "tsagris", "sandwich",
+             "gaussian-ranks", "conditional-gaussian", "rcot", "energy", "cmi-knn", "nonsense"]  # fmt: skip
+    chosen: dict[str, Any] = {
+        "method": str(random.choice(["pc-ac"] * 5 + ["pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "auto"])),
+        "test": str(random.choice(tests)),
+        "max_given": int(random.choice([0, 1, 2])),
+        "time_limit": 20.0,
+    }
+    more = {
+        "alpha": [0.05, 0.001, 0.999, 0.0, -1, "x", float("nan")],
+        "collider_rule": ["majority", "conservative", "first", "x"],
+        "missing": ["raise", "listwise", "listwise", "testwise", "x"],
+        "masked_scope": ["adaptive", "cycle", "always"],
+        "orientation": ["across", "within"],
+        "n_jobs": [1, 2, -1, 0],
+        "seed": [0, 7, -1, 2**70],
+        "kinds": [{"X": "categorical"}, {"Y": "count"}, {"R": "categorical"}, ["R"]],
+        "knowledge": [cc.Knowledge(roots=["X"]), cc.Knowledge(forbidden=[("X", "Y")]), "x"],
+        "penalty": [1.0, 2.0, float("inf")],
+        "transform": ["auto", "none", "ranks"],
+    }
+    for name, values in more.items():
+        if random.random() < 0.15:
+            chosen[name] = values[int(random.integers(len(values)))]
+    return chosen
