@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check test-slow test-browser docs clean
+.PHONY: demo test check test-slow test-browser fuzz docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/causalcontext demo --json out/soil-moisture.json
@@ -18,6 +18,12 @@ check: $(VENV)/.ready
 
 test-slow: $(VENV)/.ready
 	$(BIN)/python -m pytest -m slow
+
+# Random tables, options and damaged files: make fuzz SEED=7 MINUTES=10
+SEED ?= 0
+MINUTES ?= 3
+fuzz: $(VENV)/.test-ready
+	$(BIN)/python tests/fuzz/fuzzer.py --seed $(SEED) --minutes $(MINUTES)
 
 # Opens reports in headless Chromium; sets up selenium, and Debian's chromium and chromium-driver where it may.
 test-browser: $(VENV)/.browser-ready

@@ -2,9 +2,9 @@
 
     python tests/fuzz/fuzzer.py [--seed 0] [--minutes 3] [--case 17]
 
-Allowed outcomes are a result that can be used, or an error that the library raises on purpose; a warning from below, any
-other exception, a crash or a case that takes longer than a minute is a failure. Every case has a number, which runs it
-again.
+Allowed outcomes are a result that can be used, or an error that the library raises on purpose; a warning from below,
+any other exception, a crash or a case that takes longer than a minute is a failure. Every case has a number, which runs
+it again.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from ugly import Random, in_some_library, some_options, ugly_table
 
 import causalcontext as cc
 from causalcontext.data.files import read_file
 from causalcontext.knowledge import Knowledge
 from causalcontext.simulate import random_model
 from causalcontext.study import Design
-from ugly import Random, in_some_library, some_options, ugly_table
 
 LONGEST = 60
-"""Seconds that a case may take."""
+"""Seconds of processor time that a case may take, compilation included."""
 
 
 def any_table(random: Random) -> str:
@@ -180,7 +180,9 @@ def _damaged(content: bytes, random: Random) -> bytes:
     if action == 2:
         return content[:place] + content[max(place - 50, 0) :]
     if action == 3:
-        return content.replace(b"1", random.choice([b"-1", b"NaN", b'"x"', b"1e999", b"[]"]), int(random.integers(1, 4)))
+        return content.replace(
+            b"1", random.choice([b"-1", b"NaN", b'"x"', b"1e999", b"[]"]), int(random.integers(1, 4))
+        )
     return json.dumps([content.decode("latin-1")]).encode()
 
 
@@ -191,12 +193,15 @@ class Took(Exception):
     """A case took too long."""
 
 
-def run_case(number: int) -> tuple[str, str]:
-    """The kind of a case and its outcome: what it was, `refused`, or a failure with its traceback."""
+def run_case(number: int, longest: int = 0) -> tuple[str, str]:
+    """The kind of a case and its outcome: what it was, `refused`, or a failure with its traceback.
+
+    It may take `longest` seconds of processor time, if that is not 0.
+    """
     random = np.random.default_rng([20, number])
     kind = KINDS[int(random.choice(len(KINDS), p=[share for _, share in KINDS]))][0]
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(LONGEST)
+    signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, longest)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -207,7 +212,7 @@ def run_case(number: int) -> tuple[str, str]:
     except Exception:
         return kind.__name__, f"FAILED: {traceback.format_exc()}"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _too_long(*_: object) -> None:
@@ -226,7 +231,7 @@ def main() -> None:
     found: Counter[tuple[str, str]] = Counter()
     begin, number, failed = time.monotonic(), chosen.seed * 1_000_000, 0
     while time.monotonic() - begin < 60.0 * chosen.minutes:
-        kind, outcome = run_case(number)
+        kind, outcome = run_case(number, LONGEST)
         if outcome.startswith("FAILED"):
             failed += 1
             print(f"case {number} ({kind}): {outcome}", flush=True)
