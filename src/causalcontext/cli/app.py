@@ -17,9 +17,11 @@ import typer
 from causalcontext.cli.answering import effects_file
 from causalcontext.cli.calibrating import calibrate_file
 from causalcontext.cli.checking import check_file
+from causalcontext.cli.choosing import Choice
 from causalcontext.cli.demo import show_demo
 from causalcontext.cli.discovery import discover_file, parsed_kinds
 from causalcontext.cli.keywords import with_options
+from causalcontext.cli.resampling import stability_file
 from causalcontext.cli.showing import changes_file, explain_file, export_file, plot_file, report_file
 from causalcontext.cli.simulation import simulate_file
 from causalcontext.cli.study_app import study_app
@@ -59,8 +61,17 @@ KnowledgeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="What i
 Diagnose = Annotated[bool, typer.Option("--diagnose", help="Also print what to know before believing the result.")]
 Contexts = Annotated[
     list[str] | None,
-    typer.Option("--context", metavar="COLUMN", help="The column that names the context. Repeatable: combinations."),
+    typer.Option(
+        "--context",
+        metavar="COLUMN",
+        help='The column that names the context (repeatable: combinations), "VPD > 0.6", "VPD bins 0.3,0.6" or '
+        '"VPD bins 4".',
+    ),
 ]
+Columns = Annotated[
+    list[str] | None, typer.Option("--columns", metavar="NAMES", help="Search these columns alone: a,b. Repeatable.")
+]
+Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="NAMES", help="Leave these columns out. Repeatable.")]
 
 
 @app.command()
@@ -68,6 +79,8 @@ Contexts = Annotated[
 def discover(
     data: Table,
     context: Contexts = None,
+    columns: Columns = None,
+    drop: Drop = None,
     knowledge: KnowledgeFile = None,
     kind: KindList = None,
     json: Output = None,
@@ -78,8 +91,30 @@ def discover(
 ) -> None:
     """One causal graph per value of the context; without --context, plain PC on all rows."""
     with one_sentence():
-        discover_file(data, context or (), knowledge, json, report, diagnose, kinds=parsed_kinds(kind or ()),
+        choice = Choice(context or (), columns or (), drop or ())
+        discover_file(data, choice, knowledge, json, report, diagnose, kinds=parsed_kinds(kind or ()),
                       progress=progress and sys.stderr.isatty(), **options)  # fmt: skip
+
+
+@app.command()
+@with_options(Options)
+def stability(
+    data: Table,
+    context: Contexts = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    knowledge: KnowledgeFile = None,
+    kind: KindList = None,
+    samples: Annotated[int, typer.Option(metavar="N", help="Bootstrap samples, drawn in every context.")] = 200,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Save the table of shares here.")] = None,
+    progress: Progress = True,
+    **options: Any,
+) -> None:
+    """How often each edge and mark is found again in bootstrap samples of the table."""
+    with one_sentence():
+        choice = Choice(context or (), columns or (), drop or ())
+        stability_file(data, choice, knowledge, samples, csv, kinds=parsed_kinds(kind or ()),
+                       progress=progress and sys.stderr.isatty(), **options)  # fmt: skip
 
 
 @app.command()
@@ -121,10 +156,10 @@ def calibrate(
 
 
 @app.command()
-def demo(json: Output = None) -> None:
+def demo(json: Output = None, report: Report = None) -> None:
     """The main job on an example that ships with the library: soil that is dry or wet."""
     with one_sentence():
-        show_demo(json)
+        show_demo(json, report)
 
 
 @app.command()

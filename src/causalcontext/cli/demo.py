@@ -14,11 +14,12 @@ STORY = """Daily weather over land, simulated: rain and radiation decide whether
 state of the soil decides where the rain goes. The context is an effect of the system."""
 
 
-def show_demo(output: Path | None) -> None:
-    """The graphs of the example are on the terminal, and in `output` if that was asked for."""
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        check_writable(output)
+def show_demo(output: Path | None, report: Path | None = None) -> None:
+    """The graphs of the example are on the terminal, and in `output` and `report` if these were asked for."""
+    for file in (output, report):
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            check_writable(file)
     result = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01)
     masked = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-m")
     show_page(f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil only?\n"
@@ -27,3 +28,6 @@ def show_demo(output: Path | None) -> None:
     if output is not None:
         result.save(output)
         show_page(f"\nsaved to {output}")
+    if report is not None:
+        result.report(report)
+        show_page(f"\nthe report is in {report}: open it in a browser")

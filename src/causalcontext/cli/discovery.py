@@ -11,6 +11,7 @@ import narwhals as nw
 import pandas as pd
 import typer
 
+from causalcontext.cli.choosing import Choice
 from causalcontext.cli.terminal import INTERRUPTED, say, shortened, show_page, show_table
 from causalcontext.data.files import check_writable, read_file, words_for_missing
 from causalcontext.data.kinds import Column
@@ -23,7 +24,7 @@ from causalcontext.results.contexts import ContextGraphs
 
 
 def discover_file(
-    path: Path, context: Sequence[str], knowledge: Path | None, output: Path | None, report: Path | None,
+    path: Path, choice: Choice, knowledge: Path | None, output: Path | None, report: Path | None,
     findings: bool, **options: Any,
 ) -> None:  # fmt: skip
     """The result is in `output`, if that was asked for, and a summary is on the terminal.
@@ -34,8 +35,8 @@ def discover_file(
     ----------
     path : Path
         The table.
-    context : sequence of str
-        None, one or several columns.
+    choice : Choice
+        The context, and which columns.
     knowledge : Path or None
         A TOML file.
     output : Path or None
@@ -50,10 +51,10 @@ def discover_file(
     _check_outputs(output, report, inputs=[path, knowledge])
     made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
-    table = read_file(path)
+    table, context = choice.applied(read_file(path))
     say_words_for_missing(table)
     try:
-        result = discover(table, list(context) or None, knowledge=known, **options)
+        result = discover(table, context, knowledge=known, **options)
     except InterruptedSearch as stop:
         _keep(stop.result, output, report)
         raise typer.Exit(INTERRUPTED) from stop
@@ -127,7 +128,9 @@ def _show_columns(table: pd.DataFrame, result: ContextGraphs) -> None:
     """What was inferred about the columns, one line for all that are alike."""
     alike: dict[tuple[str, str, str], list[str]] = {}
     named = [result.names[position] for position in result.cells.positions]
-    for series, kind in zip(nw.from_native(table, eager_only=True).iter_columns(), result.data.kinds, strict=True):
+    for series, kind in zip(
+        nw.from_native(table, eager_only=True).iter_columns(), result.data.kinds, strict=False
+    ):  # a context may be made
         role = "context" if series.name in named else "system"
         dtype = Column(series.name, series.dtype, series).dtype_name
         alike.setdefault((role, kind, dtype), []).append(series.name)

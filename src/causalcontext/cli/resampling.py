@@ -1,0 +1,37 @@
+"""`causalcontext stability`: what is found again in bootstrap samples of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from causalcontext.cli.choosing import Choice
+from causalcontext.cli.discovery import say_words_for_missing
+from causalcontext.cli.terminal import show_table
+from causalcontext.data.files import check_writable, read_file, write_whole
+from causalcontext.discover import discover
+from causalcontext.errors import check_whole
+from causalcontext.knowledge import Knowledge
+
+
+def stability_file(
+    path: Path, choice: Choice, knowledge: Path | None, samples: int, output: Path | None, **options: Any
+) -> None:
+    """The shares of samples with each edge and mark are on the terminal, and in `output` if that was asked for."""
+    check_whole("samples", samples, 1)
+    if output is not None:
+        check_writable(output)
+    known = None if knowledge is None else Knowledge.from_toml(knowledge)
+    table, context = choice.applied(read_file(path))
+    say_words_for_missing(table)
+    result = discover(table, context, knowledge=known, **options)
+    found = result.stability(samples, seed=options.get("seed", 0), progress=options.get("progress", False)).edges()
+    if output is not None:
+        write_whole(output, found.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
+    shares = [name for name in found.columns if name not in ("x", "y", "context", "found")]
+    used = [name for name in shares if name == "present" or found[name].any()]
+    rows = [
+        [str(row["x"]), row["found"] or "-", str(row["y"]), str(row["context"]), *(f"{row[name]:.2f}" for name in used)]
+        for row in found.sort_values("present", ascending=False, kind="stable").to_dict("records")
+    ]
+    show_table(f"{samples} bootstrap samples", ["", "found", "", "context", *used], rows, "edges")
