@@ -21,6 +21,7 @@ from causalcontext.errors import (
     check_truth,
     check_whole,
     did_you_mean,
+    shortly,
 )
 from causalcontext.independence.devices import DEVICES
 from causalcontext.independence.protocol import IndependenceTest
@@ -124,8 +125,8 @@ class Options:
         if self.lags is None:
             for name in ("time", "units", "step", "context_lags", "covariates"):
                 if getattr(self, name) is not None:
-                    raise OptionError(f"{name} is {getattr(self, name)!r}, which is for rows that follow each other in "
-                                      "time; pass lags=... too, such as lags=3")  # fmt: skip
+                    raise OptionError(f"{name} is {shortly(getattr(self, name))}, which is for rows that follow each "
+                                      "other in time; pass lags=... too, such as lags=3")  # fmt: skip
             return None
         return SeriesOptions(self.lags, self.time, self.units, self.step, copies(self.context_lags),
                              listed("covariates", self.covariates), self.unit_effects, self.missing)  # fmt: skip

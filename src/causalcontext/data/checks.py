@@ -22,7 +22,7 @@ _LISTED = 5
 
 def check_missing_option(missing: str) -> None:
     """Return if `missing` is a way to treat missing values that exists."""
-    if missing in ("windows", "interpolate"):
+    if isinstance(missing, str) and missing in ("windows", "interpolate"):
         raise OptionError(
             f"missing is {missing!r}, which is for rows that follow each other in time; pass lags=... too"
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from causalcontext.errors import OptionError, check_choice, check_whole, is_whole
+from causalcontext.errors import OptionError, check_choice, check_whole, is_whole, shortly
 
 MOST_LAGS = 100
 UNIT_EFFECTS = ("means", "none")
@@ -53,7 +53,7 @@ class SeriesOptions:
         check_choice("missing", self.missing, ("raise", "windows", "interpolate"))
         if not self.context_lags or max(self.context_lags) > self.lags:
             raise OptionError(
-                f"context_lags is {self.context_lags!r}, expected some of 0 to lags, which is {self.lags}"
+                f"context_lags is {shortly(self.context_lags)}, expected some of 0 to lags, which is {self.lags}"
             )
 
 
@@ -69,7 +69,7 @@ def listed(what: str, value: Sequence[Any] | str | None) -> tuple[str, ...]:
         return ()
     found = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
     if any(not isinstance(name, str) or not name for name in found):
-        raise OptionError(f"{what} is {value!r}, expected names of columns")
+        raise OptionError(f"{what} is {shortly(value)}, expected names of columns")
     return tuple(found)
 
 
@@ -86,7 +86,7 @@ def copies(value: Sequence[int] | str | None) -> tuple[int, ...]:
     try:
         found = [int(part) for part in value.split(",")] if isinstance(value, str) else list(value)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"context_lags is {value!r}, expected whole numbers from 0 such as (0, 1)") from error
+        raise OptionError(f"context_lags is {shortly(value)}, expected whole numbers from 0 such as (0, 1)") from error
     if not found or any(not is_whole(lag) or lag < 0 for lag in found) or len(set(found)) < len(found):
-        raise OptionError(f"context_lags is {value!r}, expected different whole numbers from 0 such as (0, 1)")
+        raise OptionError(f"context_lags is {shortly(value)}, expected different whole numbers from 0 such as (0, 1)")
     return tuple(sorted(int(lag) for lag in found))
