@@ -12,7 +12,7 @@ import pytest
 from causalcontext.graphs.ends import End, adjacent, marked
 from causalcontext.graphs.mags import mag_adjacency
 from causalcontext.questions import Contexts, pooled
-from causalcontext.simulate import every_model, random_hidden_model, with_hidden_cause
+from causalcontext.simulate import every_model, random_hidden_model, random_models, with_hidden_cause
 from causalcontext.simulate.mixture import PreparedSeparation
 from hidden_models import (
     Answers,
@@ -207,3 +207,27 @@ def test_larger_models_with_several_hidden_causes():
 def by_last(place):
     """Two contexts by the variable at a place."""
     return Contexts((place,), ((0,), (1,)))
+
+
+def test_larger_sets_may_be_needed_and_are_found():
+    """One of few models in which neighbours leave an edge; no end is wrong either way."""
+    model = random_hidden_model(observed=7, hidden=4, degree=1.8, seed=261)
+    prepared = PreparedSeparation(model.model.adjacency, model.model.context, model.observed, by_last(7))
+    causes = model.causes.swapaxes(1, 2)
+    for possible_dsep, too_many in ((None, 4), (1, 4), (7, 0)):
+        found = search_pags(prepared, 8, contexts=by_last(7), possible_dsep=possible_dsep)
+        assert (adjacent(found.ends) & ~adjacent(model.ends)).sum() == too_many
+        assert not ((found.ends == End.ARROW) & causes).any()
+        assert not ((found.ends == End.TAIL) & ~causes).any()
+
+
+def test_three_contexts():
+    three = Contexts((0,), ((0,), (1,), (2,)))
+    every = with_hidden_cause(random_models(40, variables=4, contexts=3, seed=5), varying=True)
+    for number in np.random.default_rng(6).choice(len(every), size=40, replace=False):
+        stack = every[number]
+        found = search_pags(PreparedSeparation(stack, 0, tuple(range(5)), three), 5, contexts=three, cells=(0, 1, 2))
+        there = mag_adjacency(stack, range(5))
+        assert np.array_equal(adjacent(found.ends)[:, 1:, 1:], there[:, 1:, 1:])
+        assert not wrong_ends(found.ends, stack, 5).any()
+        assert not found.doubts
