@@ -196,13 +196,34 @@ def test_what_cannot_be_fitted_says_so():
     assert note.startswith("not identified: Y cannot be fitted (rows: R=1): a column is constant")
 
 
-def test_marks_of_a_pag_are_to_blame_or_allow_adjustment(result):
+def test_marks_of_a_pag_are_to_blame_or_allow_adjustment(rows, result):
     edges = [("A", "X", "o->"), ("X", "R", "-->"), ("X", "B", "-->"), ("R", "B", "-->"), ("B", "Y", "<->")]
     pag = cc.Graph.from_edges(NAMES, edges, "pag")
     found = result.with_graphs({"dry": pag, "wet": pag})
     assert "A o-> X" in one(found.effects("A", "X"), context="dry", versus=None)["note"]
     assert one(found.effects("B", "Y"), context="dry", versus=None)["effect"] == 0.0
     assert not found.mechanisms()["identified"].any()
+    assert "R --> B, which may hide a common cause" in one(found.effects("R", "B"), context="wet")["note"]
+    assert one(found.effects("X", "B"), context="dry", versus=None)["note"].startswith(
+        "not identified, because of R, which"
+    )
+    plain = cc.Graph.from_edges(NAMES, [("A", "X", "o->"), ("X", "B", "-->"), ("R", "B", "o->")], "pag")
+    found = one(result.with_graphs({"dry": plain, "wet": plain}).effects("X", "B"), context="dry", versus=None)
+    dry = rows[rows["R"] == "dry"]
+    assert found["effect"] == pytest.approx(naive.least_squares(dry, "B", ["X", "A"])[0][1])
+
+
+def test_graphs_of_fci_ac_answer_where_their_marks_allow_it():
+    found = cc.discover(cc.examples.soil_moisture(1000, seed=1), context="soil", method="fci-ac", alpha=0.01).effects()
+    assert found["identified"].any()
+    assert found.loc[~found["identified"], "note"].str.startswith("not identified, because of").all()
+
+
+def test_a_search_with_lags_says_that_it_is_not_yet_there():
+    found = cc.discover(cc.examples.land_surface(300, seed=1), context="regime", lags=1, method="score-ac")
+    for ask in (found.mechanisms, found.effects, lambda: found.effects(samples=20)):
+        with pytest.raises(cc.CausalContextError, match="not yet: effects of a search with lags"):
+            ask()
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,7 @@ class Answers:
             intervals; where it forbids an answer, `note` says why.
         """
         check_choice("graph", graph, GRAPHS)
+        mechanics = self._mechanics(errors)
         if samples is not None or graph == "resampled":
             if by_path:
                 raise OptionError("by_path has intervals by the delta method only; leave samples and graph out")
@@ -94,7 +95,7 @@ class Answers:
                                    graph=graph, level=level, seed=seed, n_jobs=n_jobs)  # fmt: skip
         from causalcontext.results.effects.table import effects, effects_by_path
 
-        return (effects_by_path if by_path else effects)(self._mechanics(errors), x, y, level)
+        return (effects_by_path if by_path else effects)(mechanics, x, y, level)
 
     def predict_intervention(
         self, values: Mapping[str, float], context: Any = None, *, among: str = "everyone", level: float = 0.95,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.contexts import ContextGraphs
+
+if TYPE_CHECKING:
+    from causalcontext.results.effects.mechanics import Mechanics
 
 Copy = tuple[str, int | tuple[int, ...]] | None
 """The context and the lag of the copy that a variable reads; several lags where that is undecided, None for no copy."""
@@ -190,6 +193,9 @@ class LaggedGraphs(ContextGraphs):
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
         raise NotYetError("not yet: labels of a search with lags; changes() and slopes() say what is known")
+
+    def _mechanics(self, errors: str) -> Mechanics:
+        raise NotYetError("not yet: effects of a search with lags; slopes() has the direct coefficients")
 
     def at(self, name: str, lag: int) -> str:
         """The name of a variable so many steps ago: `at("X", 1)` is `X(t-1)`."""

@@ -79,10 +79,14 @@ class Rows:
         complete = complete_rows(data)
         self._kept = None if complete.all() else np.flatnonzero(complete)
         self.codes: Ints = self._of(data.codes).astype(np.int64)
+        self._here: dict[tuple[int, ...], Ints] = {}
 
     def values(self, columns: Sequence[int], cells: Sequence[int]) -> tuple[Floats, Ints]:
         """Some columns on the rows of some contexts, shape (rows, columns), and the context of every row."""
-        here = np.isin(self.codes, list(cells))
+        key = tuple(cells)
+        if key not in self._here:
+            self._here[key] = np.flatnonzero(np.isin(self.codes, key))
+        here = self._here[key]
         found = np.column_stack([np.asarray(self._of(self.data.columns[c]), dtype=np.float64)[here] for c in columns])
         return found, self.codes[here]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.graphs.adjustment import adjustment
-from causalcontext.graphs.ends import End, may_cause
+from causalcontext.graphs.ends import End, directed, may_cause
 from causalcontext.graphs.paths import ancestors, possible_descendants
 from causalcontext.questions import adaptive
 from causalcontext.results.effects.composition import standardised_mean
@@ -55,8 +55,10 @@ def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) 
     assert found.blamed is not None
     a, b = found.blamed
     name = mechanics.name
-    raise NoAnswer(f"{name(x)} may lead to {name(a)}, which may lead to {name(y)}" if a == b
-                   else edge_text(mechanics, g, a, b))  # fmt: skip
+    if a == b:
+        raise NoAnswer(f"{name(a)}, which is held: {name(x)} may lead to it, and it may lead to {name(y)}")
+    hides = ", which may hide a common cause" if directed(ends)[a, b] else ""
+    raise NoAnswer(edge_text(mechanics, g, a, b) + hides)
 
 
 def _held(mechanics: Mechanics, g: int, x: int, y: int) -> tuple[int, ...]:
