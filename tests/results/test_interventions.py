@@ -101,7 +101,8 @@ def test_categories_and_counts_are_standardised_over_rows():
         between = one(result.effects("R", y), context=1, versus=0)
         plain = numbers[rows["R"] == 1].mean() - numbers[rows["R"] == 0].mean()
         assert between["effect"] == pytest.approx(plain, rel=1e-6)
-    assert result.mechanisms()["note"].str.contains("no linear mechanism").all()
+    assert result.mechanisms()["note"].str.match("not yet: .* without a linear mechanism").all()
+    assert result.predict_intervention({"X": 1.0})["note"].str.startswith("not yet").all()
 
 
 def test_what_is_not_yet_answered_says_so():

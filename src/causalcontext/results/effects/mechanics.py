@@ -185,10 +185,10 @@ class Mechanics:
     def check_linear(self, effect: int, causes: Sequence[int]) -> None:
         """Return if a mechanism can be a linear regression; the one place that says when it cannot."""
         if causes and self.kind(effect) is not Kind.CONTINUOUS:
-            raise NotLinear(f"{self.name(effect)} is {self.kind_text(effect)}, which has no linear mechanism")
+            raise NotLinear(f"not yet: {self.name(effect)} is {self.kind_text(effect)}, without a linear mechanism")
         for cause in causes:
             if not (self.kind(cause).is_number or self.is_binary(cause)):
-                raise NotLinear(f"{self.name(cause)} is {self.kind_text(cause)}, which has no single coefficient")
+                raise NotLinear(f"not yet: {self.name(cause)} is {self.kind_text(cause)}, without a single coefficient")
 
     def kind(self, variable: int) -> Kind:
         """The kind of a column."""
