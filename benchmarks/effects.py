@@ -144,8 +144,8 @@ def found_graph(asked: argparse.Namespace) -> None:
     for method in ("true graph", "score-ac", "pc-ac"):
         found = pd.concat([answers(asked, method, seed, model) for seed, model in models(asked)])
         rows.append((method, *spent(found)))
-    header = ["graph", "one number", "a set", "not identified", "mean error", "median error", "covered, one number",
-              "covered, a set", "covered, resampled", "width of delta intervals", "of resampled ones"]  # fmt: skip
+    header = ["graph", "one number", "a set", "not identified", "missed", "mean error", "median error",
+              "covered, one number", "covered, a set", "width", "covered, resampled", "width, resampled"]  # fmt: skip
     print(f"n = {asked.rows}, {asked.models} models; all pairs, each context, that have an effect or were given one.\n")
     print(markdown_table(header, rows))
 
@@ -167,7 +167,7 @@ def answers(asked: argparse.Namespace, method: str, seed: int, model: ContextSCM
     absent = found["identified"].isna()
     found.loc[absent, ["effect", "low", "high"]], found["identified"] = 0.0, absent | (found["identified"] == True)  # noqa: E712
     found["truth"] = [truth[r, place[x], place[y]] for x, y, r in found.index]
-    found = found[(found["truth"].abs() > SAME) | ~absent]
+    found = found[(found["truth"].abs() > SAME) | (found["low"] != 0.0) | (found["high"] != 0.0)]
     if asked.samples and not known:
         drawn = result.effects(graph="resampled", samples=asked.samples, seed=seed)
         drawn = drawn[drawn["versus"].isna()].set_index(keys)[["low", "high"]].add_prefix("drawn ")
@@ -177,15 +177,19 @@ def answers(asked: argparse.Namespace, method: str, seed: int, model: ContextSCM
 
 def spent(found: pd.DataFrame) -> tuple[str, ...]:
     """Shares, errors, coverage and widths."""
-    single, none = found["identified"], found["low"].isna()
+    none, without = found["low"].isna(), (found["low"] == 0.0) & (found["high"] == 0.0)
+    single, several = found["identified"] & ~without, ~found["identified"] & ~none
     error = (found.loc[single, "effect"] - found.loc[single, "truth"]).abs()
     drawn = "drawn low" in found
     asked = found[found["drawn low"].notna()] if drawn else found
-    shares = [f"{part.mean():.2f}" for part in (single, ~single & ~none, none)]
-    return (*shares, f"{error.mean():.3f}", f"{error.median():.3f}", inside(found[single]),
-            inside(found[~single & ~none]),
-            inside(asked, "drawn ") if drawn else "", f"{(found['high'] - found['low'])[~none].median():.3f}",
-            f"{(asked['drawn high'] - asked['drawn low']).median():.3f}" if drawn else "")  # fmt: skip
+    shares = [f"{part.mean():.2f}" for part in (single, several, none, without)]
+    width = f"{(found['high'] - found['low'])[single | several].median():.3f}"
+    more = (
+        (inside(asked, "drawn "), f"{(asked['drawn high'] - asked['drawn low']).median():.3f}") if drawn else ("", "")
+    )
+    errors = [f"{error.mean():.3f}", f"{error.median():.3f}"]
+    covered = [inside(found[single]), inside(found[several])]
+    return (*shares, *errors, *covered, width, inside(asked, "drawn ") if drawn else "", wider)
 
 
 def inside(found: pd.DataFrame, prefix: str = "") -> str:
