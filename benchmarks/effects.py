@@ -184,9 +184,7 @@ def spent(found: pd.DataFrame) -> tuple[str, ...]:
     asked = found[found["drawn low"].notna()] if drawn else found
     shares = [f"{part.mean():.2f}" for part in (single, several, none, without)]
     width = f"{(found['high'] - found['low'])[single | several].median():.3f}"
-    more = (
-        (inside(asked, "drawn "), f"{(asked['drawn high'] - asked['drawn low']).median():.3f}") if drawn else ("", "")
-    )
+    wider = f"{(asked['drawn high'] - asked['drawn low']).median():.3f}" if drawn else ""
     errors = [f"{error.mean():.3f}", f"{error.median():.3f}"]
     covered = [inside(found[single]), inside(found[several])]
     return (*shares, *errors, *covered, width, inside(asked, "drawn ") if drawn else "", wider)
