@@ -65,14 +65,19 @@ class Card:
             tests += _fetched(room.tests).sum(axis=0)
 
     def count_votes(self, level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints) -> None:
-        """As `votes.count_votes`, which takes over where there are pairs with very many sets."""
-        if _heavy(level, ballots.first, ballots.second).any():
-            count_votes(level, ballots, most, separating, holding, _own_room(level))
-            return
-        room = self._room(level, ballots.first.size)
-        votes = self.send(Votes(separating, holding))
-        _vote[len(room.tests) // THREADS, THREADS](self.send_level(level), self.send(ballots), most, votes, room)
-        separating[:], holding[:] = _fetched(votes.separating), _fetched(votes.holding)
+        """As `votes.count_votes`, which gets the pairs with very many sets."""
+        heavy = _heavy(level, ballots.first, ballots.second)
+        (light, centres), (there, more) = _some(ballots, ~heavy), _some(ballots, heavy)
+        if light.first.size:
+            room = self._room(level, light.first.size)
+            votes = self.send(Votes(separating[~heavy], holding[centres]))
+            _vote[len(room.tests) // THREADS, THREADS](self.send_level(level), self.send(light), most, votes, room)
+        if there.first.size:
+            rest = Votes(separating[heavy], holding[more])
+            count_votes(level, there, most, *rest, _own_room(level))
+            separating[heavy], holding[more] = rest
+        if light.first.size:
+            separating[~heavy], holding[centres] = _fetched(votes.separating), _fetched(votes.holding)
 
     def _room(self, level: Level, pairs: int) -> Room:
         """Scratch arrays for so many threads as there are pairs, or as fit into half of the memory that is free."""
@@ -105,6 +110,15 @@ def _heavy(level: Level, first: Ints, second: Ints) -> Bools:
 
 def _of(columns: Any, places: Ints) -> Any:
     return type(columns)(*(column[places] for column in columns))
+
+
+def _some(ballots: Ballots, chosen: Bools) -> tuple[Ballots, Bools]:
+    """Some of the ballots, and which of all centres are theirs."""
+    sizes = np.diff(ballots.offset)
+    centres = np.repeat(chosen, sizes)
+    offset = np.concatenate([[0], np.cumsum(sizes[chosen])])
+    columns = (column[chosen] for column in (ballots.graph, ballots.first, ballots.second))
+    return Ballots(*columns, ballots.centre[centres], offset), centres
 
 
 def _put(columns: Any, places: Ints, found: Any) -> None:
