@@ -117,8 +117,8 @@ def _some(ballots: Ballots, chosen: Bools) -> tuple[Ballots, Bools]:
     sizes = np.diff(ballots.offset)
     centres = np.repeat(chosen, sizes)
     offset = np.concatenate([[0], np.cumsum(sizes[chosen])])
-    columns = (column[chosen] for column in (ballots.graph, ballots.first, ballots.second))
-    return Ballots(*columns, ballots.centre[centres], offset), centres
+    graph, first, second = ballots.graph[chosen], ballots.first[chosen], ballots.second[chosen]
+    return Ballots(graph, first, second, ballots.centre[centres], offset), centres
 
 
 def _put(columns: Any, places: Ints, found: Any) -> None:
