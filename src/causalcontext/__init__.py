@@ -8,6 +8,7 @@
 
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import bins, threshold
+from causalcontext.data.scan import Scan, scan
 from causalcontext.diagnostics.calibration.calibrate import calibrate
 from causalcontext.discover import discover
 from causalcontext.doors.estimator import PCAC
@@ -44,6 +45,7 @@ __all__ = [
     "LaggedGraphs",
     "NotYetError",
     "OptionError",
+    "Scan",
     "__version__",
     "bins",
     "calibrate",
@@ -52,5 +54,6 @@ __all__ = [
     "export",
     "load",
     "read_file",
+    "scan",
     "threshold",
 ]

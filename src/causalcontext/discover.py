@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
+from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
+from causalcontext.data.scan import Scan, scan
+from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.tables import read_table, take_columns
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import InterruptedSearch, NotYetError, OptionError
+from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.preparation import prepare
@@ -43,8 +47,10 @@ def discover(
 
     Parameters
     ----------
-    table : pandas, polars or pyarrow table, or 2-D array with `names`
-        One row per observation. Columns are continuous, categorical, ordered or counts.
+    table : pandas, polars or pyarrow table, 2-D array with `names`, path, or what `cc.scan` returns
+        One row per observation. A file of more than 256 MB, a folder, and a lazy table of numbers are read once in
+        batches (`cc.scan`); the result's `notes` say what rests on all rows, and what on a sample. Columns are
+        continuous, categorical, ordered or counts.
     context : str, sequence of str or Indicator, optional
         The column that names the context; it may itself be an effect of the system. Without one, plain PC is run and
         its graph is found under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
@@ -136,20 +142,23 @@ def discover(
     """
     chosen = made(Options, options, "discover")
     if chosen.lags is not None:
-        return _discover_lagged(table, context, chosen, names)
+        return _discover_lagged(_in_memory(table), context, chosen, names)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
-    data = _read(table, context, chosen, names)
+    scanned = _scanned(table, context, chosen, progress is True)
+    data = _read(_in_memory(table), context, chosen, names) if scanned is None else scanned.data
     settings = _settings(chosen, test.name, context)
     links = _links(settings.knowledge, data)
-    data, survey, prepared = prepare(data, test, chosen.missing)
+    data, survey, prepared = prepare(data, test, chosen.missing, None if scanned is None else scanned.survey)
     with watching(progress, chosen.time_limit) as advance:
         task = Task(prepared, data, survey, links, settings, chosen.score, chosen.threads, advance,
                     Support(data, settings.alpha), device)  # fmt: skip
         outcome = run_method(chosen.method, task)
     if advance.over and not outcome.complete:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
-    result = _result(task, outcome, (device_note,) if device_note else ())
+    sampled = scanned is not None and not scanned.whole
+    notes = (device_note, scanned.note() if scanned is not None else "")
+    result = _result(task, outcome, sampled, tuple(note for note in notes if note))
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
@@ -205,7 +214,48 @@ def _scope(options: Options) -> str:
     return "always" if options.method == "fci-ac" else options.masked_scope
 
 
-def _result(task: Task, outcome: Outcome, notes: tuple[str, ...]) -> ContextGraphs:
+def _scanned(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
+    """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
+    if not isinstance(table, Scan) and not is_out_of_memory(table):
+        return _scanned_lazily(table, context, options) if is_lazy(table) else None
+    if isinstance(context, Indicator):
+        raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
+    if options.missing == "testwise":
+        raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
+    if options.method in SCORE_METHODS:
+        raise NotYetError(f"not yet: method {options.method!r} needs the table in memory; use pc-ac, pc-m, pc-p, "
+                          "pc-b or fci-ac")  # fmt: skip
+    if isinstance(table, Scan):
+        _check_context(table, context)
+        return table
+    return scan(table, context, kinds=options.kinds, progress=progress)
+
+
+def _scanned_lazily(table: Any, context: Any, options: Options) -> Scan | None:
+    """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
+    if isinstance(context, Indicator) or options.missing == "testwise" or options.method in SCORE_METHODS:
+        return None
+    try:
+        return scan(table, context, kinds=options.kinds)
+    except (NotYetError, FileError):
+        return None
+
+
+def _in_memory(table: Any) -> Any:
+    """The table of a file; anything else is one."""
+    return read_file(table) if isinstance(table, str | os.PathLike) else table
+
+
+def _check_context(scanned: Scan, context: Any) -> None:
+    """Return if the context is the one that a table was scanned with, or none is named."""
+    names = [scanned.data.names[position] for position in scanned.data.contexts.positions]
+    asked = names if context is None else [context] if isinstance(context, str) else list(context)
+    if asked != names:
+        had = f"context={names[0] if len(names) == 1 else names!r}" if names else "no context"
+        raise OptionError(f"context is {context!r}, but the table was scanned with {had}; scan it again")
+
+
+def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...]) -> ContextGraphs:
     data, survey = task.data, task.survey
     kinds = tuple(str(kind.value) for kind in data.kinds)
     summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
@@ -225,12 +275,12 @@ def _result(task: Task, outcome: Outcome, notes: tuple[str, ...]) -> ContextGrap
         complete=outcome.complete,
         origins=dict(outcome.origins),
         doubts=outcome.doubts,
-        warnings=(*_missing_warning(task), *_determinism_warning(data)),
+        warnings=(*_missing_warning(task), *(() if sampled else _determinism_warning(data))),
         evidence=outcome.evidence,
         notes=(*outcome.notes, *notes),
         prepared=task.prepared,
         moments=survey.of_columns(data),
-        rows=data,
+        rows=None if sampled else data,
     )
 
 

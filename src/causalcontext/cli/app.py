@@ -37,7 +37,9 @@ app = typer.Typer(
 )
 app.add_typer(study_app, name="study")
 
-Table = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
+Table = Annotated[
+    Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file, or a folder of them.")
+]
 Context = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")]
 KindList = Annotated[
     list[str] | None,

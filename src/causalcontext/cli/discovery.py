@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,12 @@ import typer
 from causalcontext.cli.choosing import Choice
 from causalcontext.cli.terminal import INTERRUPTED, say, shortened, show_page, show_table
 from causalcontext.data.files import check_writable, read_file, words_for_missing
+from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column
+from causalcontext.data.scan import Scan, scan
+from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.discover import discover
-from causalcontext.errors import FileError, InterruptedSearch, OptionError
+from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, made
 from causalcontext.report.text import summary
@@ -51,10 +54,9 @@ def discover_file(
     _check_outputs(output, report, inputs=[path, knowledge])
     made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
-    table, context = choice.applied(read_file(path))
-    say_words_for_missing(table)
+    table, chosen = _opened(path, choice, options)
     try:
-        result = discover(table, context, knowledge=known, **options)
+        result = discover(table, chosen, knowledge=known, **options)
     except InterruptedSearch as stop:
         _keep(stop.result, output, report)
         raise typer.Exit(INTERRUPTED) from stop
@@ -85,6 +87,20 @@ def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
             raise OptionError(f"kind is {declaration!r}, expected column=KIND, such as R=categorical")
         kinds[column] = kind
     return kinds
+
+
+def _opened(path: Path, choice: Choice, options: Mapping[str, Any]) -> tuple[pd.DataFrame | Scan, Any]:
+    """The table of a file and the context; of a file that is too large for that, what one pass over it found."""
+    if not is_out_of_memory(path):
+        table, context = choice.applied(read_file(path))
+        say_words_for_missing(table)
+        return table, context
+    empty, context = choice.applied(pd.DataFrame(columns=open_stream(path).schema.names))
+    if isinstance(context, Indicator):
+        raise NotYetError("not yet: a context made out of a column of a large file; make it a column of the file")
+    say(f"{path} is large: it is read once, in batches")
+    return scan(path, context, columns=list(empty.columns), kinds=options.get("kinds"),
+                progress=bool(options.get("progress"))), context  # fmt: skip
 
 
 def say_words_for_missing(table: pd.DataFrame) -> None:
@@ -124,15 +140,20 @@ def _keep(result: ContextGraphs, output: Path | None, report: Path | None) -> No
     say(f'interrupted: what was decided so far is in {output}, with "complete": false')
 
 
-def _show_columns(table: pd.DataFrame, result: ContextGraphs) -> None:
+def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     """What was inferred about the columns, one line for all that are alike."""
     alike: dict[tuple[str, str, str], list[str]] = {}
     named = [result.names[position] for position in result.cells.positions]
-    for series, kind in zip(
-        nw.from_native(table, eager_only=True).iter_columns(), result.data.kinds, strict=False
-    ):  # a context may be made
-        role = "context" if series.name in named else "system"
-        dtype = Column(series.name, series.dtype, series).dtype_name
-        alike.setdefault((role, kind, dtype), []).append(series.name)
+    for name, dtype, kind in zip(result.names, _dtypes(table), result.data.kinds, strict=False):  # one may be made
+        role = "context" if name in named else "system"
+        alike.setdefault((role, kind, dtype), []).append(name)
     rows = [[*what, str(len(names)), shortened(names)] for what, names in sorted(alike.items())]
     show_table("columns", ["role", "kind", "dtype", "number", "names"], rows)
+
+
+def _dtypes(table: pd.DataFrame | Scan) -> Sequence[str]:
+    """The dtype of every column."""
+    if isinstance(table, Scan):
+        return table.data.dtypes
+    columns = nw.from_native(table, eager_only=True).iter_columns()
+    return [Column(series.name, series.dtype, series).dtype_name for series in columns]

@@ -20,9 +20,9 @@ import pandas as pd
 
 from causalcontext.errors import FileError, shortly
 
-_DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = ".parquet"
-_ENDINGS = (*_DELIMITERS, _PARQUET)
+_ENDINGS = (*DELIMITERS, _PARQUET)
 WORDS_FOR_MISSING = frozenset({"NA", "N/A", "None", "null", "NULL", "nan", "NaN", "n/a", "<NA>"})
 """Words that mean a missing value among numbers, and may mean one among words."""
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
@@ -41,7 +41,7 @@ def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
     file = as_path(path)
     try:
         ending = _checked_ending(file)
-        return _read_parquet(file) if ending == _PARQUET else _read_text(file, _DELIMITERS[ending])
+        return _read_parquet(file) if ending == _PARQUET else _read_text(file, DELIMITERS[ending])
     except OSError as error:
         raise FileError(f"cannot read {file}: {error.strerror or _first_line(error)}") from error
 

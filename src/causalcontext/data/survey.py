@@ -135,7 +135,7 @@ def take_survey(data: Dataset, missing: str = "raise", batch: int = 65536) -> Su
         infinite=tally.infinite,
         missing_context=int(np.count_nonzero(data.codes < 0)),
         lost=tally.lost,
-        fingerprint=_fingerprint(data, tally.digests),
+        fingerprint=fingerprint_of(data, data.n_rows, tally.digests, _context_digest(data)),
     )
 
 
@@ -181,19 +181,40 @@ def _rows_per_batch(batch: int, variables: int, levels: int, n_rows: int) -> int
     return max(1, min(batch, worthwhile, max(_LARGEST_BATCH_VALUES // variables, 1), n_rows))
 
 
-def _fingerprint(data: Dataset, digests: NDArray[np.uint64]) -> str:
-    """A hash of names and values; columns enter sorted by name."""
+def fingerprint_of(data: Dataset, rows: int, digests: NDArray[np.uint64], context: int) -> str:
+    """A hash of names and values; columns enter sorted by name.
+
+    Parameters
+    ----------
+    data : Dataset
+        The columns and contexts of the table; its rows may be some of them.
+    rows : int
+    digests : array of uint64
+        Of every system variable, over all rows.
+    context : int
+        The digest of the context's values; left out without a context.
+    """
     names = [data.names[position] for position in data.system]
     parts: list[Any] = sorted(zip(names, digests.tolist(), strict=True))
     parts += sorted([data.names[place], [str(value) for value in data.categories[place]]] for place in data.categories)
     if data.contexts.positions:
-        parts.append(["context", data.context_name, _context_digest(data)])
-    return hashlib.sha256(json.dumps([data.n_rows, parts]).encode()).hexdigest()
+        parts.append(["context", data.context_name, context])
+    return hashlib.sha256(json.dumps([rows, parts]).encode()).hexdigest()
 
 
 def _context_digest(data: Dataset) -> int:
     """A hash of the context's values row by row, whatever codes they have."""
-    texts = [json.dumps([type(level).__name__, str(level)]) for level in data.values] + ["missing"]
-    hashes = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts]
-    words = np.frombuffer(b"".join(hashes), dtype=np.uint64)
+    words = np.array([*(word_of(value) for value in data.values), MISSING_WORD], dtype=np.uint64)
     return int(digest_rows(words[data.codes], 0))
+
+
+def word_of(value: Any) -> int:
+    """A hash of what a cell is called."""
+    return _hashed(json.dumps([type(value).__name__, str(value)]))
+
+
+def _hashed(text: str) -> int:
+    return int(np.frombuffer(hashlib.blake2b(text.encode(), digest_size=8).digest(), dtype=np.uint64)[0])
+
+
+MISSING_WORD = _hashed("missing")

@@ -58,7 +58,7 @@ def read_table(
     """
     columns = _columns(table, names)
     column_names = tuple(column.name for column in columns)
-    places = _context_places(context, column_names)
+    places = context_places(context, column_names)
     declared = declared_kinds(kinds, column_names)
     _check_shape(columns, places)
     whole = isinstance(table, np.ndarray)
@@ -173,7 +173,7 @@ def _check_unique(names: Sequence[str]) -> None:
         raise DataError(f"the table has several columns called {' and '.join(repeated)}; rename or drop some")
 
 
-def _context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
+def context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
     """Where the context variables are among the columns, in the order they were given."""
     if context is None:
         return ()

@@ -94,7 +94,9 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     check_jobs(n_jobs)
     check_level("level", level)
     if result.rows is None:
-        raise OptionError("samples need the rows of the table, which a loaded result has not; run discover again")
+        raise OptionError(
+            "samples need the rows of the table, which a loaded result or a scanned one has not; run discover again"
+        )
     if graph == "resampled":
         check_resampling(result, samples)
     mechanics = Mechanics(result, "classical")

@@ -241,6 +241,8 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
     if samples > MOST_SAMPLES:
         raise OptionError(f"samples is {shortly(samples)}, expected at most {MOST_SAMPLES:,}")
     if result.rows is None:
-        raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
+        raise OptionError(
+            "stability is not available on a loaded result or a scanned one, which have no rows; run discover again"
+        )
     if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in ("auto", *TESTS):
         raise NotYetError(f"not yet: stability with the test {result.settings.test!r}, which is not in the registry")

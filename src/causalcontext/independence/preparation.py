@@ -23,16 +23,24 @@ class Preparation(NamedTuple):
     prepared: PreparedTest
 
 
-def prepare(data: Dataset, test: IndependenceTest, missing: str) -> Preparation:
+def prepare(data: Dataset, test: IndependenceTest, missing: str, survey: Survey | None = None) -> Preparation:
     """What a search needs to begin with.
+
+    Parameters
+    ----------
+    data : Dataset
+    test : IndependenceTest
+    missing : {"raise", "listwise", "testwise"}
+    survey : Survey, optional
+        Of all rows, where `data` are only some of them.
 
     Raises
     ------
     DataError
         The table cannot be searched; see `check_survey`.
     """
-    survey = take_survey(data, missing)
-    gaps = missing_rows(data) if missing == "testwise" else {}
+    gaps = missing_rows(data) if missing == "testwise" and survey is None else {}
+    survey = take_survey(data, missing) if survey is None else survey
     if gaps:
         return _prepare_testwise(data, survey, test, gaps)
     check_survey(survey, data, missing)

@@ -1,0 +1,141 @@
+"""What does it take to read a table that does not fit into memory, beside reading the file and doing nothing?
+
+    python benchmarks/out_of_memory.py --rows 2000000 --columns 10
+
+The file is written first, in row groups, to a temporary folder. Then it is read by processes of their own: once with
+the same options and nothing else, once by `cc.scan`, and once by `cc.discover(path)`, search included. `--older` names
+the root of another checkout, whose `read_file` is tried on the same file with the same limit of memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from measuring import machine, markdown_table
+
+HERE = Path(__file__).parent
+ROWS_PER_GROUP = 500_000
+TAIL = """
+import json, resource, time
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps({"cpu": time.process_time() - begin, "peak_mb": used.ru_maxrss / 1024, "said": str(said)}))
+"""
+HEAD = """
+import sys, time
+path = sys.argv[1]
+"""
+READ = (
+    HEAD
+    + """
+from pyarrow.parquet import ParquetFile
+begin = time.process_time()
+with ParquetFile(path, pre_buffer=False, buffer_size=2**18) as content:
+    rows = 2**19 // len(content.schema_arrow.names)
+    said = sum(batch.num_rows for batch in content.iter_batches(rows, use_threads=False))
+"""
+    + TAIL
+)
+LOADED = """
+import numpy as np, pandas as pd, causalcontext as cc
+values = np.random.default_rng(0).standard_normal((300, 3))
+small = pd.DataFrame(values, columns=list("abc")).assign(R=np.arange(300) % 2)
+cc.discover(small, "R", test="partial-correlation")
+"""
+SCAN = (
+    HEAD
+    + LOADED
+    + """
+begin = time.process_time()
+said = cc.scan(path, "R")
+"""
+    + TAIL
+)
+DISCOVER = (
+    HEAD
+    + LOADED
+    + """
+begin = time.process_time()
+result = cc.discover(cc.scan(path, "R"), test="partial-correlation")
+said = f"{len(result.union.edges)} edges"
+"""
+    + TAIL
+)
+MEMORY = (
+    HEAD
+    + """
+import causalcontext as cc
+begin = time.process_time()
+result = cc.discover(cc.read_file(path), "R", test="partial-correlation")
+said = f"{len(result.union.edges)} edges"
+"""
+    + TAIL
+)
+
+
+def main() -> None:
+    """Write the file and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--columns", type=int, default=10)
+    parser.add_argument("--compression", default="snappy", help="of the file: snappy, as pandas writes it, or none")
+    parser.add_argument("--older", type=Path, help="the root of another checkout")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.parquet"
+        write(path, chosen.rows, chosen.columns, chosen.compression)
+        print(f"{machine('pyarrow')}\n\n{chosen.rows:,} x {chosen.columns}, {path.stat().st_size / 1e6:,.0f} MB\n")
+        scripts = {"reading alone": READ, "`cc.scan`": SCAN, "`cc.discover`": DISCOVER}
+        found = {what: _run(script, path, HERE.parent) for what, script in scripts.items()}
+        reading = found["reading alone"]
+        rows = [[what, *_figures(one, reading)] for what, one in found.items()]
+        if chosen.older is not None:
+            rows.append(["older version, in memory", *_figures(_run(MEMORY, path, chosen.older), reading)])
+    print(markdown_table(["", "processor s", "times reading", "peak MB", "found"], rows))
+
+
+def write(path: Path, rows: int, columns: int, compression: str) -> None:
+    """A table of linear mechanisms, two of which change with the context "R", in row groups."""
+    generator, writer = np.random.default_rng(1), None
+    for begin in range(0, rows, ROWS_PER_GROUP):
+        count = min(ROWS_PER_GROUP, rows - begin)
+        values = generator.standard_normal((columns - 1, count))
+        context = (values[0] + generator.standard_normal(count) > 0).astype(np.int8)
+        for j in range(1, columns - 1):
+            values[j] += (0.4 * context if j < 3 else 0.4) * values[j - 1]
+        arrays = {f"X{j}": values[j] for j in range(columns - 1)} | {"R": context}
+        part = pa.table(arrays)
+        writer = writer or pq.ParquetWriter(
+            path, part.schema, compression=compression, use_dictionary=compression != "none"
+        )
+        writer.write_table(part)
+    assert writer is not None
+    writer.close()
+
+
+def _run(script: str, path: Path, root: Path) -> dict[str, Any]:
+    environment = os.environ | {"PYTHONPATH": str(root / "src"), "OPENBLAS_NUM_THREADS": "1"}
+    run = subprocess.run([sys.executable, "-c", script, str(path)], env=environment, capture_output=True, text=True)
+    if run.returncode:
+        return {"cpu": float("nan"), "peak_mb": float("nan"), "said": f"ended with {run.returncode}"}
+    found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def _figures(one: dict[str, Any], reading: dict[str, Any]) -> tuple[str, ...]:
+    ratio = one["cpu"] / reading["cpu"]
+    return f"{one['cpu']:.2f}", f"{ratio:.2f}", f"{one['peak_mb']:,.0f}", one["said"]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+"""`scan`: a table of any number of rows, read once, and what a search needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from causalcontext.data.accumulate import Accumulator
+from causalcontext.data.checks import check_size
+from causalcontext.data.clusters import partitions_of
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind, declared_kinds
+from causalcontext.data.moments import Moments
+from causalcontext.data.streams import Stream, gathered, is_index, open_stream, rows_per_batch
+from causalcontext.data.survey import Survey, fingerprint_of
+from causalcontext.data.tables import context_places
+from causalcontext.data.tally import settle
+from causalcontext.errors import DataError, NotYetError, OptionError, did_you_mean, shortly
+from causalcontext.progress import counting_bar
+from causalcontext.questions import Contexts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SAMPLE = 20_000
+"""Rows that are kept for tests that look at rows."""
+ONLY_NUMBERS = "a table that is read in batches holds numbers besides its context"
+Watch = Callable[[int, int | None], None]
+"""`watch(bytes read so far, bytes in all or None)`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """A table that was read once; `discover` takes it instead of a table.
+
+    Attributes
+    ----------
+    data : Dataset
+        A sample of the rows; every row is as likely to be in it as any other.
+    survey : Survey
+        Counts, means, cross products and a fingerprint of all rows.
+    rows : int
+        How many rows there are.
+    source : str
+        What was read.
+    """
+
+    data: Dataset
+    survey: Survey
+    rows: int
+    source: str
+
+    @property
+    def whole(self) -> bool:
+        """Whether the sample is the whole table."""
+        return self.data.n_rows == self.rows
+
+    def note(self) -> str:
+        """What rests on all rows, and what on the sample; empty where there is no difference."""
+        if self.whole:
+            return ""
+        return (f"{self.source} was read once: what rests on moments (partial-correlation, fisher-z, context-change, "
+                f"effects) uses all {self.rows:,} rows, any other test and the support check a random sample of "
+                f"{self.data.n_rows:,} rows; tests() has the rows of every decision in n")  # fmt: skip
+
+    def __repr__(self) -> str:
+        named = f", context {self.data.context_name}" if self.data.contexts.positions else ""
+        return f"Scan({self.rows:,} rows, {len(self.data.names)} columns{named}, a sample of {self.data.n_rows:,} rows)"
+
+
+def scan(
+    source: Any,
+    context: str | Sequence[str] | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    kinds: Mapping[Any, str] | None = None,
+    sample: int = SAMPLE,
+    progress: bool | Watch = False,
+) -> Scan:
+    """Read a table of any number of rows once, in batches.
+
+    Parameters
+    ----------
+    source : path, pattern, Dask table, polars LazyFrame or anything with `__arrow_c_stream__`
+        A Parquet or text file, a folder of them, `"folder/*.parquet"`; a DuckDB relation, a pyarrow reader.
+    context : str or sequence of str, optional
+        The columns that name the context: text, whole numbers or truth values. All other columns are numbers.
+    columns : sequence of str, optional
+        Those to read, the context among them; all by default.
+    kinds : mapping from column to {"continuous", "count"}, optional
+    sample : int
+        Rows to keep for tests that look at rows.
+    progress : bool or callable
+        Show a bar, or call `progress(bytes read, bytes in all or None)`.
+
+    Returns
+    -------
+    Scan
+        To be given to `discover`. What it holds does not depend on how the table is cut into batches, files or
+        partitions.
+
+    Raises
+    ------
+    CausalContextError
+        With one sentence that says what was found, what was expected and what to do.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"X": [1.0, 3.0, 2.0, 6.0], "Y": [0.0, 1.0, 2.0, 3.0], "R": ["dry", "dry", "wet", "wet"]})
+    >>> found = scan(table.to_reader(), context="R")
+    >>> found
+    Scan(4 rows, 3 columns, context R, a sample of 4 rows)
+    >>> found.survey.moments.mean.tolist()
+    [[2.0, 0.5], [4.0, 2.5]]
+    """
+    if not isinstance(sample, int) or sample < 1:
+        raise OptionError(f"sample is {shortly(sample)}, expected a positive number of rows")
+    parts = partitions_of(source)
+    if parts is not None:
+        read = columns_of(parts.schema, context, kinds, columns)
+        return finished(parts.accumulated(read.system, read.contexts, sample), read, parts.source)
+    stream = open_stream(source)
+    read = columns_of(stream.schema, context, kinds, columns)
+    with _watched(progress) as watch:
+        found = _accumulated(stream, read, sample, watch)
+    return finished(found, read, stream.source)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a stream: their names in order, where the context variables are, kinds and dtypes."""
+
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    kinds: tuple[Kind, ...]
+    dtypes: tuple[str, ...]
+
+    @property
+    def system(self) -> tuple[str, ...]:
+        """The columns that are no context variables."""
+        return tuple(name for place, name in enumerate(self.names) if place not in self.places)
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The context variables, in the order they were given."""
+        return tuple(self.names[place] for place in self.places)
+
+
+def columns_of(
+    schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None = None
+) -> Columns:
+    """What a stream holds, or what of it is asked for, checked before anything is read."""
+    import pyarrow as pa
+
+    for name in only or ():
+        if name not in schema.names:
+            raise DataError(f"the table has no column {name!r}{did_you_mean(name, schema.names)}")
+    names = tuple(name for name in schema.names if (name in only if only is not None else not is_index(name)))
+    if len(set(names)) < len(names):
+        raise DataError("the table has several columns of the same name; rename or drop some")
+    places = context_places(context, names)
+    declared = declared_kinds(kinds, names)
+    if len(names) - len(places) < 2:
+        raise DataError(f"the table has {len(names) - len(places)} columns besides the context; at least 2 are needed")
+    found = []
+    for place, name in enumerate(names):
+        dtype = schema.field(name).type
+        if place in places:
+            _check_context(name, dtype)
+        elif not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype)):
+            raise NotYetError(f"not yet: column {name!r} holds {dtype}, and {ONLY_NUMBERS}; convert the column, leave "
+                              "it out, or read the table into memory")  # fmt: skip
+        kind = Kind.CATEGORICAL if place in places else declared.get(name, Kind.CONTINUOUS)
+        if place not in places and not kind.is_number:
+            raise NotYetError(f"not yet: column {name!r} is declared {kind.value}, and {ONLY_NUMBERS}; read the table "
+                              "into memory")  # fmt: skip
+        found.append(kind)
+    return Columns(names, places, tuple(found), tuple(_dtype(schema.field(name).type) for name in names))
+
+
+def _dtype(dtype: pa.DataType) -> str:
+    """What a column is called in a table in memory."""
+    return {"double": "float64", "float": "float32", "halffloat": "float16"}.get(str(dtype), str(dtype))
+
+
+def _check_context(name: str, dtype: pa.DataType) -> None:
+    import pyarrow as pa
+
+    plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+    if pa.types.is_floating(plain):
+        raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
+    text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
+    if not (text or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
+        raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
+
+
+@contextmanager
+def _watched(progress: bool | Watch) -> Iterator[Watch]:
+    """Where to report the bytes that were read: the caller's own function, a bar of megabytes, or nowhere."""
+    if callable(progress):
+        yield progress
+        return
+    with counting_bar("MB read", progress) as count:
+        yield lambda done, total: count(done >> 20, max(done, total or 0) >> 20)
+
+
+def _accumulated(stream: Stream, columns: Columns, sample: int, watch: Watch) -> Accumulator:
+    found = Accumulator(columns.system, columns.contexts, sample)
+    enough = rows_per_batch(columns.names) // 2
+    for batch, done in gathered(stream.batches(columns.names), enough):
+        found.add(batch, found.rows)
+        watch(done, stream.size)
+    return found
+
+
+def finished(found: Accumulator, columns: Columns, source: str) -> Scan:
+    """The scan of a table whose rows have all been added."""
+    if found.rows == 0:
+        raise DataError("the table has no rows")
+    levels, contexts, order = _contexts(found, columns)
+    place = np.full(len(found.cells) + 1, -1, dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    values, codes = found.sampled()
+    codes, system = place[codes], iter(values)
+    levels_of_cell = np.array([*contexts.cells, (-1,) * len(columns.places)], dtype=np.int32)
+    data = Dataset(
+        names=columns.names,
+        kinds=columns.kinds,
+        columns=tuple(levels_of_cell[codes, columns.places.index(i)] if i in columns.places else next(system)
+                      for i in range(len(columns.names))),
+        dtypes=columns.dtypes,
+        contexts=contexts,
+        levels=levels,
+        codes=codes,
+    )  # fmt: skip
+    check_size(data)
+    return Scan(data, _survey(found, data, order), found.rows, source)
+
+
+def _contexts(found: Accumulator, columns: Columns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
+    """The levels of every context variable, sorted; the cells by these, and where they are in the accumulator."""
+    levels = tuple(tuple(sorted({cell[j] for cell in found.cells})) for j in range(len(columns.places)))
+    for name, values in zip(columns.contexts, levels, strict=True):
+        if len(values) < 2:
+            had = f"1 level ({values[0]!r})" if values else "no value in any row"
+            raise DataError(f"context {name!r} has {had}; at least 2 are needed")
+        if 2 * len(values) > found.rows:
+            raise DataError(f"context {name!r} has {len(values)} levels in {found.rows} rows, which looks like an "
+                            "identifier or a continuous column; its values must repeat")  # fmt: skip
+    coded = {tuple(levels[j].index(value) for j, value in enumerate(cell)): k for cell, k in found.cells.items()}
+    cells = sorted(coded)
+    return levels, Contexts(columns.places, tuple(cells)), [coded[cell] for cell in cells]
+
+
+def _survey(found: Accumulator, data: Dataset, order: list[int]) -> Survey:
+    tally = found.tally
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        constant = settle(tally)
+    moments = Moments(tally.n[order], tally.mean[order], tally.scatter[order])
+    return Survey(
+        names=tuple(data.names[position] for position in data.system),
+        values=data.values,
+        moments=moments,
+        constant=constant[order],
+        missing=tally.missing[order],
+        infinite=tally.infinite[order],
+        missing_context=found.missing_context,
+        lost=tally.lost[order],
+        fingerprint=fingerprint_of(data, found.rows, tally.digests, found.context_digest),
+    )

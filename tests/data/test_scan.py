@@ -1,0 +1,231 @@
+"""Tables that are read once, in batches: the same numbers as in memory, whatever the batches, files and partitions."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.cli.app import app
+from causalcontext.data import streams
+from causalcontext.data.accumulate import Accumulator, row_hashes
+from causalcontext.data.scan import columns_of, finished
+from causalcontext.data.survey import take_survey
+from causalcontext.data.tables import read_table
+
+pa = pytest.importorskip("pyarrow")
+import pyarrow.parquet as pq  # noqa: E402
+
+TEST = {"test": "partial-correlation", "alpha": 0.01}
+
+
+def make_table(rows: int = 3000, seed: int = 0, contexts: int = 1) -> pd.DataFrame:
+    """Numbers far from 0, in several dtypes, some missing and infinite, and text as the context."""
+    rng = np.random.default_rng(seed)
+    dry = rng.random(rows) < 0.4
+    x = rng.standard_normal((rows, 4))
+    x[:, 1] += 0.8 * x[:, 0] * dry
+    x[:, 2] += 0.7 * x[:, 1] + dry
+    table = pd.DataFrame(x * [1.0, 1e-6, 1e6, 1.0] + [1e3, 0, -3, 0], columns=list("ABCD"))
+    table["E"] = rng.integers(-5, 5, rows)
+    table["F"] = table["D"].astype(np.float32)
+    table.insert(2, "R", np.where(dry, "dry", "wet"))
+    if contexts > 1:
+        table["S"] = rng.integers(0, 3, rows)
+    return table
+
+
+def in_batches(table: pd.DataFrame, sizes, context, sample=500, parts=1):
+    """The scan of a table that is cut into batches of some sizes, accumulated in some parts."""
+    schema = pa.Schema.from_pandas(table, preserve_index=False)
+    columns = columns_of(schema, context, None)
+    accumulators = [Accumulator(columns.system, columns.contexts, sample) for _ in range(parts)]
+    begin, k = 0, 0
+    while begin < len(table):
+        size = sizes[k % len(sizes)]
+        batch = pa.RecordBatch.from_pandas(table.iloc[begin : begin + size], schema=schema, preserve_index=False)
+        accumulators[k % parts].add(batch, begin)
+        begin, k = begin + size, k + 1
+    found = accumulators[0]
+    for other in accumulators[1:]:
+        found = other.merged(found)
+    return finished(found, columns, "a test")
+
+
+@pytest.mark.parametrize("context", [None, "R", ["R", "S"]])
+@pytest.mark.parametrize("cut", [[3000], [1, 700], [64], [999, 2, 500]])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_scan_is_the_survey_of_the_table(context, cut, parts):
+    table = make_table(contexts=2)
+    table.loc[::97, "A"] = np.nan
+    table.loc[5, "B"] = np.inf
+    table.loc[[7, 8], "R"] = None
+    if context is None:
+        table = table.drop(columns=["R"])
+    found, twin = in_batches(table, cut, context, parts=parts), take_survey(read_table(table, context))
+    assert found.data.values == twin.values
+    assert found.data.contexts == read_table(table, context).contexts
+    assert found.survey.fingerprint == twin.fingerprint
+    for name in ("missing", "infinite", "lost", "constant"):
+        assert np.array_equal(getattr(found.survey, name), getattr(twin, name)), name
+    assert found.survey.missing_context == twin.missing_context
+    mine, theirs = found.survey.moments, twin.moments
+    assert np.array_equal(mine.rows, theirs.rows)
+    scale = np.sqrt(np.diagonal(theirs.scatter, axis1=1, axis2=2))
+    assert np.max(np.abs(mine.scatter - theirs.scatter) / scale[:, :, None] / scale[:, None, :]) < 1e-12
+    assert (np.abs(mine.mean - theirs.mean) <= 1e-13 * scale + 1e-15 * np.abs(theirs.mean)).all()
+
+
+def test_the_sample_is_the_same_whatever_the_parts():
+    table = make_table()
+    one, two = in_batches(table, [3000], "R"), in_batches(table, [17, 400], "R", parts=4)
+    chosen = np.sort(np.argsort(row_hashes(np.arange(3000)))[:500])
+    for found in (one, two):
+        for name, column in zip(found.data.names, found.data.columns, strict=True):
+            if name != "R":
+                assert np.array_equal(column, table[name].to_numpy()[chosen])
+        assert np.array_equal(np.array(found.data.levels[0])[found.data.codes], table["R"].to_numpy()[chosen])
+    assert not one.whole
+    assert in_batches(table, [3000], "R", sample=3000).whole
+
+
+def test_hashes_of_rows_are_different_and_even():
+    hashes = row_hashes(np.arange(100_000))
+    assert np.unique(hashes).size == hashes.size
+    share = np.histogram(hashes.astype(float), bins=20, range=(0, 2.0**64))[0] / hashes.size
+    assert np.abs(share - 0.05).max() < 0.005
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """One table as a Parquet file, as a folder of them, and as text."""
+    table = make_table()
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    table.to_parquet(tmp_path / "table.parquet", row_group_size=700)
+    for k, begin in enumerate(range(0, 3000, 1100)):
+        table.iloc[begin : begin + 1100].to_parquet(folder / f"part-{k}.parquet")
+    table.to_csv(tmp_path / "table.csv", index=False)
+    return {"file": tmp_path / "table.parquet", "folder": folder, "text": tmp_path / "table.csv",
+            "pattern": folder / "*.parquet"}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "text", "pattern"])
+def test_files_give_the_result_of_memory(files, what):
+    seen = []
+    found = cc.scan(files[what], "R", progress=lambda done, total: seen.append((done, total)))
+    inside = cc.discover(make_table(), "R", **TEST)
+    result = cc.discover(found, **TEST)
+    assert seen[-1][0] == seen[-1][1]
+    assert found.whole
+    assert dict(result.graphs) == dict(inside.graphs)
+    if what != "text":
+        assert result.data.fingerprint == inside.data.fingerprint
+        assert np.allclose(result.log.p, inside.log.p, rtol=1e-6, atol=1e-12)
+
+
+def test_a_sampled_result_says_what_rests_on_what(files, tmp_path):
+    result = cc.discover(cc.scan(files["file"], "R", sample=1000), "R", alpha=0.01)
+    assert result.rows is None
+    assert "uses all 3,000 rows" in result.notes[-1]
+    assert "sample of 1,000 rows" in str(result)
+    log = result.tests()
+    assert set(log.query("x != 'R' and y != 'R' and rows == 'pooled'")["n"]) == {3000}
+    assert set(log.query("x == 'R' or y == 'R'")["n"]) == {1000}
+    result.save(tmp_path / "result.json")
+    assert cc.load(tmp_path / "result.json").notes == result.notes
+
+
+def test_lazy_tables_and_readers():
+    polars = pytest.importorskip("polars")
+    table = make_table()
+    inside = cc.discover(table, "R", **TEST)
+    for source in (polars.from_pandas(table).lazy(), pa.Table.from_pandas(table, preserve_index=False).to_reader(500)):
+        result = cc.discover(source, "R", **TEST)
+        assert dict(result.graphs) == dict(inside.graphs)
+        assert result.data.fingerprint == inside.data.fingerprint
+
+
+def test_a_lazy_table_with_text_is_collected():
+    polars = pytest.importorskip("polars")
+    table = make_table(300).assign(T=np.tile(["a", "b", "c"], 100))
+    assert "T" in cc.discover(polars.from_pandas(table).lazy(), "R", max_given=0).names
+
+
+def test_a_large_file_is_read_in_batches(files, monkeypatch):
+    monkeypatch.setattr(streams, "LARGE_FILE", 1)
+    assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
+    for options, words in (({"missing": "testwise"}, "listwise"), ({"method": "score-ac"}, "in memory")):
+        with pytest.raises(cc.CausalContextError, match=words):
+            cc.discover(files["file"], "R", **options)
+
+
+def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):
+    from typer.testing import CliRunner
+
+    monkeypatch.setattr(streams, "LARGE_FILE", 1)
+    words = ["discover", str(files["file"]), "--context", "R", "--test", "partial-correlation", "--json",
+             str(tmp_path / "out.json")]  # fmt: skip
+    answer = CliRunner().invoke(app, words)
+    assert answer.exit_code == 0, answer.output
+    assert "is read once, in batches" in answer.stderr
+    assert sum(cc.load(tmp_path / "out.json").data.rows) == 3000
+
+
+def bad(table):
+    return pa.Table.from_pandas(table, preserve_index=False).to_reader()
+
+
+@pytest.mark.parametrize(("change", "context", "words"), [
+    ({"T": "text"}, "R", "holds numbers besides its context"),
+    ({"R": 1.5}, "R", "is continuous"),
+    ({"R": "dry"}, "R", "1 level"),
+    ({}, "Q", "no context column 'Q'"),
+    ({"R": [str(k) for k in range(3000)]}, "R", "identifier"),
+])  # fmt: skip
+def test_what_cannot_be_scanned_is_refused_in_one_sentence(change, context, words):
+    with pytest.raises(cc.CausalContextError, match=words):
+        cc.scan(bad(make_table().assign(**change)), context)
+
+
+def test_some_columns_are_enough():
+    table = make_table().assign(T="text")
+    found = cc.scan(bad(table), "R", columns=["A", "B", "R"])
+    assert found.data.names == ("A", "B", "R")
+    assert found.survey.fingerprint == take_survey(read_table(table[["A", "B", "R"]], "R")).fingerprint
+    with pytest.raises(cc.DataError, match="no column 'Q'"):
+        cc.scan(bad(table), "R", columns=["A", "B", "R", "Q"])
+
+
+def test_refused_files_and_options(files, tmp_path):
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 nonsense")
+    pq.write_table(pa.table({"A": [1.0]}), files["folder"] / "zz.parquet")
+    for source, words in ((tmp_path / "none.parquet", "no file"), (tmp_path / "broken.parquet", "cannot read"),
+                          (files["folder"], "has no column"), (3, "is of type int")):  # fmt: skip
+        with pytest.raises(cc.CausalContextError, match=words):
+            cc.scan(source, "R")
+    with pytest.raises(cc.OptionError, match="sample is 0"):
+        cc.scan(files["file"], "R", sample=0)
+    with pytest.raises(cc.OptionError, match="scanned with"):
+        cc.discover(cc.scan(files["file"], "R"), "E")
+
+
+def test_ctrl_c_ends_a_scan(files):
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cc.scan(files["file"], "R", progress=stop)
+
+
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_dask_gives_the_same(partitions):
+    pytest.importorskip("dask")
+    dataframe = pytest.importorskip("dask.dataframe")
+    table = make_table()
+    found = cc.scan(dataframe.from_pandas(table, npartitions=partitions, sort=False), "R", sample=500)
+    one = in_batches(table, [3000], "R")
+    assert found.survey.fingerprint == one.survey.fingerprint == take_survey(read_table(table, "R")).fingerprint
+    assert np.array_equal(found.data.codes, one.data.codes)
+    assert dict(cc.discover(found, **TEST).graphs) == dict(cc.discover(table, "R", **TEST).graphs)
