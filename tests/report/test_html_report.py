@@ -11,8 +11,10 @@ import causalcontext as cc
 import hostile
 from causalcontext.report import effects_panel
 from causalcontext.report import payload as payloads
+from causalcontext.report.answer import answer, stories
 from causalcontext.report.html import page, safe_json, write_report
 from causalcontext.report.payload import Section, payload
+from causalcontext.simulate.proteins import proteins
 from pags import soil_pags
 
 
@@ -142,3 +144,31 @@ def test_scores_are_shown_for_a_score_based_result():
     result = cc.discover(cc.examples.soil_moisture(300, seed=3), context="soil", method="score-ac", starts=2)
     sections = {section["title"]: section for section in embedded(page(result))["sections"]}
     assert len(sections["Scores"]["rows"]) == 2 * 21
+
+
+def test_the_first_card_says_what_differs():
+    result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+    text = answer(result)
+    assert "2 differences may be claimed, 0 may not." in text
+    assert "precipitation --&gt; runoff is found in wet and not in dry: its slope is 0.91 (" in text
+    assert page(result).index('id="answer"') < page(result).index('id="graph-card"')
+
+
+def test_many_contexts_share_stories_and_findings_are_few():
+    table = proteins(0, "log", 3000)
+    result = cc.discover(table, "condition", alpha=0.01, test="partial-correlation", max_given=1)
+    text = answer(result)
+    assert text.count("<li") <= 17
+    told = stories(result)
+    assert len(told) < sum(len(story.absent) for story in told), "contexts that are alike share a story"
+    claimed = [story.claimed for story in told]
+    assert claimed == sorted(claimed, reverse=True)
+
+
+def test_the_first_card_of_other_results():
+    soil = cc.examples.soil_moisture(300, seed=1)
+    assert "What differs" not in answer(cc.discover(soil.drop(columns="soil")))
+    pooled = cc.discover(soil, "soil", method="pc-p", test="partial-correlation")
+    assert "No edge differs: all 2 contexts have the same ones." in answer(pooled)
+    strange = soil.rename(columns={"runoff": "<b>run\noff</b>"}).replace({"soil": {"wet": "<i>wet</i>"}})
+    assert "<b>" not in answer(cc.discover(strange, "soil", test="partial-correlation"))

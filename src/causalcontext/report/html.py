@@ -17,6 +17,7 @@ from typing import Any
 
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.drawing.names import printable
+from causalcontext.report.answer import answer
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.version import __version__
@@ -42,6 +43,7 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
             "VERSION": html.escape(__version__),
             "TITLE": html.escape(printable(title or _title(result))),
             "STYLE": _part("report.css"),
+            "ANSWER": answer(result),
             "TEXT": html.escape(str(result.labeled_union)),
             "DATA": safe_json(payload(result, (*_scores(result), *_diagnosis(result), *sections))),
             "SCRIPT": script,

@@ -1,0 +1,153 @@
+"""The first card of a report: what differs between the contexts, and what to be careful about.
+
+It is plain HTML, so that it can be read without a script, and printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from causalcontext.diagnostics.findings import Severity
+from causalcontext.drawing.names import printable, shortened
+from causalcontext.graphs.ends import as_written, mark_of
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.mechanism_difference import compare
+from causalcontext.results.slopes import Slope
+from causalcontext.results.verdicts import Said, SaidByChanges
+
+MOST_STORIES = 12
+MOST_FINDINGS = 5
+MOST_NAMED = 4
+TWO_SIDED_95 = 1.96
+
+
+class Story(NamedTuple):
+    """One difference in words: an edge, the contexts that have it and those that lack it for one reason."""
+
+    edge: str
+    present: str
+    absent: tuple[str, ...]
+    slopes: str
+    verdict: str
+    claimed: bool
+
+
+def answer(result: ContextGraphs) -> str:
+    """The card, or nothing where there is nothing to say."""
+    parts = [*_differences(result), *_cautions(result)]
+    return (
+        f'<section class="card" id="answer" aria-label="The answer in short">{"".join(parts)}</section>'
+        if parts
+        else ""
+    )
+
+
+def stories(result: ContextGraphs) -> list[Story]:
+    """Every edge that some contexts lack, those that may be claimed first; contexts that are alike share a story."""
+    sayings = SaidByChanges(result)
+    found = [story for pair in _partial(result) for story in _of_pair(result, sayings, *pair)]
+    return sorted(found, key=lambda story: not story.claimed)
+
+
+def _differences(result: ContextGraphs) -> Iterator[str]:
+    if result.context is None or len(result.contexts) < 2:
+        return
+    yield "<h2>What differs between the contexts?</h2>"
+    found = stories(result)
+    if not found:
+        yield f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
+        return
+    claimed = sum(story.claimed for story in found)
+    yield f"<p>{_counted(claimed, 'difference')} may be claimed, {len(found) - claimed} may not.</p><ul>"
+    yield from (f'<li dir="auto">{escape(_sentence(story))}</li>' for story in found[:MOST_STORIES])
+    yield "</ul>"
+    if len(found) > MOST_STORIES:
+        yield f"<p>{len(found) - MOST_STORIES} more are in doubt as well; changes() has them all.</p>"
+
+
+def _cautions(result: ContextGraphs) -> Iterator[str]:
+    """The findings that matter most; what was said about differences is not said again."""
+    if not result.complete:
+        return
+    severe = [finding for finding in result.diagnose() if finding.severity > Severity.NOTE]
+    found = [finding for finding in severe if not finding.evidence.get("doubt")][:MOST_FINDINGS]
+    if found:
+        yield "<h2>What to be careful about</h2><ul>"
+        yield from (f'<li dir="auto">{escape(printable(finding.message))}</li>' for finding in found)
+        yield "</ul>"
+
+
+def _sentence(story: Story) -> str:
+    without = ", ".join(story.absent[:MOST_NAMED])
+    more = f" and {len(story.absent) - MOST_NAMED} more" if len(story.absent) > MOST_NAMED else ""
+    return f"{story.edge} is found in {story.present} and not in {without}{more}{story.slopes}. {story.verdict}"
+
+
+def _partial(result: ContextGraphs) -> Iterator[tuple[int, int]]:
+    """Pairs of system variables that some contexts have an edge between, and others have not."""
+    adjacent = np.stack([graph.adjacency for graph in result.graphs.values()])
+    some = np.triu(adjacent.any(axis=0) & ~adjacent.all(axis=0))
+    for x, y in zip(*np.nonzero(some), strict=True):
+        if not {int(x), int(y)}.intersection(result.cells.positions):
+            yield int(x), int(y)
+
+
+def _of_pair(result: ContextGraphs, sayings: SaidByChanges, x: int, y: int) -> Iterator[Story]:
+    graphs = [result.graphs[value] for value in result.contexts]
+    having = [place for place, graph in enumerate(graphs) if graph.adjacency[x, y]]
+    present = max(having, key=lambda place: (result.data.rows[place], -place))
+    source, target = as_written(graphs[present].ends, x, y)
+    alike: dict[Said | None, list[int]] = {}
+    for absent in (place for place in range(len(graphs)) if place not in having):
+        alike.setdefault(sayings.about(source, target, present, absent), []).append(absent)
+    names = [shortened(printable(result.names[z]), 40) for z in (source, target)]
+    edge = f"{names[0]} {mark_of(graphs[present].ends, source, target)} {names[1]}"
+    for said, places in alike.items():
+        yield Story(edge, _listed(result, having), tuple(_shown(result, place) for place in places),
+                    _slopes(result, source, target, present, places[0]), _verdict(said),
+                    said is not None and said.claimed)  # fmt: skip
+
+
+def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
+    """The slopes of both contexts with their intervals, where there are any."""
+    if result.moments is None:
+        return ""
+    here, there, *_ = compare(result, result.moments, x, y, present, absent)
+    texts = [_interval(found) for found in (here, there)]
+    if not all(texts):
+        return ""
+    return f": its slope is {texts[0]} in {_shown(result, present)} and {texts[1]} in {_shown(result, absent)}"
+
+
+def _interval(found: Slope) -> str:
+    if not np.isfinite(found.value) or not np.isfinite(found.error):
+        return ""
+    reach = TWO_SIDED_95 * found.error
+    return f"{found.value:.2g} ({found.value - reach:.2g} to {found.value + reach:.2g})"
+
+
+def _verdict(said: Said | None) -> str:
+    if said is None:
+        return "Whether the mechanism differs could not be asked."
+    if said.claimed:
+        return "The difference may be claimed."
+    return f"No claim: {said.doubt}." if said.doubt else "No claim: the slopes do not differ clearly."
+
+
+def _listed(result: ContextGraphs, places: Sequence[int]) -> str:
+    if len(places) > MOST_NAMED:
+        return f"{len(places)} of {len(result.contexts)} contexts"
+    return ", ".join(_shown(result, place) for place in places)
+
+
+def _shown(result: ContextGraphs, place: int) -> str:
+    value: Any = result.contexts[place]
+    return shortened(printable(str(value)), 40)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
