@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check test-slow test-browser fuzz docs clean
+.PHONY: demo test check test-slow test-browser fuzz docs dist clean
 
 demo: $(VENV)/.ready
 	$(BIN)/causalcontext demo --json out/soil-moisture.json
@@ -32,6 +32,18 @@ test-browser: $(VENV)/.browser-ready
 docs: $(VENV)/.docs-ready
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs out/docs
 	@echo "open out/docs/index.html"
+
+# Builds sdist and wheel, checks both, and runs the demo from the wheel in new environments: the newest versions of
+# everything, and the lowest that are allowed.
+dist: $(VENV)/.release-ready
+	rm -rf out/dist
+	$(BIN)/python -m build --quiet --outdir out/dist .
+	$(BIN)/python -m twine check --strict out/dist/*
+	$(BIN)/python tests/release/check_dist.py out/dist --lowest
+
+$(VENV)/.release-ready: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
+	touch $@
 
 # The tools that results go to, and what runs the tutorials.
 $(VENV)/.test-ready: $(VENV)/.ready

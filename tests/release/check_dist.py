@@ -1,0 +1,84 @@
+"""What `make dist` built: does it hold what it should, and does the wheel work where nothing else is?
+
+    python tests/release/check_dist.py out/dist [--lowest] [--only 3.11]
+
+The wheel is installed in a new environment for every Python from 3.11 that is found, and runs the demo there; with
+`--lowest` once more with the lowest versions of its requirements that pyproject.toml allows (by uv, `lowest-direct`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+VERSIONS = ("3.11", "3.12", "3.13")
+NEEDED = ("causalcontext/py.typed", "causalcontext/report/page/report.js", "causalcontext/report/page/report.html",
+          "causalcontext/report/page/report.css", "causalcontext/cli/app.py")  # fmt: skip
+FOREIGN = (".pyc", ".nbi", ".nbc", "__pycache__", ".ipynb_checkpoints", ".venv")
+
+
+def check_contents(wheel: Path, source: Path) -> None:
+    """Nothing is missing, and nothing is there that was made by running things."""
+    inside = zipfile.ZipFile(wheel).namelist()
+    for name in NEEDED:
+        assert name in inside, f"{wheel.name} lacks {name}"
+    assert any(name.endswith("licenses/LICENSE") for name in inside), "the wheel lacks the licence"
+    with tarfile.open(source) as archive:
+        packed = archive.getnames()
+    assert any(name.endswith("/tests/naive.py") for name in packed), "the source lacks the tests"
+    for name in (*inside, *packed):
+        assert not any(part in name for part in FOREIGN), f"{name} does not belong there"
+
+
+def check_wheel(wheel: Path, python: str, lowest: bool) -> str:
+    """Install the wheel in a new environment, run the demo, read its result; returned is what was installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        _run(python, "-m", "venv", str(home / "venv"))
+        own = str(home / "venv" / "bin" / "python")
+        if lowest:
+            _run(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", own, "--resolution",
+                 "lowest-direct", f"{wheel}[parquet]")  # fmt: skip
+        else:
+            _run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[parquet]")
+        _run(str(home / "venv" / "bin" / "causalcontext"), "demo", "--json", str(home / "demo.json"), "--report",
+             str(home / "demo.html"), cwd=home)  # fmt: skip
+        assert json.loads((home / "demo.json").read_text())["format"] == "causalcontext-result"
+        wanted = ["numpy", "scipy", "numba", "pandas", "narwhals", "matplotlib", "typer"]
+        code = f"from importlib.metadata import version as v; print(*(n + ' ' + v(n) for n in {wanted!r}), sep=', ')"
+        return _run(own, "-c", code).strip()
+
+
+def _run(*words: str, cwd: Path | None = None) -> str:
+    run = subprocess.run(words, capture_output=True, text=True, cwd=cwd)
+    assert run.returncode == 0, f"{' '.join(words)}\n{run.stdout}\n{run.stderr}"
+    return run.stdout
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("folder", type=Path)
+    options.add_argument("--lowest", action="store_true", help="once more with the lowest versions that are allowed")
+    options.add_argument("--only", choices=VERSIONS)
+    chosen = options.parse_args()
+    (wheel,), (source,) = chosen.folder.glob("*.whl"), chosen.folder.glob("*.tar.gz")
+    check_contents(wheel.resolve(), source)
+    print(f"{wheel.name} and {source.name} hold what they should")
+    for version in [chosen.only] if chosen.only else VERSIONS:
+        python = shutil.which(f"python{version}")
+        if python is None:
+            print(f"Python {version} is not here")
+            continue
+        for lowest in (False, True) if chosen.lowest else (False,):
+            print(f"Python {version}: the demo runs with {check_wheel(wheel.resolve(), python, lowest)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
