@@ -2,8 +2,8 @@
 
 The search with curves takes several times as long as that without. It is left out where no curve would be worth its
 price in the best linear model: no curve of an earlier variable, none of a later one that looks unrelated (of two
-variables joined by a square alone either may have come first), none of an effect in the regression of its cause (the
-linear model may have turned a link round that is a curve), and no product.
+variables joined by a square alone either may have come first), none of an effect in the regression of its cause with
+which the link would better be turned round, and no product.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.node_data import NUMBER
+from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.set_scores import best_extras
+from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.score.model import FittedModel, Part, members, translated
 from causalcontext.score.problem import Layout, Workshop, Worktop, price
 from causalcontext.score.proposals import products_for
@@ -23,8 +25,6 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 ONLY_CURVES = np.array([False, True])
-TURNED = 2.0
-"""Curves of effects must gain so many times as much: where mechanisms change, causes bend a little in their effects."""
 MOST_FOR_PRODUCTS = 60
 """Beyond so many variables products are not looked for here."""
 
@@ -33,9 +33,7 @@ def looks_curved(workshop: Workshop, model: FittedModel, need: float) -> bool:
     """Whether curves and products would gain so much in a model without curves, one a regression, prices paid."""
     gains = _gains(workshop, model)
     total = float(np.maximum(gains.max(axis=1, initial=0.0), 0.0).sum())
-    if total > need or _turned_round(workshop, model) > TURNED * need:
-        return True
-    return total + sum(_products(workshop, model)) > need
+    return total > need or _turned_round(workshop, model, need) > need or total + sum(_products(workshop, model)) > need
 
 
 def _gains(workshop: Workshop, model: FittedModel) -> Floats:
@@ -59,23 +57,42 @@ def _of_one_curve(layout: Layout, tasks: list[tuple[int, int, list[int]]]) -> Fl
     return np.asarray(out[:, :, 0])
 
 
-def _turned_round(workshop: Workshop, model: FittedModel) -> float:
-    """What curves of effects would gain in the regressions of their causes, one a cause, lines of all parents there."""
+def _turned_round(workshop: Workshop, model: FittedModel, need: float) -> float:
+    """What turning a link round would gain at most, if it may be a curve then: all rows, the same other parents.
+
+    Pairs in which no curve of the effect would pay beside lines are passed over.
+    """
     setup, p = workshop.setup, workshop.setup.variables
     layout = workshop.layout([(1 << setup.contexts) - 1], curves=True)
     links = np.asarray(model.links.any(axis=0))[:p, :p]
+    pairs = _bent_backwards(layout, links, need)
+    wanted: list[tuple[int, Bools]] = []
+    for cause, effect in pairs:
+        above, beside = links[:, cause], links[:, effect]
+        this, that = np.arange(p) == cause, np.arange(p) == effect
+        wanted += [(cause, above), (effect, beside), (cause, above | that), (effect, beside & ~this)]
+    if not wanted:
+        return 0.0
+    tasks = np.array([[0, node] for node, _ in wanted], dtype=np.int64)
+    scores, top = np.zeros(len(wanted)), Worktop(layout, 1, workshop.memory(layout))
+    fit_many(fit_call(), layout.calls, top.note, tasks, np.array([candidates for _, candidates in wanted]), scores,
+             np.zeros((len(wanted), 0)), np.zeros((len(wanted), 0), dtype=np.int64))  # fmt: skip
+    by_pair = scores.reshape(-1, 4)
+    return float((by_pair[:, 2] + by_pair[:, 3] - by_pair[:, 0] - by_pair[:, 1]).max())
+
+
+def _bent_backwards(layout: Layout, links: Bools, need: float) -> list[tuple[int, int]]:
+    """Links between numbers in which a curve of the effect would pay in the regression of the cause, and is allowed."""
+    setup, tasks = layout.setup, []
     numbers = setup.kind == NUMBER
-    pairs = [(cause, effect) for cause, effect in np.argwhere(links).tolist() if numbers[cause] and numbers[effect]]
-    tasks = []
+    pairs = [(cause, effect) for cause, effect in np.argwhere(links).tolist()
+             if numbers[cause] and numbers[effect] and setup.allowed[cause, effect]]  # fmt: skip
     for cause, effect in pairs:
         parents = [j for j in np.flatnonzero(links[:, cause]).tolist() if j != effect and numbers[j]]
         others = [effect, *parents][: layout.width - 1]
         tasks.append((0, cause, [int(layout.columns.first[j]) for j in others]))
-    best = np.zeros(p)
-    for (cause, effect), gains in zip(pairs, _of_one_curve(layout, tasks), strict=True):
-        if setup.allowed[cause, effect]:
-            best[cause] = max(best[cause], float(gains[effect]))
-    return float(best.sum())
+    gains = _of_one_curve(layout, tasks)
+    return [pair for pair, row in zip(pairs, gains, strict=True) if row[pair[1]] > need]
 
 
 def _regressions(model: FittedModel) -> Iterator[tuple[int, Part]]:
