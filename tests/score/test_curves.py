@@ -145,6 +145,22 @@ def test_counts_are_not_the_effect_of_everything():
         assert cc.discover(rows, method="score-ac").graphs["all"].mark("M", "Y") == "-->"
 
 
+def test_a_declared_count_is_explained_by_its_root():
+    """The noise of a Poisson count grows with its mean, that of its root hardly."""
+    marks = []
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        kind = generator.integers(3, size=500)
+        rows = pd.DataFrame({"K": np.array(list("abc"))[kind], "L": generator.poisson(np.array([1, 3, 6])[kind])})
+        result = cc.discover(rows, method="score-ac", kinds={"L": "count"})
+        marks.append(result.graphs["all"].mark("K", "L"))
+        if marks[-1] == "-->":
+            curve = result.evidence.mechanisms.partial_curve(1, 0, ["a", "b", "c"], 0)
+            assert curve == pytest.approx([1.0, 3.0, 6.0], abs=0.6)
+    assert set(marks) <= {"-->", "o-o"}
+    assert "-->" in marks
+
+
 @pytest.mark.parametrize("levels", [2, 5])
 def test_ties_do_not_break_the_curves(levels):
     """Numbers with few values: knots and steps fall together."""

@@ -8,6 +8,8 @@ import pytest
 from scipy.optimize import minimize
 from score_tables import curved_table, fits_of, kinds_table, model_table, scores_of, setup_of, workshop_of
 
+from causalcontext.data.survey import take_survey
+from causalcontext.data.tables import read_table
 from causalcontext.kernels.orders.partitions import Partitions, best_partition, best_score, chosen_slots
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
 from causalcontext.knowledge import Knowledge
@@ -15,6 +17,7 @@ from causalcontext.score.columns import LINEAR, make_columns
 from causalcontext.score.model import members
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.problem import MIXED, PLAIN, Workshop
+from causalcontext.score.setup import set_up
 
 
 @pytest.fixture
@@ -256,6 +259,25 @@ def test_a_count_is_no_better_known_than_its_bin(generator):
     naive = -200 * (np.log(variance) + 1 + np.log(2 * np.pi)) - np.log(400) * 4
     assert found == pytest.approx(naive, abs=0.5)
     assert setup.gap[place["N"]] == 0.0
+
+
+def test_the_density_of_a_count_is_no_more_than_its_probability():
+    """Densities in a bin times its width are probabilities: in the mean never more than the shares of the counts."""
+    generator = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {"L": generator.poisson(generator.choice([1.0, 3.0, 6.0], 500)), "X": generator.normal(size=500)}
+    )
+    data = read_table(rows, None, kinds={"L": "count"})
+    setup = set_up(data, take_survey(data), Knowledge().links(data.names))
+    layout = Workshop(setup, make_columns(setup, True), ScoreOptions()).lattice(True)
+    place = {setup.data.names[column]: j for j, column in enumerate(setup.position) if column >= 0}
+    found = scores_of(layout, [(0, place["L"], [])])[0, 0] + 2 * np.log(500)
+    count = rows["L"].to_numpy()
+    width = np.sqrt(count + 0.875) - np.sqrt(np.maximum(count - 0.125, 0.0))
+    likelihood = found + np.sum(np.log(width / np.std(np.sqrt(count + 0.375))))
+    shares = np.bincount(count) / 500
+    assert likelihood < np.sum(np.log(shares[count])) + 3.0
+    assert likelihood > np.sum(np.log(shares[count])) - 60.0
 
 
 def test_a_category_offers_its_levels_and_a_number_its_curves():

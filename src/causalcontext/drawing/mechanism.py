@@ -17,7 +17,6 @@ from causalcontext.drawing.pictures import check_picture_path
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.equations import NUMBER
 from causalcontext.results.partial_curves import PartialCurve, causes_of, mechanisms_of, partial_curves
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def plot_mechanism(
     rows = None if table is None else pd.DataFrame(table)
     for cause, one in zip(causes, chosen, strict=True):
         _paint(one, result, cause, effect, [curve for curve in curves if curve.cause == cause])
-        if rows is not None and mechanisms_of(result).scales[result.position(effect)].kind == NUMBER:
+        if rows is not None and mechanisms_of(result).scales[result.position(effect)].is_number:
             _paint_rows(one, result, cause, effect, rows)
     if path is not None:
         save_picture(figure_of(chosen), path, dpi)

@@ -18,7 +18,8 @@ Floats = NDArray[np.float64]
 
 KINDS = ("linear", "square", "hinge", "step", "level", "own step", "product")
 """Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times the partner."""
-NUMBER, CATEGORY, ORDERED = "number", "category", "ordered"
+NUMBER, COUNT, CATEGORY, ORDERED = "number", "count", "category", "ordered"
+ROOT_SHIFT = 0.375
 STEP_SHARE = 0.9
 """A curve is called a step if one step explains so much of it."""
 
@@ -29,7 +30,8 @@ class Scale:
 
     Attributes
     ----------
-    kind : {"number", "category", "ordered"}
+    kind : {"number", "count", "category", "ordered"}
+        A count is a number; where it is the effect, its equation is one of its root.
     centre, spread : float
         The units of a number.
     places : tuple of float
@@ -47,9 +49,14 @@ class Scale:
     scores: tuple[float, ...] = ()
     levels: tuple[Any, ...] = ()
 
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return self.kind in (NUMBER, COUNT)
+
     def standard(self, values: Sequence[Any] | NDArray[Any]) -> Floats:
         """Values of the table in the units of the equations; codes of a category, scores of an ordered column."""
-        if self.kind == NUMBER:
+        if self.is_number:
             own = np.asarray(values, dtype=np.float64)
             if self.scores:
                 return np.interp(own, self.places, self.scores)
@@ -59,7 +66,9 @@ class Scale:
         return np.asarray(self.scores)[codes.astype(int)] if self.kind == ORDERED else codes
 
     def own(self, standard: Floats) -> Floats:
-        """The way back, for numbers."""
+        """The way back, for numbers that an equation explains."""
+        if self.kind == COUNT:
+            return np.asarray(np.maximum(standard, 0.0) ** 2 * self.spread - ROOT_SHIFT)
         if self.scores:
             return np.interp(standard, self.scores, self.places)
         return np.asarray(self.centre + self.spread * standard)

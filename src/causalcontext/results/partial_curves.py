@@ -11,7 +11,7 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.equations import NUMBER, Mechanisms
+from causalcontext.results.equations import Mechanisms
 
 POINTS = 81
 
@@ -65,7 +65,7 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
     levels = mechanisms.scales[place].levels
     for cause in causes_of(result, effect):
         position = result.position(cause)
-        at, numeric = _values(mechanisms, position), mechanisms.scales[position].kind == NUMBER
+        at, numeric = _values(mechanisms, position), mechanisms.scales[position].is_number
         living = [r for r in range(len(result.contexts)) if _lives(mechanisms, place, position, r)]
         found = {r: mechanisms.partial_curve(place, position, at, r) for r in living}
         for contexts in _sharing(found):
@@ -89,7 +89,7 @@ def _sharing(found: dict[int, Floats]) -> list[tuple[int, ...]]:
 
 def _values(mechanisms: Mechanisms, cause: int) -> tuple[Any, ...]:
     scale = mechanisms.scales[cause]
-    if scale.kind != NUMBER:
+    if not scale.is_number:
         return scale.levels
     edges = np.interp([0.01, 0.99], np.linspace(0.0, 1.0, len(scale.places)), scale.places)
     return tuple(np.linspace(edges[0], edges[1], POINTS).tolist())

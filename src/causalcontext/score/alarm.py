@@ -166,6 +166,6 @@ def residuals_of(model: FittedModel, node: int, part: Part) -> tuple[Floats, NDA
     columns = [layout.columns.values[about[2, c], rows] * ((about[4, c] >> here & 1) if about[4, c] else 1.0)
                for c in part.columns]  # fmt: skip
     matrix = np.stack([*shifts, *columns])
-    response = layout.columns.values[layout.columns.first[node], rows]
+    response = layout.columns.values[layout.columns.response[node], rows]
     slopes = np.linalg.lstsq(matrix.T, response, rcond=None)[0]
     return response - slopes @ matrix, rows

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.kinds import Kind
 from causalcontext.kernels.orders.node_data import CLASS, ORDERED
 from causalcontext.kernels.rows.scan import add_cross_products, mirror
 from causalcontext.score.setup import Rows, Setup
@@ -25,11 +26,13 @@ from causalcontext.score.setup import Rows, Setup
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT = range(7)
-"""Kinds of columns."""
+LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT, ROOT = range(8)
+"""Kinds of columns; roots of small counts are explained, but explain nothing."""
 HINGES = (0.2, 0.4, 0.6, 0.8)
 STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
 CURVES = 1 + len(HINGES) + len(STEPS)
+ROOT_SHIFT = 0.375
+"""Anscombe's: with it the root of a Poisson variable has nearly the same variance at every mean."""
 SAME_COLUMN = 1e-6
 """A column of which the earlier ones of its variable leave less than this share is left out."""
 
@@ -45,7 +48,7 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Q columns of p variables, each with mean 0 and variance 1 over all rows; proposed ones are the last.
+    """Q columns of p variables, each with mean 0 and variance 1 over all rows; then proposed ones, then roots.
 
     Attributes
     ----------
@@ -83,7 +86,15 @@ class Columns:
     @property
     def curved(self) -> NDArray[np.bool_]:
         """Which columns are more than the variable itself."""
-        return np.array([offer.kind not in (LINEAR, LEVEL) for offer in self.offers], dtype=bool)
+        return np.array([offer.kind not in (LINEAR, LEVEL, ROOT) for offer in self.offers], dtype=bool)
+
+    @property
+    def response(self) -> Ints:
+        """The column of every variable that is explained: of numbers themselves, of small counts the root."""
+        found = self.first[:-2].copy()
+        for place in range(int(self.first[-1]), self.size):
+            found[self.offers[place].owner] = place
+        return found
 
     def surcharge(self, rows: float) -> Floats:
         """The price of a curve beside its parameter: the choice among so many."""
@@ -100,7 +111,7 @@ class Columns:
 def make_columns(setup: Setup, curves: bool, proposed: Sequence[Offer] = ()) -> Columns:
     """The columns of a table, with curves or without."""
     own = _offers(setup, curves)
-    everything = tuple(offer for part in own for offer in part) + tuple(proposed)
+    everything = tuple(offer for part in own for offer in part) + tuple(proposed) + tuple(_roots(setup))
     raw = functions(setup.rows, everything)
     mean = raw.mean(axis=1)
     raw -= mean[:, None]
@@ -114,7 +125,8 @@ def make_columns(setup: Setup, curves: bool, proposed: Sequence[Offer] = ()) -> 
         ends.append(len(kept))
         start += len(part)
     kept += range(start, len(everything))
-    offers, first = tuple(everything[place] for place in kept), np.array([*ends, len(kept)], dtype=np.int64)
+    offers = tuple(everything[place] for place in kept)
+    first = np.array([*ends, ends[-1] + len(proposed)], dtype=np.int64)
     mix = np.diag(1.0 / np.maximum(np.sqrt(np.mean(raw[kept] ** 2, axis=1)), 1e-300))
     for variable, own_mix in enumerate(mixes):
         part_of = slice(ends[variable], ends[variable + 1])
@@ -137,6 +149,8 @@ def one_function(values: Floats, codes: NDArray[np.generic], offer: Offer) -> Fl
     x = values[offer.owner]
     if offer.kind == LINEAR:
         return np.asarray(x)
+    if offer.kind == ROOT:
+        return np.asarray(np.sqrt(np.maximum(x + offer.place, 0.0)))
     if offer.kind == SQUARE:
         return np.asarray(x * x)
     if offer.kind == HINGE:
@@ -147,6 +161,18 @@ def one_function(values: Floats, codes: NDArray[np.generic], offer: Offer) -> Fl
         return np.asarray(codes[offer.owner] == offer.place, dtype=np.float64)
     one = x if offer.place < 0 else np.asarray(codes[offer.owner] == offer.place, dtype=np.float64)
     return np.asarray(one * values[offer.partner])
+
+
+def _roots(setup: Setup) -> list[Offer]:
+    """The roots of small counts, whose noise grows with their mean: that of their root hardly does."""
+    return [Offer(j, -1, ROOT, (setup.centre[j] + ROOT_SHIFT) / setup.scale[j]) for j in small_counts(setup)]
+
+
+def small_counts(setup: Setup) -> list[int]:
+    """Counts with few values."""
+    lowest = setup.rows.values.min(axis=1, initial=0.0) * setup.scale + setup.centre
+    return [j for j in range(setup.variables) if setup.gap[j] > 0.0 and lowest[j] > -0.5
+            and setup.data.kinds[setup.position[j]] is Kind.COUNT]  # fmt: skip
 
 
 def _offers(setup: Setup, curves: bool) -> list[list[Offer]]:
@@ -204,7 +230,7 @@ def _mixed(mix: Floats, first: Ints, centred: Floats) -> Floats:
     out = np.empty_like(centred)
     for start, end in pairwise(first[:-1]):
         out[start:end] = mix[start:end, start:end] @ centred[start:end]
-    rest = slice(first[-2], first[-1])
+    rest = slice(first[-2], len(mix))
     out[rest] = np.diagonal(mix)[rest, None] * centred[rest]
     return out
 

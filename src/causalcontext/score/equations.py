@@ -12,7 +12,7 @@ from causalcontext.kernels.rows.class_scores import first_slopes, logit_call, ma
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
-from causalcontext.score.columns import Columns
+from causalcontext.score.columns import Columns, small_counts
 from causalcontext.score.model import FittedModel, Part, members
 from causalcontext.score.setup import Setup
 
@@ -56,6 +56,8 @@ def _scale(setup: Setup, raw: Setup, node: int) -> Scale:
     count = PLACES if setup.variables <= MANY_VARIABLES else FEW_PLACES
     values = raw.rows.values[own] * raw.scale[own] + raw.centre[own]
     places = np.quantile(values, np.linspace(0.0, 1.0, count))
+    if raw.gap[own] > 0.0 and own in small_counts(raw):
+        return Scale(plain.COUNT, float(raw.centre[own]), float(raw.scale[own]), tuple(places.tolist()))
     if raw is setup:
         return Scale(plain.NUMBER, float(setup.centre[node]), float(setup.scale[node]), tuple(places.tolist()))
     scores = np.quantile(setup.rows.values[node], np.linspace(0.0, 1.0, count))
@@ -95,8 +97,8 @@ def _design(model: FittedModel, part: Part) -> _Design:
 def _number_equation(model: FittedModel, node: int, part: Part) -> Equation:
     """The regression of a number."""
     columns, design = model.layout.columns, _design(model, part)
-    first = int(columns.first[node])
-    response = columns.values[first, design.rows] / columns.mix[first, first] + columns.mean[first]
+    place = int(columns.response[node])
+    response = columns.values[place, design.rows] / columns.mix[place, place] + columns.mean[place]
     slopes = np.linalg.lstsq(design.matrix.T, response, rcond=None)[0]
     residual = response - slopes @ design.matrix
     law = np.zeros(MANY + 5)

@@ -28,7 +28,8 @@ from causalcontext.kernels.orders.node_data import (
 from causalcontext.kernels.orders.node_scores import calls_for
 from causalcontext.kernels.orders.regressions import BASIC, PATH, TAKEN, no_fits, scratch
 from causalcontext.kernels.rows.laws import law_table
-from causalcontext.score.columns import LEVEL, Columns
+from causalcontext.kernels.rows.number_scores import IN_A_BIN
+from causalcontext.score.columns import LEVEL, Columns, one_function
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.setup import Setup
 
@@ -185,14 +186,31 @@ def price(options: ScoreOptions, rows: float) -> float:
 
 
 def _rows(setup: Setup, columns: Columns) -> Rows:
-    p = setup.variables
     width = np.where(setup.kind == CLASS, np.maximum(setup.classes - 1, 1), 1)
-    response = np.append(columns.first[:p], columns.size)
-    node = np.stack([setup.kind, response, width, setup.classes], axis=1).astype(np.int64)
-    facts = np.array([setup.weight, 1.0, 1.0, *setup.gap])
-    return Rows(
-        columns.values, setup.rows.codes, setup.rows.starts, node, _keys(max(12, columns.size.bit_length())), facts
-    )
+    response = np.append(columns.response, columns.size)
+    pieces, blur, places = _in_bins(setup, columns)
+    node = np.stack([setup.kind, response, width, setup.classes, pieces], axis=1).astype(np.int64)
+    facts = np.array([setup.weight, 1.0, 1.0, *blur])
+    return Rows(places, setup.rows.codes, setup.rows.starts, node, _keys(max(12, columns.size.bit_length())), facts)
+
+
+def _in_bins(setup: Setup, columns: Columns) -> tuple[Ints, Floats, Floats]:
+    """For every node where its places in its bins begin (-1: no bins), their variance; all columns with these places.
+
+    A number that was counted or rounded lies anywhere between the middles of neighbouring values.
+    """
+    p = setup.variables
+    start, blur, places = np.full(p + 1, -1), np.zeros(p + 1), [columns.values]
+    for j in np.flatnonzero(setup.gap[:p] > 0.0).tolist():
+        own = int(columns.response[j])
+        away = setup.gap[j] * ((np.arange(IN_A_BIN) + 0.5) / IN_A_BIN - 0.5)
+        moved = np.stack(
+            [one_function(setup.rows.values + shift, setup.rows.codes, columns.offers[own]) for shift in away]
+        )
+        moved = (moved - columns.mean[own]) * columns.mix[own, own]
+        start[j], blur[j] = sum(map(len, places)), np.var(moved - columns.values[own])
+        places.append(moved)
+    return start, blur, np.ascontiguousarray(np.vstack(places))
 
 
 @cache

@@ -84,7 +84,7 @@ def _regressed(workshop: Workshop, wanted: list[tuple[int, list[int]]]) -> Itera
             response = (setup.rows.codes[-1] == 0).astype(float)
             found = np.linalg.lstsq(design.T, response - response.mean(), rcond=None)[0]
         else:
-            response, found = columns.values[columns.first[node]], slopes[row, : len(chosen)]
+            response, found = columns.values[columns.response[node]], slopes[row, : len(chosen)]
         residual = response - found @ design
         yield Regressed(node, residual - residual.mean(), chosen, found)
 

@@ -28,14 +28,14 @@ Names = NDArray[np.uint64]
 
 NUMBER, CLASS, ORDERED = range(3)
 """Kinds of nodes."""
-KIND, RESPONSE, WIDTH, CLASSES = range(4)
+KIND, RESPONSE, WIDTH, CLASSES, PIECES = range(5)
 """Columns of `Rows.node`."""
 OFFSET, COLUMNS, DESIGN, MASK, BY_CONTEXT, LIMIT = range(6)
 """Columns of `Tables.block`."""
 ROWS, START, PRICE = range(3)
 """Columns of `Tables.number`."""
-WEIGHT, LAWS, CURVES, GAPS = range(4)
-"""Entries of `Rows.facts`; the gaps of all nodes follow."""
+WEIGHT, LAWS, CURVES, BLURS = range(4)
+"""Entries of `Rows.facts`; the blurs of all nodes follow."""
 
 
 class Tables(NamedTuple):
@@ -71,18 +71,19 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    values : array, shape (columns, m)
-        Plain and curved columns.
+    values : array, shape (columns and more, m)
+        Plain and curved columns, then numbers elsewhere in their bins.
     codes : array of int, shape (nodes, m)
         Classes of the nodes that have some; the context's are the last.
     starts : array of int, shape (contexts + 1,)
-    node : array of int, shape (nodes, 4)
-        Kind, first response column, number of response columns, classes.
+    node : array of int, shape (nodes, 5)
+        Kind, first response column, number of response columns, classes; for a number that was counted or rounded the
+        first of the rows of `values` in which it lies elsewhere in its bin, else -1.
     keys : array of uint64, shape (16 * columns,)
         Random numbers that make the names of sets; 16 a column, by the contexts it lives in.
     facts : array, shape (3 + nodes,)
         How many rows of the table each of these stands for; 1 if noise laws are on offer; 1 if curves are; for every
-        node the distance of its neighbouring values if it has few of them, like a count, else 0.
+        node the variance inside the bins of a number that was counted or rounded, else 0.
     """
 
     values: Floats
@@ -159,8 +160,7 @@ def regression_of(tables: Tables, block: int) -> Regression:
 @njit(cache=True, nogil=True, error_model="numpy")
 def target_of(rows: Rows, number: int) -> Target:
     """A node as a response."""
-    gap = rows.facts[GAPS + number]
-    return Target(number, rows.node[number, RESPONSE], rows.node[number, WIDTH], gap * gap / 12.0)
+    return Target(number, rows.node[number, RESPONSE], rows.node[number, WIDTH], rows.facts[BLURS + number])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -21,7 +21,6 @@ from causalcontext.kernels.orders.node_data import (
     CLASSES,
     CURVES,
     DESIGN,
-    GAPS,
     KIND,
     LAWS,
     LIMIT,
@@ -29,6 +28,7 @@ from causalcontext.kernels.orders.node_data import (
     NO_BENCH,
     NUMBER,
     ORDERED,
+    PIECES,
     PRICE,
     RESPONSE,
     START,
@@ -119,7 +119,7 @@ def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> 
         pair[0, t], pair[1, t] = table.about[SOURCE, chosen[t]], table.about[CONTEXTS, chosen[t]]
         slopes[t] = here.work.small[4, t, 0]
     gain = calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[node, RESPONSE],
-                             pair, slopes, rows.facts[GAPS + node], table.rows, here.laws)  # fmt: skip
+                             pair, slopes, rows.node[node, PIECES], table.rows, here.laws)  # fmt: skip
     store(memory, place, name, gain)
     return float(score + gain)
 

@@ -91,7 +91,7 @@ class Fits(NamedTuple):
 class Target(NamedTuple):
     """The node to be explained, and its `width` response columns from `column` on.
 
-    `blur` is the variance of a uniform number as wide as the distance of two neighbouring values of a count.
+    `blur` is the variance inside the bins of a number that was counted or rounded.
     """
 
     node: int

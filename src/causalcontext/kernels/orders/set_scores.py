@@ -13,12 +13,12 @@ from causalcontext.kernels.orders.node_data import (
     BENCH,
     BY_CONTEXT,
     CLASSES,
-    GAPS,
     KIND,
     LAWS,
     MASK,
     NUMBER,
     ORDERED,
+    PIECES,
     PRICE,
     RESPONSE,
     START,
@@ -83,7 +83,7 @@ def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) 
             out[t, 2 + a] = slopes[a]
         if rows.facts[LAWS] > 0.0:
             score += calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
-                                       rows.node[node, RESPONSE], pair, slopes, rows.facts[GAPS + node], table.rows,
+                                       rows.node[node, RESPONSE], pair, slopes, rows.node[node, PIECES], table.rows,
                                        here.laws)  # fmt: skip
         out[t, 0], out[t, 1] = score, left
 

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FEWEST_ROWS = 10
-PIECES = 5
+IN_A_BIN = 5
 """So many places in the bin of a count stand for it."""
 
 
@@ -23,12 +23,12 @@ PIECES = 5
 def number_call() -> Call:
     """`number_gain` behind a pointer."""
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
-    return pointer_to(number_gain, number[:, None], whole, 1, False, 0, whole[:, None], number, 1.0, 1.0, law_table())
+    return pointer_to(number_gain, number[:, None], whole, 1, False, 0, whole[:, None], number, 1, 1.0, law_table())
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, response: int, chosen: Ints,
-                slopes: Floats, gap: float, rows: float, laws: LawTable) -> float:  # fmt: skip
+                slopes: Floats, pieces: int, rows: float, laws: LawTable) -> float:  # fmt: skip
     """What the best noise law gains over the Gaussian one.
 
     Parameters
@@ -39,22 +39,32 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, respo
         The contexts of the block, and whether each has its own intercept.
     chosen : array of int, shape (2, columns)
         Columns, and the contexts in which they live (0: all).
-    gap : float
-        The distance of neighbouring values of a count, which is taken to be anywhere in its bin; 0 for other numbers.
+    pieces : int
+        The first of `IN_A_BIN` rows of `values` in which a count lies elsewhere in its bin; -1 for other numbers.
     rows : float
         The rows of the table that these stand for.
     """
-    residual = np.empty(values.shape[1] * (PIECES if gap > 0.0 else 1))
+    residual = np.empty(values.shape[1] * (IN_A_BIN if pieces >= 0 else 1))
     size = write_residual(values, starts, mask, by_context, response, chosen, slopes, slopes.size, residual)
     if size <= FEWEST_ROWS:
         return 0.0
-    if gap > 0.0:
-        for piece in range(PIECES - 1, -1, -1):
-            away = gap * ((piece + 0.5) / PIECES - 0.5)
-            for t in range(size):
-                residual[piece * size + t] = residual[t] + away
-        size *= PIECES
+    if pieces >= 0:
+        _spread(values, starts, mask, response, pieces, size, residual)
+        size *= IN_A_BIN
     return law_gain(residual, size, rows, laws, np.empty(MANY + 5))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _spread(values: Floats, starts: Ints, mask: int, response: int, pieces: int, size: int, residual: Floats) -> None:
+    """Residuals of all places in the bins, one after the other, from those at the beginning."""
+    for piece in range(IN_A_BIN - 1, -1, -1):
+        place = 0
+        for r in range(starts.size - 1):
+            if mask & (1 << r):
+                for t in range(starts[r], starts[r + 1]):
+                    away = values[pieces + piece, t] - values[response, t]
+                    residual[piece * size + place] = residual[place] + away
+                    place += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
