@@ -15,7 +15,7 @@ LAYERS = [
     {"errors", "version", "progress", "kernels", "kernels.arrays", "kernels.compiling"},
     {"questions"},
     {"data", "graphs"},
-    {"knowledge", "independence", "simulate", "diagnostics.support"},
+    {"knowledge", "independence", "simulate", "diagnostics.support", "guards"},
     {"search"},
     {"results"},
     {"score", "timeseries"},

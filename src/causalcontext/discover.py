@@ -11,6 +11,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
+from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.scan import Scan, scan
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.tables import read_table, take_columns
@@ -101,14 +102,16 @@ def discover(
         For tests that draw random numbers, and for the random starts of "score-ac".
     progress : bool or callable
         Show a bar with the time left, or call `progress(size of sets, pairs done, pairs in all)`.
+    transform : {"auto", "none", "ranks"}
+        "ranks" replaces every continuous column by the normal scores of its ranks: outliers and monotone scales do no
+        harm then. "auto" asks the likelihood in "score-ac", and is "none" for methods that test.
     time_limit : float, optional
         Seconds after which the tests end. What is known then is oriented by the separating sets that were found, and
         `notes` and `explain` say what was cut; "score-ac" returns the best model so far. Such a result depends on the
         speed of the machine.
-    search, transform, starts, curves, penalty
+    search, starts, curves, penalty
         For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders, "auto"
-        takes the quicker one; `transform` may replace columns by normal scores of their ranks, and `curves` may bend
-        mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
+        takes the quicker one; `curves` may bend mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
     lags : int, optional
         Rows follow each other in time, and causes may be up to so many steps ago. The result is then a `LaggedGraphs`
         over variables such as `X(t-1)`; needs `method="score-ac"`. Too many lags cost little, too few invent links.
@@ -191,16 +194,24 @@ def _settings(options: Options, test: str, context: object) -> Settings:
         score=asdict(options.score) if options.method in SCORE_METHODS else {},
         possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
         contested=options.contested, context_confounded=bool(options.context_confounded),
+        transform="ranks" if _ranked(options) else "none",
     )  # fmt: skip
 
 
 def _read(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> Dataset:
-    """The table, with the context that is made out of a column where one is asked for."""
+    """The table, with the context that is made out of a column, and with normal scores, where these are asked for."""
+    if _ranked(options):
+        return with_normal_scores(_read(table, context, replace(options, transform="none"), names))
     if not isinstance(context, Indicator):
         return read_table(table, context, kinds=options.kinds, names=names)
     if options.method != "pc-ac":
         raise NotYetError(f"not yet: a context made out of a column needs method 'pc-ac', got {options.method!r}")
     return context.applied(read_table(table, None, kinds=options.kinds, names=names))
+
+
+def _ranked(options: Options) -> bool:
+    """Whether tests see normal scores instead of the columns; a score-based method transforms the table itself."""
+    return options.transform == "ranks" and options.method not in SCORE_METHODS
 
 
 def _links(knowledge: Knowledge, data: Dataset) -> Links:
@@ -222,6 +233,8 @@ def _scanned(table: Any, context: Any, options: Options, progress: bool) -> Scan
         raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
     if options.missing == "testwise":
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
+    if options.transform == "ranks":
+        raise NotYetError('not yet: transform="ranks" needs the table in memory')
     if options.method in SCORE_METHODS:
         raise NotYetError(f"not yet: method {options.method!r} needs the table in memory; use pc-ac, pc-m, pc-p, "
                           "pc-b or fci-ac")  # fmt: skip
@@ -233,7 +246,8 @@ def _scanned(table: Any, context: Any, options: Options, progress: bool) -> Scan
 
 def _scanned_lazily(table: Any, context: Any, options: Options) -> Scan | None:
     """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
-    if isinstance(context, Indicator) or options.missing == "testwise" or options.method in SCORE_METHODS:
+    whole = options.missing == "testwise" or options.transform == "ranks" or options.method in SCORE_METHODS
+    if whole or isinstance(context, Indicator):
         return None
     try:
         return scan(table, context, kinds=options.kinds)
@@ -277,11 +291,19 @@ def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...])
         doubts=outcome.doubts,
         warnings=(*_missing_warning(task), *(() if sampled else _determinism_warning(data))),
         evidence=outcome.evidence,
-        notes=(*outcome.notes, *notes),
+        notes=(*_transform_note(task), *outcome.notes, *notes),
         prepared=task.prepared,
         moments=survey.of_columns(data),
         rows=None if sampled else data,
     )
+
+
+def _transform_note(task: Task) -> tuple[str, ...]:
+    """What must be said where columns were replaced."""
+    if task.settings.transform == "none":
+        return ()
+    return ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are "
+            "in these units",)  # fmt: skip
 
 
 def _missing_warning(task: Task) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ class Options:
     device: str = option("cpu", "NAME", "cpu, cuda (a card), or auto: the card if there is one that can be used.")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
     search: str = option("auto", "NAME", "score-ac: auto (the quicker one), order, or exact for small tables.")
-    transform: str = option("auto", "NAME", "score-ac: auto, none or ranks.")
+    transform: str = option("auto", "NAME", "none, or ranks (normal scores of every column); score-ac also: auto.")
     starts: int | None = option(None, "N", "score-ac: random starts.")
     curves: str = option("auto", "NAME", "score-ac: auto (where they pay), never or always.")
     penalty: float = option(2.0, "NUMBER", "score-ac: the price of a parameter; 1 is the plain BIC.")

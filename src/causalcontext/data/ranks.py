@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import ndtri
 
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats, Values
 
 
@@ -23,3 +27,16 @@ def mean_ranks(values: Values) -> Floats:
 def gaussian_ranks(values: Values) -> Floats:
     """The normal quantiles of (rank - 1/2) / n."""
     return np.asarray(ndtri((mean_ranks(values) - 0.5) / values.size))
+
+
+def with_normal_scores(data: Dataset) -> Dataset:
+    """The table with every continuous system variable replaced by its normal scores; missing values stay missing."""
+    columns = list(data.columns)
+    for position in data.system:
+        if data.kinds[position] is Kind.CONTINUOUS:
+            values = np.asarray(data.columns[position], np.float64)
+            known = np.isfinite(values) & (data.codes >= 0)
+            scores = np.where(np.isfinite(values), np.nan, values)  # what is infinite is still found and named
+            scores[known] = gaussian_ranks(values[known])
+            columns[position] = scores
+    return replace(data, columns=tuple(columns))

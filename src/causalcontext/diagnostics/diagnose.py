@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
+from causalcontext.diagnostics.guards import model_misfits
 from causalcontext.diagnostics.hidden import unconfirmed_causes
 from causalcontext.diagnostics.overlap import determinism, ranked_overlap
 from causalcontext.diagnostics.power import near_misses, rows_and_power, untestable_pairs
@@ -15,7 +16,8 @@ from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
 
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, large_cycles, near_misses,
+    model_misfits, rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, large_cycles,
+    near_misses,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
     unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,

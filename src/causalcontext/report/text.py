@@ -63,7 +63,8 @@ def _union(result: ContextGraphs) -> str:
 
 def notes(result: ContextGraphs) -> list[str]:
     """Sentences that a reader of the graphs should know."""
-    found = [*(f"WARNING: {sentence}" for sentence in result.warnings), *(f"note: {note}" for note in result.notes)]
+    warnings = (*result.warnings, *result.guards)
+    found = [*(f"WARNING: {sentence}" for sentence in warnings), *(f"note: {note}" for note in result.notes)]
     levels = result.log.kept.cut
     cut = int((levels > 0).any(axis=0).sum())
     if cut:

@@ -15,11 +15,14 @@ import numpy as np
 import pandas as pd
 
 from causalcontext.data.moments import Moments
+from causalcontext.data.ranks import with_normal_scores
+from causalcontext.data.survey import take_survey
 from causalcontext.errors import NotYetError, OptionError, shortly
 from causalcontext.graphs.ends import End, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
+from causalcontext.results.misfits import by_ranks
 from causalcontext.results.slopes import slope
 
 LARGEST_NEGLIGIBLE = 0.15
@@ -98,11 +101,14 @@ def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
 
 
 def moments_of(result: ContextGraphs) -> Moments:
-    """The per-context moments that slopes are computed from."""
+    """The per-context moments that slopes are computed from: of normal scores, where the search used these."""
     if result.context is None:
         raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
     if result.moments is None:
         raise NotYetError("not yet: changes and labels need the moments of every context, which this result has not")
+    if by_ranks(result) and result.rows is not None:
+        scores = with_normal_scores(result.rows)
+        return take_survey(scores, "listwise").of_columns(scores)
     return result.moments
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,12 +18,15 @@ from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.ends import directed, may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion, union_graph
+from causalcontext.guards.misfits import Misfit
+from causalcontext.guards.words import sentence
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, described
 from causalcontext.results.answers import Answers
 from causalcontext.results.evidence import ScoreEvidence, score_edges
 from causalcontext.results.log import TrialLog
+from causalcontext.results.misfits import find_misfits
 from causalcontext.search.family import Doubt, Origin
 
 if TYPE_CHECKING:
@@ -54,6 +58,7 @@ class Settings:
     contested: str = "conflict"
     context_confounded: bool = True
     series: Mapping[str, Any] = field(default_factory=dict)
+    transform: str = "none"
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,8 @@ class ContextGraphs(Answers):
         For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
     notes : tuple of str
         What a user should know: doubts about the model, and why a method was chosen.
+    known_misfits : tuple of Misfit or None
+        Of a loaded result, what the guards found when it was saved.
     """
 
     names: tuple[str, ...]
@@ -141,6 +148,7 @@ class ContextGraphs(Answers):
     prepared: PreparedTest | None = field(default=None, repr=False)
     moments: Moments | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
+    known_misfits: tuple[Misfit, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -156,6 +164,16 @@ class ContextGraphs(Answers):
     def context(self) -> str | None:
         """The name of the context variable, of several all of them; None without one."""
         return ", ".join(self.names[position] for position in self.cells.positions) or None
+
+    @cached_property
+    def misfits(self) -> tuple[Misfit, ...]:
+        """In which ways the table contradicts the model behind the search, with the columns; looked for once."""
+        return find_misfits(self) if self.known_misfits is None else self.known_misfits
+
+    @property
+    def guards(self) -> tuple[str, ...]:
+        """The same in sentences: what was found, what it does to the result, what to try; empty if all is well."""
+        return tuple(sentence(misfit, self.context is not None) for misfit in self.misfits)
 
     @property
     def union(self) -> Graph:
@@ -349,7 +367,7 @@ class ContextGraphs(Answers):
         if not isinstance(other, ContextGraphs):
             return NotImplemented
         same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
-                "doubts", "warnings", "evidence", "notes")  # fmt: skip
+                "doubts", "warnings", "evidence", "notes", "misfits")  # fmt: skip
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)

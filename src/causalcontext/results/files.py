@@ -16,6 +16,7 @@ from causalcontext.data.files import as_path, write_whole
 from causalcontext.data.moments import Moments
 from causalcontext.errors import CausalContextError, FileError
 from causalcontext.graphs.graph import Graph
+from causalcontext.guards.misfits import Misfit
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.labels import Label, Strength
 from causalcontext.kernels.arrays import Values
@@ -114,6 +115,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "warnings": list(result.warnings),
         "evidence": None if result.evidence is None else result.evidence.to_dict(),
         "notes": list(result.notes),
+        "misfits": [[misfit.kind, list(misfit.columns), misfit.size] for misfit in result.misfits],
         "moments": _moments_to_dict(result.moments),
     } | ({"series": result.series.to_dict()} if isinstance(result, LaggedGraphs) else {})
 
@@ -151,6 +153,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         notes=tuple(content["notes"]),
         prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
+        known_misfits=tuple(Misfit(kind, tuple(columns), size) for kind, columns, size in content["misfits"]),
         **more,
     )
 

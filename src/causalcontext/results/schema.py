@@ -7,10 +7,11 @@ put together: `each(whole(0))` is a list of whole numbers from 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from causalcontext.graphs.ends import Kind
+from causalcontext.guards.misfits import KINDS as MISFITS
 from causalcontext.kernels.arrays import Values
 from causalcontext.search.rules import CHECKS, RULES
 
@@ -44,6 +45,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "doubts": each(tuple_of(one_of(*(entry.name for entry in (*RULES, *CHECKS))), graph, place, place)),
         "warnings": each(text),
         "notes": each(text),
+        "misfits": each(tuple_of(one_of(*MISFITS), each(one_of(*names), least=1), number(-inf, inf))),
         "evidence": anything,
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
     })(content, "")  # fmt: skip
@@ -64,7 +66,8 @@ def _settings(names: list[str]) -> Check:
                  "max_given": none_or(whole(0)), "missing": text, "seed": whole(), "knowledge": mapping(anything),
                  "version": text, "masked_scope": text, "orientation": text, "indicator": none_or(one_of(*names)),
                  "score": mapping(anything), "possible_dsep": none_or(whole(1)), "contested": text,
-                 "context_confounded": truth, "series": mapping(anything)})  # fmt: skip
+                 "context_confounded": truth, "series": mapping(anything),
+                 "transform": one_of("none", "ranks")})  # fmt: skip
 
 
 def _data(count: int, contexts: int) -> Check:

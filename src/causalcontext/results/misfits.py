@@ -1,0 +1,48 @@
+"""In which ways does a table contradict the model behind its own result? The guards, for a method and its test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from causalcontext.data.ranks import with_normal_scores
+from causalcontext.guards.checks import check_table
+from causalcontext.guards.misfits import CURVES, INTERACTIONS, KINDS, OUTLIERS, ROWS, Misfit
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
+
+MODEL_FREE = ("cmi-knn", "cmi-knn-mixed", "rcot", "energy")
+"""Tests that assume nothing but independent rows."""
+ENGINE = (OUTLIERS, ROWS)
+"""What matters to a score-based method, which says itself what its own residuals contradict."""
+
+
+def find_misfits(result: ContextGraphs) -> tuple[Misfit, ...]:
+    """What the guards find that matters to the method and the test; nothing without rows.
+
+    A search with lags has copies of columns that nothing in its window causes: these checks are not for it.
+    """
+    if result.rows is None or not result.complete or result.settings.series:
+        return ()
+    kinds = _kinds(result)
+    data = with_normal_scores(result.rows) if by_ranks(result) else result.rows
+    ends = np.stack([result.graphs[value].ends for value in result.contexts])
+    return tuple(misfit for misfit in check_table(data, ends) if misfit.kind in kinds)
+
+
+def by_ranks(result: ContextGraphs) -> bool:
+    """Whether the search replaced columns by normal scores that the rows of the result do not have."""
+    searched = result.evidence is not None and result.evidence.transform == "ranks"
+    return searched or result.settings.test == "gaussian-ranks"
+
+
+def _kinds(result: ContextGraphs) -> tuple[str, ...]:
+    if result.evidence is not None:
+        return ENGINE
+    if result.settings.test in MODEL_FREE:
+        return (ROWS,)
+    if result.settings.test == "basis":
+        return tuple(kind for kind in KINDS if kind not in (CURVES, INTERACTIONS))
+    return KINDS

@@ -1,0 +1,166 @@
+"""The guards: statistics against naive ones, silence on clean tables, a voice on others, and where they are heard."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import causalcontext as cc
+from causalcontext.data.tables import read_table
+from causalcontext.guards.checks import statistics
+from causalcontext.guards.misfits import CURVES, INTERACTIONS, KINDS, OUTLIERS, ROWS, SKEW, SPREAD, TAILS
+from causalcontext.guards.order import lag_one
+from causalcontext.guards.residuals import RUN, fits, sheet_of
+
+WRONG = {
+    CURVES: lambda t, g: t.assign(Y=t.X**2 + t.X + 0.5 * g.normal(size=len(t))),
+    INTERACTIONS: lambda t, g: t.assign(Y=t.X * t.Z + t.X + t.Z + 0.5 * g.normal(size=len(t))),
+    SPREAD: lambda t, g: t.assign(Y=t.X + g.normal(size=len(t)) * (0.1 + np.abs(t.X))),
+    SKEW: lambda t, g: t.assign(Y=t.X + 2.0 * g.exponential(size=len(t))),
+    TAILS: lambda t, g: t.assign(Y=t.X + g.standard_t(4, size=len(t))),
+    OUTLIERS: lambda t, g: t.assign(Y=t.Y + 200.0 * (g.random(len(t)) < 0.02)),
+    ROWS: lambda t, g: t.assign(Y=t.X + np.convolve(g.normal(size=len(t) + 3), [1.0, 0.8, 0.6, 0.4], "valid")),
+}
+
+
+def clean(seed: int, rows: int = 400) -> pd.DataFrame:
+    """X and Z cause Y, in the context b more strongly; W follows Y; R follows X."""
+    g = np.random.default_rng(seed)
+    x, z = g.normal(size=(2, rows))
+    r = x + 0.5 * g.normal(size=rows) > 0.3
+    y = np.where(r, 1.5, 0.6) * x - 0.8 * z + g.normal(size=rows)
+    w = y + g.normal(size=rows)
+    return pd.DataFrame({"X": x, "Z": z, "Y": 100.0 + 7.0 * y, "W": -3.0 * w, "R": np.where(r, "b", "a")})
+
+
+def found(table: pd.DataFrame, **options: object) -> dict[str, tuple[str, ...]]:
+    return {misfit.kind: misfit.columns for misfit in cc.discover(table, "R", **options).misfits}
+
+
+def test_residuals_and_statistics_are_the_naive_ones():
+    table = clean(0)
+    data = read_table(table, "R")
+    result = cc.discover(table, "R")
+    ends = np.stack([result.graphs[value].ends for value in result.contexts])
+    sheet = sheet_of(data)
+    pooled = next(iter(fits(sheet, ends)))
+    got = statistics(sheet, pooled)
+    numbers = table.drop(columns="R").to_numpy()
+    standard = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
+    for node in range(4):
+        causes = np.flatnonzero(pooled.causes[:, node])
+        design = np.column_stack([np.ones(len(numbers)), numbers[:, causes]])
+        slopes, *_ = np.linalg.lstsq(design, numbers[:, node], rcond=None)
+        left = numbers[:, node] - design @ slopes
+        left = left / left.std()
+        assert pooled.left[:, node] == pytest.approx(left, abs=1e-5)
+        assert got.skewness[node] == pytest.approx(stats.skew(left), abs=1e-4)
+        assert got.kurtosis[node] == pytest.approx(stats.kurtosis(left), abs=1e-4)
+        others = [k for k in range(4) if k != node]
+        squares = [abs(np.corrcoef(left, standard[:, k] ** 2)[0, 1]) for k in others]
+        assert got.hidden_curves[node] == pytest.approx(max(squares), abs=1e-4)
+        products = [
+            abs(np.corrcoef(left, standard[:, a] * standard[:, b])[0, 1]) for a in others for b in others if a < b
+        ]
+        assert got.interactions[node] == pytest.approx(max(products), abs=1e-4)
+        assert got.lag[node] == pytest.approx(left[1:] @ left[:-1] / len(left), abs=3e-3)
+
+
+def test_rows_of_a_long_table_are_taken_in_runs():
+    g = np.random.default_rng(0)
+    walk = np.cumsum(g.normal(size=20_000))
+    sheet = sheet_of(read_table(pd.DataFrame({"X": walk, "Y": g.normal(size=20_000)}), None))
+    assert len(sheet.values) == 5_000
+    assert sheet.follows.sum() == 5_000 // RUN * (RUN - 1)
+    lag = lag_one(sheet.values, sheet.follows)
+    assert lag[0] > 0.9
+    assert abs(lag[1]) < 0.05
+
+
+def test_clean_tables_are_left_in_peace():
+    kinds = [kind for seed in range(40) for kind in found(clean(seed))]
+    for kind in KINDS:
+        assert kinds.count(kind) <= 4, kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_check_speaks_up_and_names_the_column(kind: str):
+    heard = 0
+    for seed in range(8):
+        table = WRONG[kind](clean(seed), np.random.default_rng(1000 + seed))
+        heard += "Y" in found(table).get(kind, ())
+    assert heard >= 5
+
+
+def test_shuffled_rows_are_independent():
+    heard = 0
+    for seed in range(10):
+        g = np.random.default_rng(seed)
+        table = WRONG[ROWS](clean(seed), g)
+        assert ROWS in found(table)
+        heard += ROWS in found(table.sample(frac=1.0, random_state=seed))
+    assert heard <= 1
+
+
+def test_units_and_the_order_of_columns_change_nothing():
+    table = WRONG[SKEW](clean(1), np.random.default_rng(1))
+    turned = table[table.columns[::-1]].assign(Y=-1e6 + 1e-3 * table.Y)
+    assert found(table) == found(turned)
+
+
+def test_categories_constants_and_few_rows_are_no_problem():
+    table = clean(2).assign(kind=lambda t: np.where(t.Z > 0, "u", "v"))
+    assert set(found(table)) <= {CURVES, SPREAD}
+    assert found(clean(3, 12)) == {}
+    assert cc.discover(clean(3)[["X", "Z"]].assign(S=lambda t: t.X + t.Z)).guards == ()
+
+
+def test_a_sentence_says_where_what_it_does_and_what_to_try():
+    result = cc.discover(WRONG[CURVES](clean(0), np.random.default_rng(1000)), "R")
+    sentence = next(text for text in result.guards if "straight lines" in text)
+    assert "Y" in sentence
+    assert "method='score-ac'" in sentence
+    assert f"WARNING: {sentence}" in str(result)
+    assert any(finding.topic == "model" and finding.evidence["kind"] == CURVES for finding in result.diagnose())
+
+
+def test_what_was_found_is_kept_in_files(tmp_path):
+    result = cc.discover(WRONG[OUTLIERS](clean(5), np.random.default_rng(5)), "R")
+    result.save(tmp_path / "result.json")
+    loaded = cc.load(tmp_path / "result.json")
+    assert loaded.misfits == result.misfits != ()
+    assert loaded == result
+
+
+def test_a_test_without_a_model_is_told_about_rows_only():
+    table = WRONG[CURVES](clean(6, 80), np.random.default_rng(6))
+    assert CURVES in found(table)
+    assert found(table, test="energy", max_given=0) == {}
+
+
+def test_normal_scores_make_monotone_scales_harmless():
+    table = clean(7)
+    warped = table.assign(X=np.exp(table.X), Y=(table.Y - 100.0) ** 3, W=np.sinh(table.W))
+    plain, other = (cc.discover(one, "R", transform="ranks") for one in (table, warped))
+    assert dict(plain.graphs) == dict(other.graphs)
+    pd.testing.assert_frame_equal(plain.changes("a", "b"), other.changes("a", "b"))
+    assert plain.settings.transform == "ranks"
+    assert "normal scores" in plain.notes[0]
+    assert plain.guards == other.guards
+
+
+def test_outliers_hide_fewer_links_from_ranks():
+    kept = {"none": 0, "ranks": 0}
+    for seed in range(6):
+        g = np.random.default_rng(seed)
+        table = clean(seed)
+        numbers = table.drop(columns="R")
+        table = (numbers + 10.0 * numbers.std().to_numpy() * (g.random(numbers.shape) < 0.04)).assign(R=table.R)
+        for transform in kept:
+            graph = cc.discover(table, "R", transform=transform).union
+            kept[transform] += sum(
+                {edge.source, edge.target} in ({"X", "Y"}, {"Z", "Y"}, {"Y", "W"}) for edge in graph.edges
+            )
+    assert kept["ranks"] > kept["none"]
