@@ -9,9 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from causalcontext.graphs.ends import End, adjacent, marked
+from causalcontext.graphs.ends import End, Kind, adjacent, marked
 from causalcontext.graphs.mags import mag_adjacency
 from causalcontext.questions import Contexts, pooled
+from causalcontext.search import rules
+from causalcontext.search.family import Proposal
 from causalcontext.simulate import every_model, random_hidden_model, random_models, with_hidden_cause
 from causalcontext.simulate.mixture import PreparedSeparation
 from hidden_models import (
@@ -22,6 +24,7 @@ from hidden_models import (
     search_patterns,
     search_written,
     signatures,
+    written,
     wrong_ends,
 )
 
@@ -231,3 +234,45 @@ def test_three_contexts():
         assert np.array_equal(adjacent(found.ends)[:, 1:, 1:], there[:, 1:, 1:])
         assert not wrong_ends(found.ends, stack, 5).any()
         assert not found.doubts
+
+
+def copied_direction(family):
+    """T1: x --> y here, and one of them is not adjacent to R: so it is wherever they are adjacent."""
+    for graph in family.graphs:
+        for x, effects in enumerate(graph.children):
+            for y in effects - {0}:
+                for h, other in enumerate(family.graphs):
+                    if x and y in other.adjacent[x] and (0 not in other.adjacent[x] or 0 not in other.adjacent[y]):
+                        yield Proposal(h, y, x, End.TAIL, (), h)
+
+
+def changed_effect(family):
+    """V1: x - z is missing somewhere, and x is not adjacent to R: x --> z."""
+    for g, h, context, x, z in family.vanishing:
+        if context not in family.graphs[g].adjacent[x]:
+            yield Proposal(g, z, x, End.TAIL, (), h)
+
+
+def pooled_colliders(family):
+    """A collider of one context is one wherever both edges are."""
+    for judged in family.evidence.triples:
+        for x, w, y in sorted(judged.colliders):
+            for h, graph in enumerate(family.graphs):
+                for a in {x, y} & graph.adjacent[w]:
+                    yield Proposal(h, a, w, End.ARROW, (), h)
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [
+        (copied_direction, "a cause in one context, perhaps only a hidden common cause in the other"),
+        (changed_effect, "a hidden common cause that acts in one context"),
+        (pooled_colliders, "a collider of all rows that one context has not"),
+    ],
+)
+def test_tempting_rules_are_wrong(rule, name, monkeypatch):
+    entry = rules.Entry("tempting", rules.Scope.ACROSS, rules.Turn.CONSEQUENCES, rule, "", "", Kind.PAG)
+    monkeypatch.setattr(rules, "RULES", (*rules.RULES, entry))
+    names, found = search_written(NAMED[name][0])
+    _, _, stack = written(NAMED[name][0])
+    assert wrong_ends(found.ends, stack, len(names)).any()

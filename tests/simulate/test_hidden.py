@@ -84,6 +84,12 @@ def test_the_truth_is_that_of_all_sets():
                     assert (model.ends[level, i, j] == End.NONE) == (pooled or inside)
 
 
+def test_the_truth_of_a_large_model_is_found():
+    model = random_hidden_model(observed=30, hidden=4, degree=2.0, seed=3)
+    assert model.ends.shape == (2, 31, 31)
+    assert np.array_equal(model.ends != 0, (model.ends != 0).swapaxes(1, 2))
+
+
 def test_ends_of_the_truth_say_who_causes_whom_in_a_context():
     seen, names, stack = written("X>A L>A L>Y A>B@0 B>Y R>B")
     whole = random_discrete_model(stack, 0, seed=1, names=names)

@@ -104,7 +104,8 @@ class HiddenVariables:
         in a context whose own graph has no such link, the context variable still is a cause of the other end.
         """
         there = mag_adjacency(self.model.adjacency, self.observed)
-        there[:, self.context] = there[:, :, self.context] = self._links_at_context()
+        somewhere = np.asarray(there[:, self.context].any(axis=0))
+        there[:, self.context] = there[:, :, self.context] = self._links_at_context(somewhere)
         at_second = np.where(self.causes.swapaxes(1, 2), End.TAIL, End.ARROW)
         return np.where(there, at_second, End.NONE).astype(np.int8)
 
@@ -116,16 +117,24 @@ class HiddenVariables:
         """A test for tables of this model that cannot err."""
         return SeparationTest(self.model.adjacency, self.model.context, self.model.names)
 
-    def _links_at_context(self) -> Bools:
-        """True for the variables that no set separates from the context variable; shape (M,)."""
-        return np.array([node != self.model.context and not self._is_apart(node) for node in self.observed])
+    def _links_at_context(self, somewhere: Bools) -> Bools:
+        """True for the variables that no set separates from the context variable; shape (M,).
+
+        Those that no set separates `somewhere`, in the graph of a context, are among them.
+        """
+        found = somewhere.copy()
+        for place, node in enumerate(self.observed):
+            if place != self.context and not somewhere[place]:
+                found[place] = not self._is_apart(node)
+        return found
 
     def _is_apart(self, node: int) -> bool:
-        """Whether some set separates a node from the context variable; only common ancestors can be needed."""
+        """Whether one set separates a node from the context variable in every graph, all their ancestors first."""
         stack, context = self.model.adjacency, self.model.context
         above = np.asarray(reach(union_of(stack))[:, [context, node]].any(axis=1))
         candidates = [other for other in self.observed if above[other] and other not in (context, node)]
-        return any(bool(separated(stack, context, context, node, given)) for given in subsets(candidates))
+        tried = chain([tuple(candidates)], subsets(candidates))
+        return any(bool(separated(stack, context, context, node, given)) for given in tried)
 
 
 def subsets(members: Sequence[int]) -> chain[tuple[int, ...]]:
