@@ -44,3 +44,15 @@ def test_code_that_pages_name_exists():
         source = (ROOT / "src" / "causalcontext" / path).read_text(encoding="utf-8")
         for name in names.split(", "):
             assert re.search(rf"(def|class) {name.split('.')[-1]}\b", source), f"{path} has no {name}"
+
+
+def test_the_readme_lists_every_page():
+    readme = (ROOT / "README.md").read_text()
+    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name != "index.md"]
+    assert [page.name for page in pages if f"docs/{page.name}" not in readme] == []
+
+
+def test_the_site_lists_every_page():
+    index = (ROOT / "docs" / "index.md").read_text().split()
+    pages = [page.stem for page in (ROOT / "docs").glob("*.md") if page.name != "index.md"]
+    assert [page for page in pages if page not in index] == []
