@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import causalcontext
+import causalcontext as cc
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(causalcontext.__file__).parents[1])}
@@ -27,6 +28,19 @@ def interrupted(*words: str) -> str:
 def test_a_few_signals(family: str) -> None:
     """Where a signal meets the search depends on the machine: nothing may be decided yet, but nothing may crash."""
     interrupted("--family", family, "--signals", "3", "--longest", "1")
+
+
+@pytest.mark.parametrize("ask", ["stability", "diagnose"])
+def test_nobody_goes_on_with_half_a_search(ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search hands back what it has; what needs whole ones must not take that for a result."""
+    result = cc.discover(cc.examples.soil_moisture(200, seed=1), "soil", test="partial-correlation")
+
+    def interrupted_level(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("causalcontext.search.algorithm.run_level", interrupted_level)
+    with pytest.raises(KeyboardInterrupt):
+        result.stability(3) if ask == "stability" else result.diagnose()
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ def _cautious(result: ContextGraphs, rows: Dataset, prepared: PreparedTest) -> E
     settings = result.settings
     task = Task(prepared, rows, take_survey(rows), settings.knowledge.links(result.names), settings, ScoreOptions(), 1,
                 Watch(nobody), Support(rows, settings.alpha))  # fmt: skip
-    return run_method("fci-ac", task).ends
+    return run_method("fci-ac", task).whole().ends
 
 
 def _named(result: ContextGraphs, wanted: Bools, cautious: Ends) -> list[str]:

@@ -11,6 +11,7 @@ from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.ends import adjacent, may_cause
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.arrays import Bools
+from causalcontext.progress import nobody
 from causalcontext.questions import masked
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.verdicts import Inside, inside_words, why_inside_only
@@ -73,6 +74,9 @@ def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
     limit = variables if settings.max_given is None else settings.max_given
     links = settings.knowledge.links(result.names)
     plan = Plan(variables, result.cells, masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
-    edges = adjacent(algorithm_1(SplitSearch(prepared), plan, 1, lambda size, done, total: None).ends)
+    found = algorithm_1(SplitSearch(prepared), plan, 1, nobody)
+    if not found.complete:
+        raise KeyboardInterrupt  # the search has heard it, and nobody can use half of it
+    edges = adjacent(found.ends)
     edges[:, result.cells.positions], edges[:, :, result.cells.positions] = False, False
     return edges

@@ -189,7 +189,7 @@ class Resample:
             prepared = PreparedGaussian(moments, data.contexts, self.kind)
         options = ScoreOptions(**self.settings.score)
         task = Task(prepared, data, survey, self.links, self.settings, options, 1, Watch(nobody), self.support)
-        return run_method(self.settings.method, task)
+        return run_method(self.settings.method, task).whole()
 
     def _prepare(self, data: Dataset) -> tuple[Survey, PreparedTest]:
         """The test for the rows of a sample; a column that happens to be constant in it is no error."""

@@ -47,9 +47,8 @@ def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodCho
     bent = [finding for finding in findings if finding.kind == "nonlinear" and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):
         found = f"{len(bent)} of {variables} mechanisms are clearly not additive"
-        return MethodChoice(
-            "pc-ac", f"method 'auto' chose pc-ac: {found}, so the likelihood of score-ac compares wrong models"
-        )
+        reason = f"{found}, so the likelihood of score-ac compares wrong models; tests of straight lines suffer too"
+        return MethodChoice("pc-ac", f"method 'auto' chose pc-ac: {reason}: compare with test='cmi-knn'")
     found = "it takes all columns, and the residuals of its model contradict it little"
     return MethodChoice("score-ac", f"method 'auto' chose score-ac: {found}")
 

@@ -85,3 +85,9 @@ class Outcome:
     notes: tuple[str, ...] = ()
     method: str | None = None
     kind: Kind = Kind.PATTERN
+
+    def whole(self) -> Outcome:
+        """The outcome, where nobody can use half of one: a search that Ctrl-C ended goes on ending what called it."""
+        if not self.complete:
+            raise KeyboardInterrupt
+        return self
