@@ -11,12 +11,12 @@ demo: $(VENV)/.ready
 test: demo check $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-check: $(VENV)/.ready
+check: $(VENV)/.dev-ready
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs/conf.py docs/pictures.py
 	$(BIN)/mypy
 
-test-slow: $(VENV)/.ready
+test-slow: $(VENV)/.dev-ready
 	$(BIN)/python -m pytest -m slow
 
 # Random tables, options and damaged files: make fuzz SEED=7 MINUTES=10
@@ -46,22 +46,28 @@ $(VENV)/.release-ready: $(VENV)/.ready
 	touch $@
 
 # The tools that results go to, and what runs the tutorials.
-$(VENV)/.test-ready: $(VENV)/.ready
+$(VENV)/.test-ready: $(VENV)/.dev-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[doors,tutorials]"
 	touch $@
 
-$(VENV)/.browser-ready: $(VENV)/.ready
+$(VENV)/.browser-ready: $(VENV)/.dev-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
 	@bash tests/browser/install.sh
 	touch $@
 
-$(VENV)/.docs-ready: $(VENV)/.ready
+$(VENV)/.docs-ready: $(VENV)/.dev-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, found " + sys.version.split()[0] + "; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
+	@echo "installing causalcontext and what it needs into $(VENV): about half a minute"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+# What checks and tests the library.
+$(VENV)/.dev-ready: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 

@@ -145,7 +145,25 @@ def called_from_python(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _is_kernel(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in node.decorator_list)
+    return isinstance(node, ast.FunctionDef) and any(
+        "njit" in ast.unparse(decorator) or _is_inner(decorator) for decorator in node.decorator_list
+    )
+
+
+def _is_inner(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Name) and decorator.id == "inner"
+
+
+def test_inner_kernels_are_called_by_kernels_alone():
+    """They have no door to Python (`kernels.compiling.inner`)."""
+    inner = {
+        (module_of(path), node.name)
+        for path in FILES
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and any(map(_is_inner, node.decorator_list))
+    }
+    assert len(inner) > 20
+    assert inner.isdisjoint(kernel for path in FILES for kernel in called_from_python(path))
 
 
 def test_kernels_give_numbers_to_python():

@@ -1,4 +1,4 @@
-"""The library can be imported where nothing can be written; compiled code then goes elsewhere, or nowhere."""
+"""Kernels are compiled once for all numbers, and kept: beside the source, elsewhere, or nowhere."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import causalcontext
-from causalcontext.kernels.compiling import private_folder
+from causalcontext.cli import warming
+from causalcontext.kernels.compiling import is_on_disk, njit, private_folder
 
 CODE = """
 import tempfile
@@ -69,3 +71,54 @@ def test_a_folder_that_others_can_write_is_not_used(tmp_path: Path, monkeypatch:
     found.rmdir()
     found.symlink_to(tmp_path)
     assert private_folder() is None
+
+
+@njit(nogil=True)
+def called(count: int, value: float) -> float:
+    return count * value
+
+
+@njit(nogil=True)
+def calling(count: int, value: float) -> float:
+    return called(0, value) + called(1, value) + called(count, value)
+
+
+def test_numbers_in_the_source_are_no_types_of_their_own():
+    assert calling(3, 2.0) == 8.0
+    assert [str(kind) for kind in called.signatures[0]] == ["int64", "float64"]
+    assert len(called.signatures) == 1
+
+
+def test_kernels_on_disk_are_found(tmp_path, monkeypatch):
+    folder = tmp_path / "compiled"
+    folder.mkdir()
+    kernel = SimpleNamespace(_cache=SimpleNamespace(cache_path=str(folder)), py_func=private_folder)
+    assert not is_on_disk(kernel)
+    (folder / "compiling.private_folder-12.py311.nbi").touch()
+    assert is_on_disk(kernel)
+    assert is_on_disk(called)  # nothing is kept of it
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_first_command_compiles_in_two_processes_and_says_so(there, monkeypatch, capsys):
+    started = []
+
+    class Process:
+        def __init__(self, command, **_):
+            started.append(command[2])
+
+        def wait(self):
+            return 0
+
+    monkeypatch.setattr(warming, "is_on_disk", lambda kernel: there)
+    monkeypatch.setattr(warming.subprocess, "Popen", Process)
+    warming.warm_up()
+    assert len(started) == (0 if there else 2)
+    assert capsys.readouterr().err == ("" if there else f"{warming.SENTENCE}\n")
+    for call in started:
+        compile(call, "call", "exec")
+
+
+def test_what_is_compiled_beforehand_can_be_run():
+    warming.compile_levels()
+    warming.compile_changes()

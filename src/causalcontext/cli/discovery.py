@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import typer
 
 from causalcontext.cli.choosing import Choice
 from causalcontext.cli.terminal import INTERRUPTED, say, shortened, show_page, show_table
+from causalcontext.cli.warming import warm_up
 from causalcontext.data.files import check_writable, read_file, words_for_missing
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column
@@ -55,6 +57,8 @@ def discover_file(
     made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     table, chosen = _opened(path, choice, options)
+    if sys.stderr.isatty():
+        warm_up()
     try:
         result = discover(table, chosen, knowledge=known, **options)
     except InterruptedSearch as stop:

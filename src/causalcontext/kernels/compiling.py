@@ -20,6 +20,7 @@ ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written"
 Function = TypeVar("Function", bound=Callable[..., Any])
 _warned: set[str] = set()
 settings: Any = numba.config  # made when numba is imported, so type checkers know nothing of it
+types: Any = numba.types
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:
@@ -27,9 +28,43 @@ def njit(**options: Any) -> Callable[[Function], Function]:
 
     def compiled(function: Function) -> Function:
         made: Function = compiled_in_some_folder(numba.njit, (), options, function)
-        return made
+        return _without_literals(made)
 
     return compiled
+
+
+def inner(function: Function) -> Function:
+    """numba's decorator for a kernel that other kernels call and Python never does: it has no door to Python.
+
+    The door takes named tuples of arrays apart, which is more code than most kernels are.
+    """
+    return njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+def is_on_disk(kernel: Any) -> bool:
+    """Whether compiled code of a kernel was found on disk; True where nothing is kept."""
+    folder = getattr(getattr(kernel, "_cache", None), "cache_path", None)
+    if folder is None:
+        return True
+    function = kernel.py_func
+    return any(Path(folder).glob(f"{function.__module__.rpartition('.')[2]}.{function.__name__}-*.nbi"))
+
+
+def _without_literals(made: Function) -> Function:
+    """The kernel, compiled once for all numbers that other kernels call it with.
+
+    numba takes a number that stands in the source, `search(0, x)`, for a type of its own, and compiles the kernel, and
+    all that it calls, once more for it.
+    """
+    typed = getattr(made, "get_call_template", None)
+    if typed is not None:  # not where compiling is switched off
+
+        def template(args: Any, kws: Any) -> Any:
+            plain = {name: types.unliteral(kind) for name, kind in kws.items()}
+            return typed(tuple(types.unliteral(kind) for kind in args), plain)
+
+        made.get_call_template = template  # type: ignore[attr-defined]
+    return made
 
 
 def compiled_in_some_folder(decorator: Any, arguments: tuple[Any, ...], options: dict[str, Any],

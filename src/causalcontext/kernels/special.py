@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 
 _TINY = 1e-300
 _PRECISION = 1e-15
@@ -69,7 +69,7 @@ def digamma(x: float) -> float:
     return value + math.log(x) - 0.5 / x - series
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _beta_fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function, by Lentz's method."""
     c = 1.0
@@ -92,7 +92,7 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     return value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _gamma_series(a: float, x: float) -> float:
     """The power series of the lower incomplete gamma function, without its leading factor."""
     term = 1.0 / a
@@ -105,7 +105,7 @@ def _gamma_series(a: float, x: float) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _gamma_fraction(a: float, x: float) -> float:
     """The continued fraction of the upper incomplete gamma function, by Lentz's method."""
     b = x + 1.0 - a

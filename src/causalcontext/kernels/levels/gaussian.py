@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.levels.projection import extend_projection, start_projection
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.kernels.special import chi2_upper, correlation_two_sided, normal_two_sided
@@ -127,7 +127,7 @@ class Question(NamedTuple):
     y: int
 
 
-@njit(cache=True, nogil=True)
+@inner
 def answer_set(data: Views, sheets: Sheets, asked: Question, given: Ints, begin: int,
                fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """The test given a set, of which the part before `begin` is as before: (statistic, df, rows, reason)."""
@@ -147,13 +147,13 @@ def answer_set(data: Views, sheets: Sheets, asked: Question, given: Ints, begin:
     return _several_views(data, sheets, asked, given.size, fit)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _extend_view(covariance: Floats, asked: Question, given: Ints, begin: int, u: int, fit: Fit) -> None:
     extend_projection(covariance, asked.x, asked.y, given, begin, fit.factor[u], fit.loads[u], fit.moments[u],
                       fit.rank[u])  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _one_view(covariance: Floats, rows: int, asked: Question, given: Ints, begin: int,
               fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """The partial correlation in one view."""
@@ -165,7 +165,7 @@ def _one_view(covariance: Floats, rows: int, asked: Question, given: Ints, begin
     return correlation, float(df), rows, reason
 
 
-@njit(cache=True, nogil=True)
+@inner
 def label_of(sheets: Sheets, sheet: int) -> int:
     """How a sheet answers."""
     if sheets.change == 1:
@@ -183,7 +183,7 @@ def tail(data: Views, label: int, statistic: float, df: float) -> float:
     return correlation_two_sided(statistic * statistic, df)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _correlation(covariance: Floats, x: int, y: int, left: Floats) -> tuple[float, int]:
     """The partial correlation from residual moments, or the reason why there is none."""
     if covariance[x, x] <= 0.0 or covariance[y, y] <= 0.0:
@@ -193,7 +193,7 @@ def _correlation(covariance: Floats, x: int, y: int, left: Floats) -> tuple[floa
     return left[2] / math.sqrt(left[0] * left[1]), TESTABLE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
                    fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """Σ_r (n_r - rank_r - 3) atanh(ρ_r)² over the views that can be tested; one degree of freedom each."""
@@ -243,7 +243,7 @@ def _change(data: Views, sheets: Sheets, asked: Question, size: int,
     return max(ratio, 0.0) * df / mean, float(df), rows, TESTABLE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _residual_variance(covariance: Floats, y: int, left: Floats) -> tuple[float, int]:
     if covariance[y, y] <= 0.0:
         return math.nan, CONSTANT
@@ -252,7 +252,7 @@ def _residual_variance(covariance: Floats, y: int, left: Floats) -> tuple[float,
     return left[1], TESTABLE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _inside(correlation: float) -> float:
     """A correlation that rounding has not pushed to ±1, where atanh is infinite."""
     return min(max(correlation, -1.0 + 1e-15), 1.0 - 1e-15)

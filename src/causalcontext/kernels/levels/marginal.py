@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.levels.gaussian import ONE_VIEW, TESTABLE, Views, tail
 from causalcontext.kernels.levels.skeleton import DF, LABEL, MASK, REASON, ROWS, SEPARATED, STATISTIC, Decisions, P
 from causalcontext.kernels.limits import SPARE_ROWS
@@ -55,7 +55,7 @@ def list_survivors(data: Views, views: Ints, limits: Floats, alpha: float, asked
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _separated(data: Views, views: Ints, limits: Floats, alpha: float, i: int, j: int) -> bool:
     for v in range(views.size):
         covariance = data.covariance[views[v]]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 
 
 class Neighbours(NamedTuple):
@@ -154,7 +154,7 @@ def _fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints)
         most[k] = max(count[x] - _serves(neighbours, x, y, trigger), count[y] - _serves(neighbours, y, x, trigger))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
     if trigger[z] >= 0:
         return 1 if neighbours.triggers[node, trigger[z]] else 0

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner
 from causalcontext.kernels.limits import COLLINEAR_BELOW
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_combination(index: Ints, size: int, candidates: int) -> int:
     """Advance `index[:size]` to the next subset of `range(candidates)`; the first changed position, -1 at the end."""
     for position in range(size - 1, -1, -1):
@@ -25,7 +25,7 @@ def next_combination(index: Ints, size: int, candidates: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def start_projection(covariance: Floats, x: int, y: int, moments: Floats, rank: Ints) -> None:
     """Set the moments of x and y before any regression: their variances and their covariance."""
     moments[0, 0] = covariance[x, x]
@@ -34,7 +34,7 @@ def start_projection(covariance: Floats, x: int, y: int, moments: Floats, rank: 
     rank[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def extend_projection(covariance: Floats, x: int, y: int, given: Ints, start: int,
                       factor: Floats, loads: Floats, moments: Floats, rank: Ints) -> None:  # fmt: skip
     """Regress x and y on `given`, a set of some size, where everything up to `start` is already done.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints, Shorts
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.levels.gaussian import (
     CHOSEN,
     GIVEN,
@@ -143,14 +143,14 @@ def search_pair(level: Level, k: int, pairs: Pairs, decisions: Decisions, work: 
                 left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mask_fits(level: Level, m: int, x: int, y: int) -> bool:
     """Whether a mask is small enough for the level, and holds none of the two variables."""
     own = level.masks.own
     return bool(level.masks.size[m] <= level.size and level.masks.bits[m] & (own[x] | own[y]) == 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _same_sheet(sheet: Ints, g: int, m: int) -> int:
     bits = 0
     for h in range(g, sheet.shape[0]):
@@ -159,7 +159,7 @@ def _same_sheet(sheet: Ints, g: int, m: int) -> int:
     return bits
 
 
-@njit(cache=True, nogil=True)
+@inner
 def serving_graphs(level: Level, node: int, m: int, active: int) -> int:
     """The graphs in which all triggers of a mask may serve a variable."""
     for t in range(level.neighbours.triggers.shape[1]):
@@ -168,7 +168,7 @@ def serving_graphs(level: Level, node: int, m: int, active: int) -> int:
     return active
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: Decisions, work: Workspace,
                 tests: Ints) -> int:  # fmt: skip
     """Scan the sets of a mask from both neighbourhoods; the graphs that found a separating set."""
@@ -186,7 +186,7 @@ def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decis
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def keep_columns(kept: Ints, given: Ints) -> int:
     """Put the columns that a mask keeps at the head of the set; how many there are."""
     count = 0
@@ -197,7 +197,7 @@ def keep_columns(kept: Ints, given: Ints) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, lists: Ints) -> int:
     """List the variables that may serve a node in some active graph, with the graphs; how many there are."""
     count, j, end = 0, neighbours.start[other], neighbours.start[other + 1]
@@ -225,7 +225,7 @@ def combinations(candidates: int, size: int) -> float:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _small_enough(size: int, count: int, active: int, level: int, facts: Codes, mine: Ints) -> int:
     """The graphs in which the sets of this size are few enough; the others note the level at which they were cut."""
     if size <= 1 or combinations(count, size) <= MOST_SETS:
@@ -244,7 +244,7 @@ def _small_enough(size: int, count: int, active: int, level: int, facts: Codes, 
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped: int, decisions: Decisions,
           work: Workspace, tests: Ints) -> int:  # fmt: skip
     """Test the subsets of one neighbourhood in lexicographic order; the graphs that found a separating set.
@@ -282,7 +282,7 @@ def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped
         stale = min(stale, changed)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _weakest(eligible: int, size: float, weakest: Floats) -> int:
     """The graphs for which no set so far has left a smaller correlation; their smallest one is noted."""
     kept = 0
@@ -293,7 +293,7 @@ def _weakest(eligible: int, size: float, weakest: Floats) -> int:
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def question_of(level: Level, about: Subject, active: int) -> Question:
     """The pair and the sheet that answers; against a context variable only the other one is looked at."""
     g = 0
@@ -303,7 +303,7 @@ def question_of(level: Level, about: Subject, active: int) -> Question:
     return Question(level.masks.sheet[g, about.mask], x, about.y)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def first_set(lists: Ints, about: Subject) -> None:
     """Let the set hold what is kept and the first variables of the pool."""
     for j in range(about.size):
@@ -311,7 +311,7 @@ def first_set(lists: Ints, about: Subject) -> None:
         lists[GIVEN, about.kept + j] = lists[POOL, j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_set(lists: Ints, about: Subject, count: int) -> int:
     """Let the set hold the next subset of the pool; the first place that changed, or -1 after the last."""
     changed = next_combination(lists[CHOSEN], about.size, count)
@@ -322,7 +322,7 @@ def next_set(lists: Ints, about: Subject, count: int) -> int:
     return about.kept + changed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def eligible_graphs(lists: Ints, size: int, active: int, skipped: int) -> int:
     """The active graphs in which the whole set is a candidate, and was not one for the other variable."""
     before = active & skipped

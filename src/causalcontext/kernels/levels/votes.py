@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from causalcontext.kernels.arrays import Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.levels.gaussian import (
     GIVEN,
     ONE_VIEW,
@@ -63,7 +63,7 @@ def count_vote(level: Level, k: int, ballots: Ballots, most: int, separating: In
             separating[k] += _vote_sides(level, x, y, m, graph, ballots.centre[middle], holding[middle], work)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _vote_sides(level: Level, x: int, y: int, m: int, graph: int, middle: Ints, votes: Ints,
                 work: Workspace) -> int:  # fmt: skip
     """Count the separating sets of a mask from both neighbourhoods, each set once."""
@@ -111,7 +111,7 @@ def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, mi
         stale = min(stale, changed)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _holds(masks: Masks, mask: int, members: Ints, node: int) -> int:
     if masks.own[node] != 0:
         return 1 if masks.own[node] & masks.bits[mask] else 0

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, ContextFits, Groups
 from causalcontext.kernels.special import chi2_upper, digamma, f_upper
 
@@ -15,7 +15,7 @@ MEAN_WEIGHT, SLOPE_WEIGHT, SPREAD_WEIGHT = 5.0, 1.0, 1.0
 """How the level is shared out: docs/decisions/change-test.md."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def likelihood_ratio(groups: Groups, fits: ContextFits) -> tuple[float, float, float]:
     """LR* of one regression for all contexts, its df and p-value; NaN where a context leaves no residual."""
     n = groups.rows.shape[0]
@@ -36,7 +36,7 @@ def likelihood_ratio(groups: Groups, fits: ContextFits) -> tuple[float, float, f
     return statistic, float(df), chi2_upper(statistic, float(df))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nested_f(groups: Groups, fits: ContextFits, small: int, large: int) -> tuple[float, float, float]:
     """F of two nested fits (0 common, 1 shifts, 2 every context), its df and p-value; NaN where they are one."""
     left, rank = np.zeros(3), np.zeros(3)

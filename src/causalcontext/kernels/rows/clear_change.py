@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.rows.change_parts import MEAN_WEIGHT, SLOPE_WEIGHT, combine, nested_f
 from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, SPARE_ROWS, Groups, fits_from
 from causalcontext.kernels.rows.scan import add_cross_products
@@ -110,7 +110,7 @@ def fit_logit(design: Floats, codes: Ints, slopes: Floats, ridge: float, toleran
     return likelihood
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _shares(design: Floats, codes: Ints, slopes: Floats, shares: Floats) -> float:
     """The likelihood; the probabilities of all classes but the last are written to `shares`."""
     free, n = shares.shape
@@ -136,7 +136,7 @@ def _shares(design: Floats, codes: Ints, slopes: Floats, shares: Floats) -> floa
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _newton_step(design: Floats, codes: Ints, slopes: Floats, shares: Floats, ridge: float) -> Floats:
     free, n = shares.shape
     width = design.shape[0]
@@ -166,7 +166,7 @@ def _newton_step(design: Floats, codes: Ints, slopes: Floats, shares: Floats, ri
     return np.linalg.solve(hessian, gradient).reshape(free, width)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _penalty(slopes: Floats, ridge: float) -> float:
     total = 0.0
     for slope in slopes[:, 1:].ravel():

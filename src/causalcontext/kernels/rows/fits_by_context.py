@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 
 SPARE_ROWS = 5
 """A context takes part with at least this many rows more than coefficients."""
@@ -57,7 +57,7 @@ class ContextFits(NamedTuple):
     mean: Floats
 
 
-@njit(cache=True, nogil=True)
+@inner
 def group_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> Groups:
     """The rows of the contexts that are large enough, with pooled mean 0 and variance 1 in every column."""
     counts = np.zeros(levels, dtype=np.int64)
@@ -85,7 +85,7 @@ def group_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> Groups:
     return Groups(rows, start)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def standardise(rows: Floats) -> None:
     """Centre and scale every column in place; a constant one becomes 0."""
     n, width = rows.shape
@@ -103,7 +103,7 @@ def standardise(rows: Floats) -> None:
             rows[i, j] *= scale
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cross_products(rows: Floats, start: Ints, mean: Floats) -> Floats:
     """Centred cross products inside every context; the means are written to `mean`."""
     contexts, width = start.size - 1, rows.shape[1]
@@ -157,7 +157,7 @@ def sweep(table: Floats, size: int, rows: int) -> int:
     return rank
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fit_all(groups: Groups) -> ContextFits:
     """The common fit, the fit with shifts of the mean by context, and a fit for every context."""
     mean = np.zeros((groups.start.size, groups.rows.shape[1]))
@@ -165,7 +165,7 @@ def fit_all(groups: Groups) -> ContextFits:
     return fits_from(scatter, mean, groups.start)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
     """The same from centred cross products inside every context, which are overwritten, and means in units of all rows.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.rows.change_parts import combine
 from causalcontext.kernels.rows.fits_by_context import (
     ContextFits,
@@ -83,7 +83,7 @@ def uneven_spread(groups: Groups, fits: ContextFits) -> float:
     return common_terms(table, groups.start, 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def common_terms(table: Floats, start: Ints, own: int) -> float:
     """p-value of F for the middle columns: the first `own` have slopes by context, the last column is the target.
 
@@ -110,7 +110,7 @@ def common_terms(table: Floats, start: Ints, own: int) -> float:
     return float(f_upper(before - after, after, df, df_left - df))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def context_needs(groups: Groups, fits: ContextFits, enough: float) -> Logit:
     """Does the residual of y help to tell the context, beside Z? By likelihood ratios of multinomial logits.
 

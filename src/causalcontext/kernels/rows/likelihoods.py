@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 
 
 @njit(cache=True, nogil=True)
@@ -53,7 +53,7 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
                  hessian: Floats) -> float:  # fmt: skip
     """The same of proportional odds: P(class <= j) = F(cut_j - x b); -inf where the cuts are not in order.
@@ -101,7 +101,7 @@ def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def poisson_pass(design: Floats, counts: Ints, slopes: Floats, gradient: Floats, hessian: Floats) -> float:
     """The same of a Poisson regression with log link, without the term log(count!)."""
     n, width = design.shape
@@ -124,20 +124,20 @@ def poisson_pass(design: Floats, counts: Ints, slopes: Floats, gradient: Floats,
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _logistic(value: float) -> float:
     if value >= 0.0:
         return 1.0 / (1.0 + math.exp(-value))
     return math.exp(value) / (1.0 + math.exp(value))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _softplus(value: float) -> float:
     """log(1 + exp(value))."""
     return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mirror(hessian: Floats) -> None:
     for a in range(hessian.shape[0]):
         for b in range(a):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.draws import stream_of, uniform_at
 
 _short = np.int16
@@ -131,7 +131,7 @@ def _draw_shuffles(
         _shuffle_copy(nearest, loose, strata, starts, stream, sources[b], used, order, donors)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _shuffle_copy(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, stream: np.uint64, sources: Ints, used: Bools,
                   order: Ints, donors: Ints) -> None:  # fmt: skip
     """One copy. Draws are numbered by what they are for: places of strata, places of loose rows, choices of donors.
@@ -179,7 +179,7 @@ def _term(
     return float(psi[tied] - psi[with_x - 1] - psi[_within(near_y, radius) - 1] + psi[_within(near_given, radius) - 1])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _how_many(near: Shorts, neighbours: float, far: int) -> int:
     """The number of neighbours to look for: at least one and at most all at less than `far`; 0 if there are none."""
     reachable = _within(near, far - 1)
@@ -209,7 +209,7 @@ def _radius(near: Shorts, k: int, guess: int, far: int) -> int:
     return above
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _widen(values: Shorts, centre: int, before: Shorts, after: Shorts, is_code: bool, far: int) -> None:
     """`after` is the larger of `before` and the distance in one more column."""
     middle, beyond = _short(centre), _short(far)
@@ -230,7 +230,7 @@ def _within(near: Shorts, radius: int) -> int:
     return int(count)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _both_within(values: Shorts, centre: int, near: Shorts, is_code: bool, far: int, radius: int) -> int:
     """How many rows are within the radius, both in one column and in what was measured before."""
     middle, limit, count = _short(centre), _short(radius), _short(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.rows.likelihoods import logit_pass, ordinal_pass, poisson_pass
 
 LOGIT, ORDINAL, POISSON = 0, 1, 2
@@ -91,7 +91,7 @@ def one_pass(family: int, design: Floats, response: Ints, free: int, slopes: Flo
     return poisson_pass(design, response, slopes, gradient, hessian)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _ridge(slopes: Floats, width: int, ridge: float) -> float:
     total = 0.0
     for a in range(slopes.size):
@@ -100,7 +100,7 @@ def _ridge(slopes: Floats, width: int, ridge: float) -> float:
     return 0.5 * ridge * total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_ridge(slopes: Floats, width: int, ridge: float, gradient: Floats, hessian: Floats) -> None:
     for a in range(slopes.size):
         if a % width and ridge > 0.0:

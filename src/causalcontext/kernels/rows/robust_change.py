@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.rows.change_parts import (
     MEAN_WEIGHT,
     SLOPE_WEIGHT,
@@ -153,7 +153,7 @@ def _reason(groups: Groups, fits: ContextFits) -> int:
     return TESTABLE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _no_parts(reason: int) -> Parts:
     nan = math.nan
     return Parts(nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, reason)
