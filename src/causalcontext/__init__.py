@@ -6,6 +6,7 @@
 '-->'
 """
 
+from causalcontext.data.cycles import cycle
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import bins, threshold
 from causalcontext.data.scan import Scan, scan
@@ -49,6 +50,7 @@ __all__ = [
     "__version__",
     "bins",
     "calibrate",
+    "cycle",
     "discover",
     "examples",
     "export",

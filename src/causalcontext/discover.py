@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
+from causalcontext.data.cycles import with_cycles
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
 from causalcontext.data.files import read_file
@@ -120,8 +121,8 @@ def discover(
         series of a panel, and the time between two rows, by default the most frequent difference.
     context_lags : sequence of int, optional
         With lags: which copies of the context a variable may read; by default R(t) and R(t-1).
-    covariates : sequence of str, optional
-        With lags: columns that may be causes of all others and are no effects, such as those of a daily cycle.
+    covariates : sequence of str or Cycle, optional
+        With lags: columns that may be causes of all others and are no effects; `cc.cycle("hour", "1D")` makes some.
     unit_effects : {"means", "none"}
         With units: whether the mean of every unit is taken away from its rows.
 
@@ -171,6 +172,8 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
     """The window graphs of a table whose rows follow each other in time."""
     series = options.series
     assert series is not None
+    if isinstance(table, Scan) or is_out_of_memory(table):
+        raise NotYetError("not yet: lags with a table that is larger than memory; read a part of it first")
     if isinstance(context, Indicator):
         raise NotYetError("not yet: lags with a context made out of a column; make the column first")
     if options.method not in LAGGED_METHODS:
@@ -181,8 +184,11 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
             raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
     data = read_table(rest, context, kinds=options.kinds, names=None if taken else names)
+    data = with_cycles(data, series.cycles, columns)
     settings = replace(_settings(options, "none", context), method="score-ac", series=series_settings(series))
-    return score_series(data, columns, series, options.score, settings)
+    found = score_series(data, columns, series, options.score, settings)
+    reason = ("method 'auto' chose score-ac: all columns are continuous, and it is the method that knows lags",)
+    return replace(found, notes=reason + found.notes) if options.method == "auto" else found
 
 
 def _settings(options: Options, test: str, context: object) -> Settings:

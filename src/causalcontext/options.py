@@ -32,7 +32,7 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.cycles import SCOPES
 from causalcontext.search.fci import CONTESTED
-from causalcontext.timeseries.options import SeriesOptions, copies, listed
+from causalcontext.timeseries.options import Covariates, SeriesOptions, copies, listed
 
 ORIENTATIONS = ("across", "within")
 SCORE_METHODS = ("score-ac", "auto")
@@ -84,7 +84,7 @@ class Options:
     context_lags: Sequence[int] | str | None = option(
         None, "LAGS", "With lags: which copies of the context may be read, 0,1 by default."
     )
-    covariates: Sequence[str] | str | None = option(
+    covariates: Covariates = option(
         None, "COLUMNS", "With lags: columns, divided by commas, that may be causes but no effects."
     )
     unit_effects: str = option("means", "NAME", "With units: means (each unit's mean is taken away) or none.")
@@ -128,8 +128,9 @@ class Options:
                     raise OptionError(f"{name} is {shortly(getattr(self, name))}, which is for rows that follow each "
                                       "other in time; pass lags=... too, such as lags=3")  # fmt: skip
             return None
-        return SeriesOptions(self.lags, self.time, self.units, self.step, copies(self.context_lags),
-                             listed("covariates", self.covariates), self.unit_effects, self.missing)  # fmt: skip
+        names, cycles = listed(self.covariates)
+        return SeriesOptions(self.lags, self.time, self.units, self.step, copies(self.context_lags), names,
+                             self.unit_effects, self.missing, cycles)  # fmt: skip
 
     @property
     def threads(self) -> int:
@@ -167,7 +168,7 @@ class Keywords(TypedDict, total=False):
     units: str | None
     step: str | float | None
     context_lags: Sequence[int] | str | None
-    covariates: Sequence[str] | str | None
+    covariates: Covariates
     unit_effects: str
 
 

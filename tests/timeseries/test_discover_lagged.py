@@ -207,3 +207,83 @@ def test_bad_tables_are_one_sentence(land):
     ]:
         with pytest.raises(cc.CausalContextError, match=match):
             lagged(bad, **options)
+
+
+def test_cycles_are_covariates():
+    hours = pd.date_range("2020-01-01", periods=900, freq="h")
+    daily = np.sin(2 * np.pi * np.arange(900) / 24 + 1.0)
+    random = np.random.default_rng(0)
+    columns = {name: 2.0 * daily + random.normal(size=900) for name in "XYZ"}
+    table = pd.DataFrame({**columns, "R": random.integers(2, size=900), "hour": hours})
+    ignored = lagged(table, "R", time="hour")
+    known = lagged(table, "R", time="hour", covariates=[cc.cycle("hour", "1D")])
+    cross = {(e.source, e.target) for e in known.summary if e.source in "XYZ"}
+    assert cross == set()
+    assert any(e.source in "XYZ" and e.source != e.target for e in ignored.summary)
+    assert {e.source for e in known.summary} == {"hour 1D sin", "hour 1D cos"}
+    with pytest.raises(cc.OptionError, match="pass time='hour'"):
+        lagged(table.drop(columns="hour"), "R", covariates=cc.cycle("hour", "1D"))
+    with pytest.raises(cc.OptionError, match="period is 'x'"):
+        lagged(table, "R", time="hour", covariates=cc.cycle("hour", "x"))
+
+
+def test_stability_counts_links_over_halves(land):
+    result = lagged(land.iloc[:800], lags=1)
+    stable = result.stability(samples=6, seed=1)
+    edges = stable.edges(0.5).set_index(["x", "y", "context"])
+    assert edges.loc[("moisture(t-1)", "moisture", "water-limited"), "-->"] == 1.0
+    assert stable.frequency.shape == (2, 14, 14, 4)
+    again = result.stability(samples=6, seed=1)
+    assert (again.frequency == stable.frequency).all()
+
+
+def test_tigramite_arrays_go_both_ways(result):
+    graph = result.graphs["water-limited"]
+    array = cc.export.to_tigramite(graph)
+    names = result.series.variables
+    assert array.shape == (7, 7, 2)
+    assert array[names.index("latent"), names.index("moisture"), 1] == "-->"
+    assert array[names.index("moisture"), names.index("rain"), 0] == "<--"
+    assert cc.export.from_tigramite(array, names) == graph
+
+
+def test_pictures_are_drawn(result, tmp_path):
+    for kind, panels in [("time-series", 2), ("contexts", 2), ("union", 1), ("difference", 1), ("summary", 1)]:
+        axes = result.plot(kind, path=tmp_path / f"{kind}.svg")
+        assert len(axes) == panels
+    with pytest.raises(cc.OptionError, match="did you mean 'summary'"):
+        result.plot("sumary")
+    with pytest.raises(cc.OptionError, match="expected one of"):
+        cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil").plot("summary")
+
+
+def test_time_runs_from_left_to_right(result):
+    from causalcontext.drawing.over_time import time_layout
+
+    places = time_layout(result)
+    index = {name: place for place, name in enumerate(result.names)}
+    assert places.centre[index["rain(t-1)"], 0] < places.centre[index["rain"], 0]
+    assert places.centre[index["rain(t-1)"], 1] == places.centre[index["rain"], 1]
+    assert set(places.routes) == {(i, j) for i, j in zip(*np.nonzero(np.triu(result.union.ends)), strict=True)}
+
+
+def test_the_command_line_takes_lags(land, tmp_path):
+    from typer.testing import CliRunner
+
+    from causalcontext.cli.app import app
+
+    table, file = tmp_path / "land.csv", str(tmp_path / "land.json")
+    land.iloc[:300].assign(day=pd.date_range("2020-01-01", periods=300)).to_csv(table, index=False)
+    options = ["--context", "regime", "--lags", "1", "--time", "day", "--method", "score-ac", "--json", file]
+    run = CliRunner().invoke(app, ["discover", str(table), *options, "--context-lags", "0,1"])
+    assert run.exit_code == 0, run.output
+    assert "rain --> moisture" in run.output
+    told = CliRunner().invoke(app, ["changes", file, "water-limited", "energy-limited"])
+    assert told.exit_code == 0, told.output
+    assert "radiation -->" in told.output
+    assert "yes" in told.output
+
+
+def test_effects_are_not_there_yet(result):
+    with pytest.raises(cc.NotYetError, match="not yet"):
+        result.effects("radiation", "latent")

@@ -5,11 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 from naive_series import best_order, interaction_score, partitioned_score, pooled_score
+from scipy.optimize import minimize
 
 from causalcontext.data.series import Series
 from causalcontext.data.windows import lagged_table
 from causalcontext.kernels.lagged.subsets import OPEN, best_subset
-from causalcontext.kernels.lagged.wilks import wilks_score
 from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.order_search import search_by_insertion, search_exactly
@@ -73,19 +73,25 @@ def test_subsets_are_close_to_the_best_of_all():
     assert worse <= 4
 
 
-def test_wilks_is_the_ratio_of_determinants():
+def test_the_context_is_a_logit_and_score_tests_promise_what_fits_gain():
     problem = a_problem(5)
     models = LocalModels(problem).context
-    chosen = np.zeros(len(models.groups), dtype=bool)
-    chosen[[0, 2, 4]] = True
-    columns = [0, 2, 4]
-    codes, values = problem.table.codes[:, 0], problem.table.values[:, columns]
-    rest = values - np.array([values[codes == code].mean(axis=0) for code in codes])
-    ratio = np.linalg.det(values.T @ values) / np.linalg.det(rest.T @ rest)
-    naive = 0.5 * len(codes) * np.log(ratio) - models.price[columns].sum()
-    assert wilks_score(models.total, models.within, problem.rows, models.groups, chosen, models.price) == pytest.approx(
-        naive
-    )
+    codes, values = problem.table.codes[:, 0], problem.table.values
+
+    def naive(columns):
+        design = np.column_stack([np.ones(len(codes)), *(values[:, c] for c in columns)])
+
+        def loss(slopes):
+            power = design @ slopes
+            return np.logaddexp(0.0, power).sum() - power[codes == 1].sum()
+
+        return -minimize(loss, np.zeros(design.shape[1])).fun - problem.cost(problem.rows) * (len(columns) + 1)
+
+    for columns in [(), (0,), (1, 4)]:
+        assert models.fit(columns).score == pytest.approx(naive(columns), abs=0.05)
+    weak = [c for c in range(6) if abs(models.fit(()).gains[c]) < 8.0]
+    for c in weak:
+        assert models.fit(()).gains[c] == pytest.approx(models.fit((c,)).score - models.fit(()).score, abs=1.0)
 
 
 @pytest.mark.parametrize("seed", range(3))

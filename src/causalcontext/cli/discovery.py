@@ -26,6 +26,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options, made
 from causalcontext.report.text import summary
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 
 
 def discover_file(
@@ -148,9 +149,12 @@ def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     """What was inferred about the columns, one line for all that are alike."""
     alike: dict[tuple[str, str, str], list[str]] = {}
     named = [result.names[position] for position in result.cells.positions]
-    for name, dtype, kind in zip(result.names, _dtypes(table), result.data.kinds, strict=False):  # one may be made
-        role = "context" if name in named else "system"
-        alike.setdefault((role, kind, dtype), []).append(name)
+    names, kinds = result.names, dict(zip(result.names, result.data.kinds, strict=True))
+    if isinstance(result, LaggedGraphs) and isinstance(table, pd.DataFrame):
+        names = tuple(str(name) for name in table.columns)
+    for name, dtype in zip(names, _dtypes(table), strict=False):  # one may be made
+        role = "context" if name in named else "system" if name in kinds else "time or unit"
+        alike.setdefault((role, kinds.get(name, "order of rows"), dtype), []).append(name)
     rows = [[*what, str(len(names)), shortened(names)] for what, names in sorted(alike.items())]
     show_table("columns", ["role", "kind", "dtype", "number", "names"], rows)
 

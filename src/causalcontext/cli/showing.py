@@ -7,16 +7,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from causalcontext.cli.terminal import print_line, say, show_page, show_table
 from causalcontext.data.files import check_writable, write_whole
-from causalcontext.drawing.pictures import KINDS, check_picture_path
+from causalcontext.drawing.pictures import KINDS, TIME_KINDS, check_picture_path
 from causalcontext.errors import FileError, OptionError, check_choice, did_you_mean
 from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import at
 from causalcontext.report.html import write_report
 from causalcontext.report.presentable import presentable, stories
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.files import load
+from causalcontext.results.lagged import LaggedGraphs
 
 FORMATS: dict[str, Callable[[Graph], str]] = {
     "dagitty": export.to_dagitty,
@@ -47,6 +51,9 @@ def changes_file(file: Path, first: str, second: str, as_json: bool) -> None:
     if found.empty:
         show_page(f"no edge differs between {first} and {second}")
         return
+    if isinstance(result, LaggedGraphs):
+        _show_lagged_changes(found, first, second)
+        return
     rows = [
         [f"{row.source} {row.mark} {row.target}", context_text(row.present), f"{row.effect_present:.2f}",
          f"{row.effect_absent:.2f}", f"{row.q:.2g}", "yes" if row.claimed else f"no{row.doubt and ': '}{row.doubt}"]
@@ -56,11 +63,20 @@ def changes_file(file: Path, first: str, second: str, as_json: bool) -> None:
     show_table("changes", header, rows)
 
 
+def _show_lagged_changes(found: pd.DataFrame, first: str, second: str) -> None:
+    rows = [
+        [f"{at(row['source'], row['lag'])} --> {row['target']}", f"{row['slope_first']:.2f}",
+         f"{row['slope_second']:.2f}", f"{row['q']:.2g}", "yes" if row["claimed"] else "no"]
+        for row in found.to_dict("records")
+    ]  # fmt: skip
+    show_table("changes", ["link", f"slope in {first}", f"in {second}", "q", "claimed"], rows)
+
+
 def plot_file(file: Path, output: Path, kind: str, contexts: Sequence[str]) -> None:
     """The picture of a saved result is in `output`."""
     import matplotlib
 
-    check_choice("kind", kind, KINDS)
+    check_choice("kind", kind, (*KINDS, *TIME_KINDS))
     check_picture_path(output)
     check_other(file, output)
     result = load(file)

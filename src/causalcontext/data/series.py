@@ -137,7 +137,7 @@ def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
     """Stamps as numbers of steps, once they are whole multiples of one step and none occurs twice."""
     if pd.isna(values).any():
         raise DataError(f"time column {name!r} has {int(pd.isna(values).sum())} missing values; every row needs a time")
-    stamps, dated = _stamps(name, values)
+    stamps, dated = stamps_of(name, values)
     order = np.lexsort((stamps, units))
     same = np.diff(units[order]) == 0
     differences = np.diff(stamps[order])[same]
@@ -148,7 +148,7 @@ def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
         raise DataError(f"time column {name!r} has {values[first]} twice{where}; drop one of the rows{hint}")
     if not differences.size:
         raise DataError(f"time column {name!r} has one row in every unit; lags need rows that follow each other")
-    length = _mode(differences) if step is None else _length(step, dated)
+    length = _mode(differences) if step is None else step_length("step", step, dated)
     if not _whole(differences / length) and step is None and dated:
         months = _months(values)
         if months is not None:
@@ -160,7 +160,7 @@ def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
     return np.asarray(np.round((stamps - stamps.min()) / length), dtype=np.int64)
 
 
-def _stamps(name: str, values: Values) -> tuple[Floats, bool]:
+def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
     """Stamps as numbers (dates: seconds), and whether they are dates."""
     series = pd.Series(values)
     if series.dtype.kind in "iuf":
@@ -187,15 +187,15 @@ def _months(values: Values) -> Ints | None:
     return np.asarray(12 * dates.dt.year + dates.dt.month, dtype=np.int64)
 
 
-def _length(step: Any, dated: bool) -> float:
-    """A step as a number of the units of the stamps."""
+def step_length(what: str, step: Any, dated: bool) -> float:
+    """A duration as a number of the units of the stamps."""
     try:
         length = pd.Timedelta(step).total_seconds() if dated else float(step)
     except (ValueError, TypeError) as error:
         wanted = "a duration such as '30min'" if dated else "a positive number"
-        raise OptionError(f"step is {step!r}, expected {wanted}") from error
+        raise OptionError(f"{what} is {step!r}, expected {wanted}") from error
     if not length > 0:
-        raise OptionError(f"step is {step!r}, expected a positive number or duration")
+        raise OptionError(f"{what} is {step!r}, expected a positive number or duration")
     return length
 
 

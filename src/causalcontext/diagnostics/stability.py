@@ -30,6 +30,7 @@ from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.progress import Count, Watch, counting_bar, nobody
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs, Resampling
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
 
@@ -135,7 +136,7 @@ def stability(
     True
     """
     check_resampling(result, samples)
-    resample = Resample(result)
+    resample = _resampling(result)
     tasks = np.array_split(np.arange(samples), min(samples, 4 * max(n_jobs, 1) if n_jobs != -1 else 32))
     collected: list[NDArray[np.int8]] = []
     with counting_bar("bootstrap samples", progress) as advance:
@@ -146,6 +147,14 @@ def stability(
     counted = MARKS[result.union.kind]
     frequency = np.stack([marked(ends, mark).mean(axis=0) for mark in counted], axis=-1)
     return Stability(result, samples, frequency, _labels(result, adjacent(ends)))
+
+
+def _resampling(result: ContextGraphs) -> Resample | Resampling:
+    """What searches samples: of rows, or of windows where rows follow each other in time."""
+    if isinstance(result, LaggedGraphs):
+        assert result.resample is not None
+        return result.resample
+    return Resample(result)
 
 
 class Resample:
@@ -205,7 +214,7 @@ def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> N
     return np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in of_cell])
 
 
-def _run(resample: Resample, tasks: list[Any], seed: int, n_jobs: int) -> Iterator[list[NDArray[np.int8]]]:
+def _run(resample: Resample | Resampling, tasks: list[Any], seed: int, n_jobs: int) -> Iterator[list[NDArray[np.int8]]]:
     """The marks of the samples, in order."""
     if n_jobs == 1:
         yield from (_several(resample, numbers, seed) for numbers in tasks)
@@ -216,7 +225,7 @@ def _run(resample: Resample, tasks: list[Any], seed: int, n_jobs: int) -> Iterat
     yield from parallel(delayed(_several)(resample, numbers, seed) for numbers in tasks)
 
 
-def _several(resample: Resample, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
+def _several(resample: Resample | Resampling, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
     return [resample.ends(int(number), seed) for number in numbers]
 
 
@@ -240,6 +249,8 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
     check_whole("samples", samples, 1)
     if samples > MOST_SAMPLES:
         raise OptionError(f"samples is {shortly(samples)}, expected at most {MOST_SAMPLES:,}")
+    if isinstance(result, LaggedGraphs) and result.resample is not None:
+        return
     if result.rows is None:
         raise OptionError(
             "stability is not available on a loaded result or a scanned one, which have no rows; run discover again"

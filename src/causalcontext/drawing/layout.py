@@ -59,7 +59,7 @@ def layout(graph: Graph) -> Layout:
     True
     """
     lines = shown_names(graph.names)
-    size = np.array([_box(found) for found in lines]).reshape(-1, 2)
+    size = np.array([box_size(found) for found in lines]).reshape(-1, 2)
     linked = np.flatnonzero(graph.adjacency.any(axis=1))
     centre = np.zeros_like(size)
     routes: dict[Arc, Floats] = {}
@@ -73,7 +73,8 @@ def layout(graph: Graph) -> Layout:
     return Layout(lines, centre, size, routes, width, height)
 
 
-def _box(lines: tuple[str, ...]) -> tuple[float, float]:
+def box_size(lines: tuple[str, ...]) -> tuple[float, float]:
+    """The width and height of a box around these lines."""
     return max(text_width(line) for line in lines) + 1.2, 0.8 + 1.2 * len(lines)
 
 
@@ -150,8 +151,8 @@ def _routes(chains: dict[Arc, list[int]], places: Ints, centre: Floats, size: Fl
         for place in chain[1:-1]:
             points += [(left[places[place]], y[place]), (right[places[place]], y[place])]
         points.append((centre[end, 0] - size[end, 0] / 2, entering[start, end]))
-        curve = _curve(points)
-        routes[min(start, end), max(start, end)] = curve if start < end else curve[::-1]
+        route = curve(points)
+        routes[min(start, end), max(start, end)] = route if start < end else route[::-1]
     return routes
 
 
@@ -169,7 +170,7 @@ def _ports(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int) -> d
     return ports
 
 
-def _curve(points: Sequence[tuple[float, float]]) -> Floats:
+def curve(points: Sequence[tuple[float, float]]) -> Floats:
     """Cubic curves through the points, horizontal at each of them."""
     curve = [points[0]]
     for (x0, y0), (x1, y1) in pairwise(points):

@@ -8,6 +8,8 @@ from causalcontext.data.files import check_writable
 from causalcontext.errors import OptionError
 
 KINDS = ("contexts", "union", "difference")
+TIME_KINDS = ("time-series", "summary")
+"""More for results with lags; "time-series" is "contexts"."""
 ENDINGS = ("png", "svg", "pdf")
 
 

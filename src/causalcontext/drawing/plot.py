@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from causalcontext.drawing.figure import Picture, figure_of, paint_axes, paint_figure, save_picture
 from causalcontext.drawing.layout import Layout, layout
 from causalcontext.drawing.legend import graph_legend, legend
-from causalcontext.drawing.pictures import KINDS, check_picture_path
+from causalcontext.drawing.over_time import result_layout, summary_picture
+from causalcontext.drawing.pictures import KINDS, TIME_KINDS, check_picture_path
 from causalcontext.drawing.strokes import (
     Panel,
     context_panel,
@@ -21,6 +22,7 @@ from causalcontext.drawing.strokes import (
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,8 +49,12 @@ def plot_graph(graph: Graph, *, axes: Axes | None = None, path: str | FilePath |
 
 def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None) -> Picture:
     """What is to be painted of a result."""
-    check_choice("kind", kind, KINDS)
-    places = layout(result.union)
+    check_choice("kind", kind, (*KINDS, *(TIME_KINDS if isinstance(result, LaggedGraphs) else ())))
+    if kind == "summary":
+        assert isinstance(result, LaggedGraphs)
+        return summary_picture(result)
+    kind = "contexts" if kind == "time-series" else kind
+    places = result_layout(result)
     panels, compared = _panels(result, kind, contexts, places)
     return Picture(tuple(panels), legend(result, panels, compared), places, context_variables(result))
 

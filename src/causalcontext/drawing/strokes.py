@@ -73,7 +73,7 @@ class Panel:
 
 def graph_panel(graph: Graph, title: str = "") -> Panel:
     """A graph by itself."""
-    return Panel(title, tuple(Stroke(pair, _ends(graph, pair)) for pair in _edges(graph)))
+    return Panel(title, tuple(Stroke(pair, ends_of(graph, pair)) for pair in _edges(graph)))
 
 
 def context_panel(result: ContextGraphs, value: Any) -> Panel:
@@ -82,7 +82,7 @@ def context_panel(result: ContextGraphs, value: Any) -> Panel:
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
     own = context_colour(result.contexts, place)
     strokes = [
-        Stroke(pair, _ends(graph, pair), (INK if everywhere[pair] else own,),
+        Stroke(pair, ends_of(graph, pair), (INK if everywhere[pair] else own,),
                _strength(result, pair, [value]), _uncertain(result, pair, [value]))
         for pair in _edges(graph)
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def union_panel(result: ContextGraphs) -> Panel:
     for pair in _edges(graph):
         having = _having(result, pair)
         strokes.append(
-            Stroke(pair, _ends(graph, pair), _colours(result, having), _strength(result, pair, having),
+            Stroke(pair, ends_of(graph, pair), colours_of(result, having), _strength(result, pair, having),
                    _uncertain(result, pair, having), _label(result, having) if partial <= MOST_LABELS else "")
         )  # fmt: skip
     return Panel("graph" if result.context is None else "labeled union", tuple(strokes))
@@ -158,7 +158,7 @@ _ARROWS = {"-->": "→", "<--": "←", "<=>": "⇔", "<->": "↔"}
 def _compared(result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str],
               x: Sequence[float]) -> Stroke:  # fmt: skip
     """An edge that at least one of two contexts has."""
-    both = [_ends(result.graphs[value], pair) for value in two]
+    both = [ends_of(result.graphs[value], pair) for value in two]
     having = [value for value, ends in zip(two, both, strict=True) if any(ends)]
     same = both[0] == both[1]
     shades = (SOFT,) if same else tuple(colour for colour, ends in zip(colours, both, strict=True) if any(ends))
@@ -175,7 +175,7 @@ def _edges(graph: Graph) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
 
 
-def _ends(graph: Graph, pair: tuple[int, int]) -> tuple[End, End]:
+def ends_of(graph: Graph, pair: tuple[int, int]) -> tuple[End, End]:
     """The ends at the first and at the second of two variables."""
     return End(graph.ends[pair[::-1]]), End(graph.ends[pair])
 
@@ -184,7 +184,8 @@ def _having(result: ContextGraphs, pair: tuple[int, int]) -> list[Any]:
     return [value for value, graph in result.graphs.items() if graph.ends[pair]]
 
 
-def _colours(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
+def colours_of(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:
+    """The colours of an edge that these contexts have."""
     if len(having) == len(result.contexts):
         return (INK,)
     if not has_own_colours(result.contexts):

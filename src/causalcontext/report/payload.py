@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from causalcontext.drawing.layout import Layout, layout
+from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.legend import mark_meanings
 from causalcontext.drawing.names import printable
+from causalcontext.drawing.over_time import result_layout
 from causalcontext.drawing.strokes import NEAR, context_variables, graph_panel
 from causalcontext.graphs.graph import Graph
 from causalcontext.report.curves_panel import curves_panel
@@ -63,7 +64,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "warning": _warning(result),
         "settings": _settings(result),
         "sections": [_section(section) for section in sections],
-    } | _drawn(layout(result.union))
+    } | _drawn(result_layout(result))
 
 
 def summary(result: ContextGraphs) -> str:

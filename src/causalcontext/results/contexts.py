@@ -291,7 +291,8 @@ class ContextGraphs(Answers):
         Parameters
         ----------
         kind : {"contexts", "union", "difference"}
-            One panel per context, the labeled union, or two contexts compared.
+            One panel per context, the labeled union, or two contexts compared. With lags also "time-series", which is
+            "contexts", and "summary": what causes what at any lag.
         contexts : sequence of context values, optional
             Which panels to draw, or which two to compare; by default all of them, and the first two.
         axes : matplotlib axes, optional

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import NotYetError, OptionError
+from causalcontext.graphs.ends import Ends
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.contexts import ContextGraphs
@@ -38,6 +39,13 @@ class SlopeRow(NamedTuple):
     own: float
     own_error: float
     df: int
+
+
+class Resampling(Protocol):
+    """Searches a sample of the windows, by its number; `stability` asks it."""
+
+    def ends(self, number: int, seed: int) -> Ends:
+        """The ends of all contexts, shape (contexts, N, N)."""
 
 
 class SummaryEdge(NamedTuple):
@@ -147,6 +155,7 @@ class LaggedGraphs(ContextGraphs):
     """
 
     series: SeriesFacts = field(kw_only=True)
+    resample: Resampling | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def reads(self) -> dict[str, Copy]:

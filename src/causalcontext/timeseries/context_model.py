@@ -1,25 +1,34 @@
 """The context as an effect: a multinomial logit on columns of the past and the present, and on its own past.
 
-Wilks' lambda finds the parents on moments; likelihoods of logits then drop what does not pay and move a parent to
-another lag where that is better, each set of parents fitted once.
+Every set of parents is fitted once, on the rows. Score tests at a fit say what any further column would gain, about, so
+only the most promising additions and swaps are fitted.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.lagged.subsets import CLOSED, FORCED, OPEN
-from causalcontext.kernels.lagged.wilks import best_groups, wilks_score
-from causalcontext.kernels.rows.newton import logit_likelihood
+from causalcontext.kernels.lagged.subsets import CLOSED, COLLINEAR_BELOW, FORCED, MOST_PARENTS, OPEN, SMALLEST_GAIN
+from causalcontext.kernels.rows.newton import LOGIT, RIDGE, maximum
 from causalcontext.timeseries.problem import Problem
 
-HOPELESS = 10.0
-"""A set whose score by Wilks' lambda is lower by so much is not worth a fit."""
 MOST_LOGIT_ROWS = 100_000
 """Longer tables score the context on every m-th row."""
+SLACK = 3.0
+"""A swap is fitted if its score test says that it falls short by no more than this."""
+Groups = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """The score of a set, and what every other group would gain, less its price, by a score test."""
+
+    score: float
+    gains: Floats
 
 
 class ContextModels:
@@ -36,27 +45,25 @@ class ContextModels:
         values = np.column_stack([table.values, *past])
         edges = [*range(table.width), *range(table.width, values.shape[1] + 1, k - 1)]
         self.groups: Ints = np.array(list(pairwise(edges)), dtype=np.int64)
-        codes = table.codes[:, 0]
-        self.total: Floats = np.asarray(_within(values, np.zeros_like(codes), 1))
-        self.within: Floats = _within(values, codes, k)
-        every = max(1, -(-len(codes) // MOST_LOGIT_ROWS))
-        self.weight = len(codes) / len(codes[::every])
+        every = max(1, -(-len(values) // MOST_LOGIT_ROWS))
+        self.weight = len(values) / len(values[::every])
         self.values = np.ascontiguousarray(values[::every])
-        self.codes = np.ascontiguousarray(codes[::every])
-        sizes = self.groups[:, 1] - self.groups[:, 0]
-        self.price: Floats = np.asarray(problem.cost(problem.rows) * (k - 1) * sizes, dtype=np.float64)
-        self._scores: dict[tuple[int, ...], float] = {}
+        self.squares: Floats = np.asarray(self.values**2)
+        self.codes = np.ascontiguousarray(table.codes[::every, 0])
+        self.cost = problem.cost(problem.rows) * (k - 1)
+        self.price: Floats = np.asarray(self.cost * (self.groups[:, 1] - self.groups[:, 0]), dtype=np.float64)
+        self._fits: dict[Groups, _Fit] = {}
 
     def best(self, system: int) -> tuple[float, Bools, tuple[int, ...]]:
         """The score, the columns, and the lags of the context itself."""
         status = self.status(system)
-        chosen = np.zeros(len(self.groups), dtype=bool)
-        best_groups(self.total, self.within, self.problem.rows, status, self.groups, self.price, chosen)
-        found = self._polished(tuple(np.flatnonzero(chosen).tolist()), status)
+        found: Groups = tuple(np.flatnonzero(status == FORCED).tolist())
+        while (better := self._better(found, status)) is not None:
+            found = better
         width = self.problem.table.width
         columns = np.zeros(width, dtype=bool)
         columns[[g for g in found if g < width]] = True
-        return self.score(found), columns, tuple(g - width + 1 for g in found if g >= width)
+        return self.fit(found).score, columns, tuple(g - width + 1 for g in found if g >= width)
 
     def status(self, system: int) -> Ints:
         """Which groups are closed, open or forced."""
@@ -77,46 +84,58 @@ class ContextModels:
         status[: table.width][table.scale <= 0.0] = CLOSED
         return status
 
-    def score(self, groups: tuple[int, ...]) -> float:
-        """The penalised likelihood of a logit on these groups."""
-        if groups not in self._scores:
+    def fit(self, groups: Groups) -> _Fit:
+        """The logit on these groups, fitted once."""
+        if groups not in self._fits:
             columns = [column for g in groups for column in range(*self.groups[g])]
             design = np.ones((len(self.codes), len(columns) + 1))
             design[:, 1:] = self.values[:, columns]
-            likelihood = self.weight * logit_likelihood(design, self.codes, self.problem.contexts)
-            constant = self.problem.cost(self.problem.rows) * (self.problem.contexts - 1)
-            self._scores[groups] = float(likelihood - self.price[list(groups)].sum() - constant)
-        return self._scores[groups]
+            slopes = np.zeros((self.problem.contexts - 1) * design.shape[1])
+            likelihood = maximum(LOGIT, design, self.codes, self.problem.contexts, slopes, RIDGE, 1e-7)
+            score = self.weight * likelihood - float(self.price[list(groups)].sum()) - self.cost
+            self._fits[groups] = _Fit(score, self._gains(design, slopes.reshape(-1, design.shape[1])))
+        return self._fits[groups]
 
-    def _polished(self, groups: tuple[int, ...], status: Ints) -> tuple[int, ...]:
-        """The set after every removal, and every move of a parent to another lag, that raises the score."""
-        while True:
-            least = self.quick_score(groups) - HOPELESS
-            trials = [other for other in self._neighbours(groups, status) if self.quick_score(other) >= least]
-            best = max([groups, *trials], key=self.score)
-            if best == groups:
-                return groups
-            groups = best
+    def _gains(self, design: Floats, slopes: Floats) -> Floats:
+        """Half the score statistic of every group, summed over values of the context, less its price."""
+        power = np.column_stack([design @ slopes.T, np.zeros(len(design))])
+        share = np.exp(power - power.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        gain = np.zeros(self.values.shape[1])
+        for c in range(len(slopes)):
+            curvature = share[:, c] * (1.0 - share[:, c])
+            surplus = self.values.T @ ((self.codes == c) - share[:, c])
+            weighted = design * curvature[:, None]
+            across = self.values.T @ weighted
+            own = self.squares.T @ curvature
+            left = own - (
+                across * np.linalg.solve(weighted.T @ design + 1e-9 * np.eye(design.shape[1]), across.T).T
+            ).sum(1)
+            gain += np.where(left > COLLINEAR_BELOW * own, 0.5 * surplus**2 / np.maximum(left, 1e-300), 0.0)
+        return np.asarray(self.weight * np.add.reduceat(gain, self.groups[:, 0]) - self.price)
 
-    def quick_score(self, groups: tuple[int, ...]) -> float:
-        """The score by Wilks' lambda, up to a constant."""
-        chosen = np.zeros(len(self.groups), dtype=bool)
-        chosen[list(groups)] = True
-        return float(wilks_score(self.total, self.within, self.problem.rows, self.groups, chosen, self.price))
+    def _better(self, groups: Groups, status: Ints) -> Groups | None:
+        """The best set that one addition, removal or swap leads to, if it scores higher."""
+        here = self.fit(groups)
+        free = [g for g in groups if status[g] != FORCED]
+        trials = [tuple(other for other in groups if other != g) for g in free]
+        trials += [
+            set_ for g, rest in zip(free, trials, strict=True) for set_ in self._swaps(g, rest, status, here.score)
+        ]
+        if len(groups) < MOST_PARENTS:
+            trials += self._additions(groups, status, 0.0)
+        best = max(trials, key=lambda trial: self.fit(trial).score, default=groups)
+        return best if self.fit(best).score > here.score + SMALLEST_GAIN else None
 
-    def _neighbours(self, groups: tuple[int, ...], status: Ints) -> list[tuple[int, ...]]:
-        width, d = self.problem.table.width, self.problem.variables
-        lagged = d * (self.problem.table.lags + 1)
-        found = []
-        for g in groups:
-            if status[g] == FORCED:
-                continue
-            rest = tuple(other for other in groups if other != g)
-            found.append(rest)
-            near = range(g % d, lagged, d) if g < lagged else range(width, len(self.groups)) if g >= width else ()
-            found += [tuple(sorted((*rest, other))) for other in near
-                      if other not in groups and status[other] != CLOSED]  # fmt: skip
-        return found
+    def _additions(self, groups: Groups, status: Ints, least: float, without: int = -1) -> list[Groups]:
+        """The set with the most promising further group, if that promises more than `least`."""
+        gains = np.where(status == CLOSED, -np.inf, self.fit(groups).gains)
+        gains[[*groups, *([without] if without >= 0 else [])]] = -np.inf
+        best = int(np.argmax(gains))
+        return [tuple(sorted((*groups, best)))] if gains[best] > least else []
+
+    def _swaps(self, g: int, rest: Groups, status: Ints, score: float) -> list[Groups]:
+        return self._additions(rest, status, score - self.fit(rest).score - SLACK, g)
 
 
 def _dummies(codes: Ints, contexts: int) -> Floats:
@@ -124,10 +143,3 @@ def _dummies(codes: Ints, contexts: int) -> Floats:
     columns = (codes[:, None] == np.arange(1, contexts)).astype(np.float64)
     scale = columns.std(axis=0)
     return np.asarray((columns - columns.mean(axis=0)) / np.where(scale > 0.0, scale, 1.0))
-
-
-def _within(values: Floats, codes: Ints, contexts: int) -> Floats:
-    rest = values.copy()
-    for r in range(contexts):
-        rest[codes == r] -= values[codes == r].mean(axis=0)
-    return np.asarray(rest.T @ rest / len(values))

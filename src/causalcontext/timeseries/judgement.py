@@ -72,13 +72,13 @@ def judge_context(local: LocalModels, model: LocalModel, before: int) -> tuple[F
     models, width = local.context, local.problem.table.width
     status = models.status(before)
     chosen = tuple(np.flatnonzero(model.parents[0]).tolist()) + tuple(width + lag - 1 for lag in model.own_past)
-    whole, quick = models.score(chosen), models.quick_score(chosen)
+    whole = models.fit(chosen)
     found = np.full(len(status), np.nan)
     for g in np.flatnonzero(status != CLOSED).tolist():
         if g in chosen:
-            found[g] = whole - models.score(tuple(other for other in chosen if other != g))
+            found[g] = whole.score - models.fit(tuple(other for other in chosen if other != g)).score
         else:
-            found[g] = models.quick_score(tuple(sorted((*chosen, g)))) - quick
+            found[g] = whole.gains[g]
     return found[:width], found[width:]
 
 

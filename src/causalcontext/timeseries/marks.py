@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,13 @@ class Reader:
         for node in found.order:
             self.before[node] = some
             some |= 1 << node
-        d = self.problem.variables
-        self.judged: list[Judged] = [
-            judge_target(self.problem, node, found.models[node], self.before[node]) for node in range(d)
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """The evidence on the links into every system variable."""
+        return [
+            judge_target(self.problem, node, self.found.models[node], self.before[node])
+            for node in range(self.problem.variables)
         ]
 
     @property

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from causalcontext.data.cycles import Cycle
 from causalcontext.errors import OptionError, check_choice, check_whole, is_whole, shortly
 
 MOST_LAGS = 100
 UNIT_EFFECTS = ("means", "none")
+Covariates = Sequence[str | Cycle] | Cycle | str | None
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class SeriesOptions:
     unit_effects : {"means", "none"}
         Whether the mean of every unit is taken away.
     missing : {"raise", "windows", "interpolate"}
+    cycles : tuple of Cycle
+        Whose columns are among the covariates.
     """
 
     lags: int
@@ -41,6 +45,7 @@ class SeriesOptions:
     covariates: tuple[str, ...] = ()
     unit_effects: str = "means"
     missing: str = "raise"
+    cycles: tuple[Cycle, ...] = ()
 
     def __post_init__(self) -> None:
         check_whole("lags", self.lags, 1, ", or None for rows without an order")
@@ -57,20 +62,27 @@ class SeriesOptions:
             )
 
 
-def listed(what: str, value: Sequence[Any] | str | None) -> tuple[str, ...]:
-    """Names out of a sequence, or out of text with commas.
+def listed(value: Covariates) -> tuple[tuple[str, ...], tuple[Cycle, ...]]:
+    """Names of covariates and cycles out of a sequence, or out of text with commas; cycles bring their names.
 
     Examples
     --------
-    >>> listed("covariates", "hour_sin, hour_cos")
-    ('hour_sin', 'hour_cos')
+    >>> listed("hour_sin, hour_cos")
+    (('hour_sin', 'hour_cos'), ())
     """
     if value is None:
-        return ()
-    found = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
-    if any(not isinstance(name, str) or not name for name in found):
-        raise OptionError(f"{what} is {shortly(value)}, expected names of columns")
-    return tuple(found)
+        return (), ()
+    if isinstance(value, Cycle):
+        value = [value]
+    try:
+        found: list[Any] = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
+    except TypeError:
+        found = [None]
+    if any(not isinstance(name, str | Cycle) or not name for name in found):
+        raise OptionError(f"covariates is {shortly(value)}, expected names of columns, or cc.cycle(...)")
+    cycles = tuple(one for one in found if isinstance(one, Cycle))
+    names = [one for one in found if isinstance(one, str)]
+    return (*names, *(name for one in cycles for name in one.names)), cycles
 
 
 def copies(value: Sequence[int] | str | None) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from causalcontext.timeseries.marks import Reader
 from causalcontext.timeseries.options import SeriesOptions
 from causalcontext.timeseries.order_search import MOST_EXACT, search
 from causalcontext.timeseries.problem import MOST_CONTEXTS, Problem
+from causalcontext.timeseries.stability import Halves
 
 STARTS = 2
 """Orders to begin with where the order is not searched exactly."""
@@ -49,7 +50,8 @@ def score_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
              "starts": 1 if found.exact else score.starts or STARTS, "agreeing": 1}  # fmt: skip
     about = SeriesFacts(reader.names, options.lags, series.covariate_names, reader.reads(), table.counts,
                         tuple(reader.slopes(data.values)), rise)  # fmt: skip
-    return _result(data, series, table, settings, about, reader, facts)
+    halves = Halves(problem, reader.names, reader.place, reader.covariates, score.starts or STARTS)
+    return replace(_result(data, series, table, settings, about, reader, facts), resample=halves)
 
 
 def check_series(data: Dataset, options: SeriesOptions) -> None:
@@ -150,4 +152,5 @@ def series_settings(options: SeriesOptions) -> dict[str, Any]:
     """The options as plain values, for the settings of a result."""
     content = asdict(options)
     return content | {"context_lags": list(options.context_lags), "covariates": list(options.covariates),
+                      "cycles": [asdict(one) for one in options.cycles],
                       "step": None if options.step is None else str(options.step)}  # fmt: skip

@@ -1,4 +1,4 @@
-"""tigramite's string array: `graph[i, j, 0]` is the mark of the edge read from i to j, at lag 0."""
+"""tigramite's string array: `graph[i, j, lag]` is the mark of the edge read from i, so many steps ago, to j."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import ENDS_OF_MARK, End, mark_texts
+from causalcontext.graphs.ends import ENDS_OF_MARK, End, Kind, mark_texts
 from causalcontext.graphs.export.adjacency import graph_of_marks
 from causalcontext.graphs.export.refusals import refuse_marks
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import at, split, window_names
 from causalcontext.kernels.arrays import Values
 
 _MARKS = tuple(mark for mark, ends in ENDS_OF_MARK.items() if End.MIXED not in ends)
@@ -19,27 +20,49 @@ _MARKS = tuple(mark for mark, ends in ENDS_OF_MARK.items() if End.MIXED not in e
 
 
 def to_tigramite(graph: Graph) -> NDArray[np.str_]:
-    """The marks as text, shape (variables, variables, 1); for tigramite's `graph_type="dag"` drop the last axis.
+    """The marks as text, shape (variables, variables, lags + 1); for its `graph_type="dag"` drop the last axis.
+
+    Nodes such as `X(t-1)` are the variable X at a lag; a graph without any has lag 0 only.
 
     Examples
     --------
     >>> to_tigramite(Graph.from_edges("XY", [("X", "Y", "-->")]))[:, :, 0].tolist()
     [['', '-->'], ['<--', '']]
+    >>> to_tigramite(Graph.from_edges(["X(t-1)", "Y(t-1)", "X", "Y"], [("X(t-1)", "Y", "-->")]))[:, :, 1].tolist()
+    [['', '-->'], ['', '']]
     """
     refuse_marks(graph, _MARKS, "tigramite")
-    return mark_texts(graph.ends).astype("<U3")[:, :, None]
+    texts, places = mark_texts(graph.ends).astype("<U3"), {name: place for place, name in enumerate(graph.names)}
+    names = [name for name in graph.names if not split(name)[1]]
+    lags = max((split(name)[1] for name in graph.names), default=0)
+    array = np.full((len(names), len(names), lags + 1), "", dtype="<U3")
+    now = [places[name] for name in names]
+    for lag in range(lags + 1):
+        for i, name in enumerate(names):
+            if at(name, lag) in places:
+                array[i, :, lag] = texts[places[at(name, lag)], now]
+    if np.count_nonzero(array[:, :, 1:]) + np.count_nonzero(array[:, :, 0]) // 2 < len(graph.edges):
+        raise DataError("tigramite's array holds links into time t; the graph has others")
+    return array
 
 
 def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None) -> Graph:
-    """The graph in an array of tigramite without lagged edges; the names are not in it.
+    """The graph in an array of tigramite; the names are not in it. Lagged links make a window graph over `X(t-1)`.
 
     Nor is it said what the graph is: unless `kind` says it, a PAG if an edge has just one circle.
     """
     if array.ndim != 3 or array.shape[:2] != (len(names),) * 2:
         raise DataError(f"the array has shape {array.shape}, expected ({len(names)}, {len(names)}, lags)")
-    if (array[:, :, 1:] != "").any():
-        raise DataError("the array has lagged edges, which a graph without time cannot hold")
-    unknown = sorted(set(array[:, :, 0].ravel().tolist()) - set(_MARKS))
+    unknown = sorted(set(array.ravel().tolist()) - set(_MARKS))
     if unknown:
         raise DataError(f"the array has a mark {unknown[0]!r} that a graph here cannot hold")
-    return graph_of_marks(names, array[:, :, 0].astype(object), kind)
+    now = graph_of_marks(names, array[:, :, 0].astype(object), kind)
+    if array.shape[2] == 1:
+        return now
+    lags = array.shape[2] - 1
+    links = [
+        (at(names[i], lag), names[j], str(array[i, j, lag]))
+        for lag in range(1, lags + 1)
+        for i, j in np.argwhere(array[:, :, lag] != "").tolist()
+    ]
+    return Graph.from_edges(window_names(names, lags), [*links, *now.edges], kind or Kind(now.kind).value)
