@@ -11,7 +11,7 @@ import pytest
 
 from causalcontext.graphs.ends import End, Kind, adjacent, marked
 from causalcontext.graphs.mags import mag_adjacency
-from causalcontext.questions import Contexts, pooled
+from causalcontext.questions import Contexts, masked, pooled
 from causalcontext.search import rules
 from causalcontext.search.family import Proposal
 from causalcontext.simulate import every_model, random_hidden_model, random_models, with_hidden_cause
@@ -174,18 +174,22 @@ def wrong_and_found(ends, stacks, end):
 
 @pytest.mark.slow
 def test_other_searches_are_wrong_on_the_same_exact_answers():
-    """FCI on all rows, arrows included; pc-ac in its tails alone."""
+    """FCI on all rows is wrong, in arrows too, pc-ac in its tails alone; FCI inside each context says little."""
     stacks, first, place = classes(False)
-    asked, pool, pattern = list(questions(4)), [], []
+    asked, pool, inside, pattern = list(questions(4)), [], [], []
     for row in signatures(stacks[first], 4):
         answers = Answers(dict(zip(asked, row.tolist(), strict=True)))
         pool.append(np.repeat(search_pags(answers, 4, across=False, rule=pooled, cells=(0,)).ends, 2, axis=0))
+        inside.append(search_pags(answers, 4, across=False, rule=masked).ends)
         pattern.append(search_patterns(answers, 4).ends)
-    pool, pattern = np.stack(pool)[place], np.stack(pattern)[place]
+    pool, inside, pattern = (np.stack(found)[place] for found in (pool, inside, pattern))
     there, pairs = mag_adjacency(stacks, FOUR), np.triu(SYSTEM)
     assert wrong_and_found(pool, stacks, End.ARROW) == (444, 31_956)
     assert wrong_and_found(pool, stacks, End.TAIL) == (228, 1_488)
     assert (adjacent(pool) & ~there & pairs).sum() == 19_308
+    assert wrong_and_found(inside, stacks, End.ARROW) == (0, 12_396)
+    assert wrong_and_found(inside, stacks, End.TAIL) == (0, 0)
+    assert (adjacent(inside) & ~there & pairs).sum() == 2_370
     assert wrong_and_found(pattern, stacks, End.ARROW) == (0, 31_332)
     assert wrong_and_found(pattern, stacks, End.TAIL) == (4_056, 31_332)
     assert np.array_equal(adjacent(pattern) & pairs, there & pairs)
