@@ -286,6 +286,114 @@ def alarms(models: int, seed: int) -> str:
     return f"lag alarm: {few} of {needed} with too few lags, {enough} of {models} with enough"
 
 
+def false_rates(design: SeriesDesign, rows: int, models: int, seed: int, make: Callable[..., Any]) -> str:
+    """Lagged TPR/FPR and contemporaneous TPR/FPR after something was done to the table."""
+    totals: dict[str, np.ndarray] = {}
+    for number in range(models):
+        model = random_series_model(design, np.random.default_rng([seed, number]))
+        random = np.random.default_rng([seed, number, 1])
+        table, options = make(model.sample(rows, random), model, random)
+        for kind, value in counts(true_links(model), ours(table, model, design.lags, **options)).items():
+            totals[kind] = totals.get(kind, 0) + value
+    rates = [
+        f"{totals[kind][0] / totals[kind][1]:.3f}/{totals[kind][2] / totals[kind][3]:.4f}" for kind in ("lagged", "now")
+    ]
+    return " | ".join(rates)
+
+
+def with_gaps(respected: bool) -> Callable[..., Any]:
+    """60 holes in the rows."""
+
+    def make(
+        table: pd.DataFrame, model: SeriesModel, random: np.random.Generator
+    ) -> tuple[pd.DataFrame, dict[str, Any]]:
+        holes = random.choice(np.arange(20, len(table) - 20), 60, replace=False)
+        gone = np.unique(np.concatenate([hole + np.arange(5) for hole in holes]))
+        left = table.assign(t=np.arange(len(table))).drop(index=[g for g in gone if g < len(table)])
+        return (left, {"time": "t"}) if respected else (left.drop(columns="t"), {})
+
+    return make
+
+
+def with_units(units: int, effects: str) -> Callable[..., Any]:
+    """Series of several units whose levels differ."""
+
+    def make(
+        table: pd.DataFrame, model: SeriesModel, random: np.random.Generator
+    ) -> tuple[pd.DataFrame, dict[str, Any]]:
+        rows = len(table) // units
+        parts = [model.sample(rows, random).assign(unit=unit) for unit in range(units)]
+        for part in parts:
+            part[list(model.names)] += (
+                random.normal(scale=2.0, size=len(model.names)) * table[list(model.names)].std().to_numpy()
+            )
+        return pd.concat(parts), {"units": "unit", "unit_effects": effects}
+
+    return make
+
+
+def with_cycle(known: bool) -> Callable[..., Any]:
+    """A daily cycle of 48 steps in half of the variables."""
+
+    def make(
+        table: pd.DataFrame, model: SeriesModel, random: np.random.Generator
+    ) -> tuple[pd.DataFrame, dict[str, Any]]:
+        driven = list(random.permutation(model.names)[: len(model.names) // 2])
+        wave = np.sin(2 * np.pi * np.arange(len(table)) / 48)[:, None]
+        table[driven] += wave * table[driven].std().to_numpy()
+        table = table.assign(t=np.arange(len(table)))
+        return table, {"time": "t"} | ({"covariates": [cc.cycle("t", 48)]} if known else {})
+
+    return make
+
+
+def with_missing(missing: str) -> Callable[..., Any]:
+    """A tenth of all cells missing at random."""
+
+    def make(
+        table: pd.DataFrame, model: SeriesModel, random: np.random.Generator
+    ) -> tuple[pd.DataFrame, dict[str, Any]]:
+        cells = table[list(model.names)].to_numpy(copy=True)
+        cells[random.random(cells.shape) < 0.1] = np.nan
+        return table.assign(**dict(zip(model.names, cells.T, strict=True))), {"missing": missing}
+
+    return make
+
+
+def with_noise(share: float) -> Callable[..., Any]:
+    """Measurement noise of a share of the variance."""
+
+    def make(
+        table: pd.DataFrame, model: SeriesModel, random: np.random.Generator
+    ) -> tuple[pd.DataFrame, dict[str, Any]]:
+        names = list(model.names)
+        scale = table[names].std().to_numpy() * np.sqrt(share)
+        table[names] += random.normal(size=table[names].shape) * scale
+        return table, {}
+
+    return make
+
+
+def traps(models: int, seed: int) -> str:
+    """What goes wrong where the rows are not what they seem, and what helps."""
+    strong, calm = SeriesDesign(autocorrelation=0.9), SeriesDesign(autocorrelation=0.3)
+    rows = [
+        ("60 gaps, ignored", false_rates(MIDDLE, 1500, models, seed, with_gaps(False))),
+        ("60 gaps, `time` given", false_rates(MIDDLE, 1500, models, seed, with_gaps(True))),
+        ("20 units of 60, levels kept", false_rates(MIDDLE, 1200, models, seed, with_units(20, "none"))),
+        ("20 units of 60, means removed", false_rates(MIDDLE, 1200, models, seed, with_units(20, "means"))),
+        ("daily cycle, ignored", false_rates(MIDDLE, 1500, models, seed, with_cycle(False))),
+        ("daily cycle, `cc.cycle`", false_rates(MIDDLE, 1500, models, seed, with_cycle(True))),
+        ("10 % of cells missing, windows", false_rates(MIDDLE, 1500, models, seed, with_missing("windows"))),
+        ("the same, interpolated", false_rates(MIDDLE, 1500, models, seed, with_missing("interpolate"))),
+        ("10 % measurement noise, a .3", false_rates(calm, 1000, models, seed, with_noise(0.1))),
+        ("10 % measurement noise, a .9", false_rates(strong, 1000, models, seed, with_noise(0.1))),
+    ]
+    return markdown_table(
+        ["table", "lagged TPR/FPR", "contemporaneous"], [[name, *text.split(" | ")] for name, text in rows]
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", default="acceptance", help="acceptance, inside, outside or several with commas")
@@ -294,6 +402,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="cells whose name begins so")
     parser.add_argument("--peers", action="store_true", help="PCMCI+ too, if tigramite is installed")
     parser.add_argument("--extras", action="store_true", help="the land example, independent series, the alarm")
+    parser.add_argument("--traps", action="store_true", help="gaps, units, cycles, missing values, measurement noise")
     arguments = parser.parse_args()
     print(machine())
     methods: dict[str, Callable[..., Found]] = {"score-ac": ours}
@@ -310,6 +419,9 @@ def main() -> None:
         rows = [cell_row(cell, arguments.models, arguments.seed, method) for cell in cells]
         print(f"\n{name}, {arguments.models} systems a row\n")
         print(markdown_table(HEADER, rows))
+    if arguments.traps:
+        print()
+        print(traps(arguments.models, arguments.seed))
     if arguments.extras:
         print()
         print(land(max(arguments.models // 2, 1), arguments.seed, 1500))

@@ -287,3 +287,10 @@ def test_the_command_line_takes_lags(land, tmp_path):
 def test_effects_are_not_there_yet(result):
     with pytest.raises(cc.NotYetError, match="not yet"):
         result.effects("radiation", "latent")
+
+
+def test_skewed_residuals_are_named(result):
+    assert not any("skewed" in note for note in result.notes)
+    model = random_series_model(SeriesDesign(variables=3, lags=1, noise="exponential"), 1)
+    found = lagged(model.sample(800, 1), "R", lags=1)
+    assert any(note.startswith("residuals are skewed") and "X1" in note for note in found.notes)

@@ -28,6 +28,8 @@ from causalcontext.timeseries.marks import Reader
 from causalcontext.timeseries.options import SeriesOptions
 from causalcontext.timeseries.order_search import MOST_EXACT, search
 from causalcontext.timeseries.problem import MOST_CONTEXTS, Problem
+from causalcontext.timeseries.residuals import sentence as skewness_sentence
+from causalcontext.timeseries.residuals import skewed
 from causalcontext.timeseries.stability import Halves
 
 STARTS = 2
@@ -117,7 +119,8 @@ def _result(data: Dataset, series: Series, table: LaggedTable, settings: Setting
         names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
         data=_summary(data, table, names), log=TrialLog.empty(len(data.values), len(names)),
         tests_run={"pooled": 0, "within contexts": 0}, warnings=_warnings(data, series, about),
-        evidence=reader.evidence(facts), notes=_notes(about), series=about,
+        evidence=reader.evidence(facts), series=about,
+        notes=(*_notes(about), *skewness_sentence(skewed(reader), data.context is not None)),
     )  # fmt: skip
 
 
