@@ -14,6 +14,7 @@ from causalcontext.report import payload as payloads
 from causalcontext.report.answer import answer, stories
 from causalcontext.report.html import page, safe_json, write_report
 from causalcontext.report.payload import Section, payload
+from causalcontext.results.changes import claims_to_keep
 from causalcontext.simulate.proteins import proteins
 from pags import soil_pags
 
@@ -88,7 +89,9 @@ def test_marks_and_their_meanings_are_in_the_data():
 def test_a_loaded_result_gives_the_same_report(soil, tmp_path):
     """The same but for findings that need the rows, which a file does not hold."""
     soil.save(tmp_path / "r.json")
-    assert page(cc.load(tmp_path / "r.json")) == page(replace(soil, rows=None))
+    assert page(cc.load(tmp_path / "r.json")) == page(
+        replace(soil, rows=None, known_misfits=soil.misfits, known_claims=claims_to_keep(soil))
+    )
 
 
 def test_data_cannot_leave_their_block():

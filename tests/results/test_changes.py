@@ -196,3 +196,47 @@ def test_claims_on_graphs_of_a_score_find_the_removed_link_alone():
         labels = result.labels().set_index(["source", "target", "context"])["label"]
         assert labels["Y", "Z", 0] == labels["Y", "Z", 1] == "present"
     assert claims == [frozenset("XY")] * 5
+
+
+def switched(seed: int, rows: int = 600) -> pd.DataFrame:
+    """X causes Y in one context only, and Z in both; the context is a coin."""
+    rng = np.random.default_rng(seed)
+    coin = rng.integers(0, 2, rows)
+    x = rng.standard_normal(rows)
+    y = 1.2 * coin * x + rng.standard_normal(rows)
+    return pd.DataFrame({"X": x, "Y": y, "Z": x + rng.standard_normal(rows), "R": np.where(coin == 1, "on", "off")})
+
+
+def test_what_both_engines_find_is_claimed():
+    for method in ("pc-ac", "score-ac"):
+        found = cc.discover(switched(0), "R", method=method).changes("on", "off").set_index(["source", "target"])
+        assert found.loc[("X", "Y"), ["claimed", "status", "doubt"]].tolist() == [True, "claimed", ""]
+
+
+def test_a_claim_that_the_score_does_not_make_is_a_candidate():
+    result = cc.discover(switched(0), "R")
+    other = result.second_opinion
+    assert other.settings.method == "score-ac"
+    same = dict.fromkeys(result.contexts, other.graphs["on"])
+    result.__dict__["second_opinion"] = replace(other, graphs=same)
+    row = result.changes("on", "off").set_index(["source", "target"]).loc["X", "Y"]
+    assert (row["claimed"], row["status"], row["doubt"]) == (False, "candidate", "score-ac does not confirm it")
+    assert row["q"] < 0.05
+
+
+@pytest.mark.parametrize("method", ["pc-ac", "score-ac"])
+def test_nothing_is_claimed_where_the_model_is_wrong(method):
+    rng = np.random.default_rng(1)
+    table = switched(1).assign(Z=lambda t: 2.0 * np.abs(t.X) + 0.3 * rng.standard_normal(len(t)))
+    found = cc.discover(table, "R", method=method).changes("on", "off")
+    assert not found["claimed"].any()
+    assert found.loc[found["kind"] == "edge", "doubt"].str.len().gt(0).all()
+    assert set(found["status"]) <= {"candidate"}
+
+
+def test_a_file_keeps_what_was_confirmed(tmp_path):
+    result = cc.discover(switched(2), "R")
+    result.save(tmp_path / "result.json")
+    loaded = cc.load(tmp_path / "result.json")
+    assert loaded.known_claims == (("X", "Y", "on", "off"),)
+    pd.testing.assert_frame_equal(loaded.changes("on", "off"), result.changes("on", "off"))

@@ -9,6 +9,7 @@ the slopes differ too, after false-discovery control over all such claims, and n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from causalcontext.graphs.ends import End, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
-from causalcontext.results.misfits import by_ranks
+from causalcontext.results.misfits import by_ranks, slopes_mislead
 from causalcontext.results.slopes import slope
 
 LARGEST_NEGLIGIBLE = 0.15
@@ -30,11 +31,19 @@ LARGEST_NEGLIGIBLE = 0.15
 ONE_SIDED_95 = 1.645
 
 
+CLAIMED, CANDIDATE = "claimed", "candidate"
+MOST_CONTEXTS = 10
+"""Of more contexts not all pairs are compared when a result is saved."""
+Claim = tuple[str, str, str, str]
+"""Two variables in the order of their names, and the contexts with and without the edge."""
+
+
 class Change(NamedTuple):
     """One difference between the graphs of two contexts.
 
     `effect` is the slope of the target on the source in either context, NaN where it cannot be computed. `doubt` says
-    what speaks against a change, in words; then there is no `q`.
+    what speaks against a change, in words; if that was found before slopes were compared, there is no `q`. `status` is
+    "claimed", or "candidate" for what is only worth another look.
     """
 
     source: str
@@ -51,10 +60,20 @@ class Change(NamedTuple):
     claimed: bool
     label: str
     doubt: str
+    status: str = CANDIDATE
 
 
 def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
     """The differences between two context graphs, those that may be claimed first."""
+    found = own_claims(result, first, second, alpha)
+    if any(change.claimed for change in found):
+        found = _held_back(result, found, alpha)
+    order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
+    return pd.DataFrame(order, columns=list(Change._fields)).astype({"claimed": bool})
+
+
+def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
+    """The differences between two context graphs, with what these graphs alone would claim."""
     moments = moments_of(result)
     a, b = context_place(result, first), context_place(result, second)
     if a == b:
@@ -63,12 +82,77 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
     found = [_compare(result, moments, *edge) for edge in _one_sided(result, a, b)]
     adjusted = false_discovery([1.0 if change.doubt else change.p for change in found], _picked_from(result))
     found = [
-        change if change.doubt else change._replace(q=float(q), claimed=bool(q <= level))
-        for change, q in zip(found, adjusted, strict=True)
+        change if change.doubt else _decided(change, float(q), level) for change, q in zip(found, adjusted, strict=True)
     ]
-    found += [*_turned(result, a, b), *_other_end(result, a, b)]
-    order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
-    return pd.DataFrame(order, columns=list(Change._fields)).astype({"claimed": bool})
+    return [*found, *_turned(result, a, b), *_other_end(result, a, b)]
+
+
+def _decided(change: Change, q: float, level: float) -> Change:
+    """A claim where q is small, else a candidate."""
+    if q <= level:
+        return change._replace(q=q, claimed=True, status=CLAIMED)
+    return change._replace(q=q, doubt="the slopes may be the same" if q == q else "the slopes cannot be compared")
+
+
+def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) -> list[Change]:
+    """The same, where claims are candidates if the model is wrong, or if they come from tests and no score agrees."""
+    wrong = slopes_mislead(result)
+    if result.evidence is not None and not wrong:
+        return found
+    agreed = wrong or confirmed(result, *_contexts_of(found), alpha)
+    if isinstance(agreed, str):
+        return [_candidate(change, agreed) if change.claimed else change for change in found]
+    return [
+        change
+        if not change.claimed or claim_of(change) in agreed
+        else _candidate(change, "score-ac does not confirm it")
+        for change in found
+    ]
+
+
+def confirmed(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> set[Claim] | str:
+    """The claims of score-ac about the same rows, or why it was not asked; those that were saved, if loaded."""
+    if result.known_claims is not None:
+        return result.known_claims if isinstance(result.known_claims, str) else set(result.known_claims)
+    other = result.second_opinion
+    return other if isinstance(other, str) else set(map(claim_of, own_claims_made(other, first, second, alpha)))
+
+
+def own_claims_made(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
+    """What the graphs of a result alone would claim."""
+    return [change for change in own_claims(result, first, second, alpha) if change.claimed]
+
+
+def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
+    """What score-ac confirms between any two contexts, for a file; score-ac is asked only where there is something."""
+    if result.known_claims is not None:
+        return result.known_claims
+    if result.evidence is not None or len(result.contexts) > MOST_CONTEXTS or result.moments is None:
+        return "score-ac was not asked before the result was saved"
+    if result.settings.series or result.context is None:
+        return ()
+    kept: dict[Claim, None] = {}
+    for first, second in combinations(result.contexts, 2):
+        made = own_claims_made(result, first, second)
+        if made and not slopes_mislead(result):
+            agreed = confirmed(result, first, second)
+            if isinstance(agreed, str):
+                return agreed
+            kept |= dict.fromkeys(claim_of(change) for change in made if claim_of(change) in agreed)
+    return tuple(kept)
+
+
+def claim_of(change: Change) -> Claim:
+    """The two ends by name, and the contexts as they are written."""
+    return (*sorted((change.source, change.target)), str(change.present), str(change.absent))  # type: ignore[return-value]
+
+
+def _contexts_of(found: list[Change]) -> tuple[Any, Any]:
+    return next((change.present, change.absent) for change in found if change.claimed)
+
+
+def _candidate(change: Change, doubt: str) -> Change:
+    return change._replace(claimed=False, status=CANDIDATE, doubt=doubt)
 
 
 def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.DataFrame:

@@ -128,6 +128,8 @@ class ContextGraphs(Answers):
         What a user should know: doubts about the model, and why a method was chosen.
     known_misfits : tuple of Misfit or None
         Of a loaded result, what the guards found when it was saved.
+    known_claims : tuple, str or None
+        Of a loaded result, the claims of change that score-ac confirmed when it was saved, or why it was not asked.
     """
 
     names: tuple[str, ...]
@@ -149,6 +151,7 @@ class ContextGraphs(Answers):
     moments: Moments | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
     known_misfits: tuple[Misfit, ...] | None = field(default=None, repr=False)
+    known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -169,6 +172,13 @@ class ContextGraphs(Answers):
     def misfits(self) -> tuple[Misfit, ...]:
         """In which ways the table contradicts the model behind the search, with the columns; looked for once."""
         return find_misfits(self) if self.known_misfits is None else self.known_misfits
+
+    @cached_property
+    def second_opinion(self) -> ContextGraphs | str:
+        """What score-ac finds in the same rows (about a score, pc-ac), or why it was not asked; searched once."""
+        from causalcontext.diagnostics.second_opinion import second_opinion
+
+        return second_opinion(self)
 
     @property
     def guards(self) -> tuple[str, ...]:
@@ -230,7 +240,9 @@ class ContextGraphs(Answers):
         """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
 
         A change is claimed where an edge is found in one context and not in the other, its slopes differ after
-        false-discovery control (`q` <= alpha), and nothing else explains that (`doubt` says what does). `label` says
+        false-discovery control (`q` <= alpha), nothing else explains that, no guard says that the model is wrong, and,
+        for methods that test, score-ac makes the same claim in the same rows; all else is a "candidate" (`status`), and
+        `doubt` says why. `label` says
         whether the edge is "absent" where it was not found, or "undetermined". Edges that turn around are listed with
         the kind "direction"; edges of PAGs with an end that is a tail in the first and an arrow in the second context,
         or the other way, with the kind "end" and both marks. With several context variables, a context is a tuple of

@@ -23,6 +23,7 @@ from causalcontext.kernels.arrays import Values
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, Reason
+from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
@@ -115,6 +116,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "warnings": list(result.warnings),
         "evidence": None if result.evidence is None else result.evidence.to_dict(),
         "notes": list(result.notes),
+        "claims": _claims_to_list(result),
         "misfits": [[misfit.kind, list(misfit.columns), misfit.size] for misfit in result.misfits],
         "moments": _moments_to_dict(result.moments),
     } | ({"series": result.series.to_dict()} if isinstance(result, LaggedGraphs) else {})
@@ -153,9 +155,19 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         notes=tuple(content["notes"]),
         prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
+        known_claims=_claims_from_list(content["claims"]),
         known_misfits=tuple(Misfit(kind, tuple(columns), size) for kind, columns, size in content["misfits"]),
         **more,
     )
+
+
+def _claims_to_list(result: ContextGraphs) -> list[list[str]] | str:
+    kept = claims_to_keep(result)
+    return kept if isinstance(kept, str) else [list(claim) for claim in kept]
+
+
+def _claims_from_list(claims: Any) -> tuple[tuple[str, str, str, str], ...] | str:
+    return claims if isinstance(claims, str) else tuple((x, y, here, there) for x, y, here, there in claims)
 
 
 def _summary(data: dict[str, Any]) -> DataSummary:

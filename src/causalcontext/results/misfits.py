@@ -8,13 +8,16 @@ import numpy as np
 
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.guards.checks import check_table
-from causalcontext.guards.misfits import CURVES, INTERACTIONS, KINDS, OUTLIERS, ROWS, Misfit
+from causalcontext.guards.misfits import CURVES, INTERACTIONS, KINDS, OUTLIERS, ROWS, TAILS, Misfit
+from causalcontext.guards.words import named
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 MODEL_FREE = ("cmi-knn", "cmi-knn-mixed", "rcot", "energy")
 """Tests that assume nothing but independent rows."""
+HARMLESS = (TAILS,)
+"""What does not make claims of change false."""
 ENGINE = (OUTLIERS, ROWS)
 """What matters to a score-based method, which says itself what its own residuals contradict."""
 
@@ -30,6 +33,16 @@ def find_misfits(result: ContextGraphs) -> tuple[Misfit, ...]:
     data = with_normal_scores(result.rows) if by_ranks(result) else result.rows
     ends = np.stack([result.graphs[value].ends for value in result.contexts])
     return tuple(misfit for misfit in check_table(data, ends) if misfit.kind in kinds)
+
+
+def slopes_mislead(result: ContextGraphs) -> str:
+    """Why slopes must not be compared between contexts: the model is wrong; empty if nothing says so."""
+    if result.evidence is not None and result.evidence.curved:
+        return "mechanisms are curved, and slopes cannot be compared"
+    wrong = [misfit for misfit in result.misfits if misfit.kind not in HARMLESS]
+    if not wrong:
+        return ""
+    return f"the model is wrong ({wrong[0].kind} at {named(wrong[0].columns)})"
 
 
 def by_ranks(result: ContextGraphs) -> bool:

@@ -45,6 +45,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "doubts": each(tuple_of(one_of(*(entry.name for entry in (*RULES, *CHECKS))), graph, place, place)),
         "warnings": each(text),
         "notes": each(text),
+        "claims": _claims(names),
         "misfits": each(tuple_of(one_of(*MISFITS), each(one_of(*names), least=1), number(-inf, inf))),
         "evidence": anything,
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
@@ -68,6 +69,16 @@ def _settings(names: list[str]) -> Check:
                  "score": mapping(anything), "possible_dsep": none_or(whole(1)), "contested": text,
                  "context_confounded": truth, "series": mapping(anything),
                  "transform": one_of("none", "ranks")})  # fmt: skip
+
+
+def _claims(names: list[str]) -> Check:
+    """A reason, or claims of change."""
+    listed = each(tuple_of(one_of(*names), one_of(*names), text, text))
+
+    def check(value: Any, where: str) -> None:
+        (text if isinstance(value, str) else listed)(value, where)
+
+    return check
 
 
 def _data(count: int, contexts: int) -> Check:

@@ -1,0 +1,87 @@
+"""How many claims of change are false, and how many changes are claimed, where the model holds and where it does not?
+
+    python benchmarks/claims_that_hold.py --models 40
+
+Cells are those of `guards.py`. "alone" is what the graphs of one engine would claim by themselves; "held" is what
+`changes()` claims: both engines agree and no guard speaks. A claim is true if the link is there in one context and
+not in the other. The aim is a false discovery rate of at most .05 plus two standard errors in every cell.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+
+import causalcontext as cc
+from causalcontext.results.changes import own_claims
+from causalcontext.simulate import noise as noise_laws
+from curved_models import CurvedModel, draw_model
+from guards import DESIGNS, OWN_LAWS, with_outliers
+from measuring import machine, markdown_table
+
+CELLS = ("linear-200", "linear-500", "linear-2000", "weak-500", "three-contexts-600", "tanh-500", "square-500",
+         "sine-500", "step-500", "products-500", "exponential-500", "t5-500", "t3-500", "lognormal-500", "outliers-500",
+         "ordered-rows-500")  # fmt: skip
+
+
+def changed_links(model: CurvedModel, a: int, b: int) -> set[frozenset[str]]:
+    """Pairs of system variables that are linked in one of two contexts only."""
+    linked = model.links | model.links.swapaxes(1, 2)
+    names = ["R" if node == model.context else f"V{node}" for node in range(model.design.nodes)]
+    pairs = np.argwhere(np.triu(linked[a] != linked[b]))
+    return {frozenset((names[x], names[y])) for x, y in pairs if model.context not in (x, y)}
+
+
+def tally(model: CurvedModel, result: cc.ContextGraphs) -> Counter[str]:
+    """Claims alone and held, the false ones among them, and changes that there are."""
+    count: Counter[str] = Counter()
+    for a, b in combinations(range(len(result.contexts)), 2):
+        values = result.contexts[a], result.contexts[b]
+        truth = changed_links(model, a, b)
+        alone = [{one.source, one.target} for one in own_claims(result, *values) if one.claimed]
+        held = [{row.source, row.target} for row in result.changes(*values).itertuples() if row.claimed]
+        count.update(changes=len(truth), alone=len(alone), held=len(held))
+        count.update(false_alone=sum(pair not in truth for pair in alone))
+        count.update(false_held=sum(pair not in truth for pair in held))
+    return count
+
+
+def line(cell: str, method: str, models: int, first_seed: int) -> list[object]:
+    """One line of the table."""
+    name, rows = cell.rsplit("-", 1)
+    total: Counter[str] = Counter()
+    for seed in range(first_seed, first_seed + models):
+        generator = np.random.default_rng([seed, int(rows)])
+        model = draw_model(DESIGNS[name], seed)
+        table = model.sample(int(rows), generator)
+        table = with_outliers(table, generator) if name == "outliers" else table
+        total += tally(model, cc.discover(table, "R", method=method))
+    changes = max(total["changes"], 1)
+    cells: list[object] = [cell, method, total["changes"]]
+    for kind in ("alone", "held"):
+        true = total[kind] - total[f"false_{kind}"]
+        cells += [f"{total[f'false_{kind}']} of {total[kind]}", f"{true / changes:.2f}"]
+    return cells
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", nargs="+", default=list(CELLS))
+    parser.add_argument("--methods", nargs="+", default=["pc-ac", "score-ac"])
+    parser.add_argument("--models", type=int, default=40)
+    parser.add_argument("--first-seed", type=int, default=830_000)
+    chosen = parser.parse_args()
+    noise_laws.NOISE_LAWS.update(OWN_LAWS)
+    print(f"{machine()}; {chosen.models} models a cell, seeds from {chosen.first_seed}\n")
+    lines = [line(cell, method, chosen.models, chosen.first_seed) for cell in chosen.cells for method in chosen.methods]
+    print(
+        markdown_table(("cell", "method", "changes", "false alone", "power alone", "false held", "power held"), lines)
+    )
+
+
+if __name__ == "__main__":
+    main()
