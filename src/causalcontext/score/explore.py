@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import take_survey
+from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Links
@@ -108,7 +109,8 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     if not workshop.columns.curved.any():
         workshop = Workshop(setup, make_columns(setup, True), options)
     need = CURVES_COST * float(np.log(setup.total))
-    if options.curves == "auto" and not looks_curved(workshop, plain.best, PROMISE * need):
+    numbers = bool((setup.kind[: setup.variables] == NUMBER).all())  # categories hide curves from a quick look
+    if options.curves == "auto" and numbers and not looks_curved(workshop, plain.best, PROMISE * need):
         return straight
     offers = propose(workshop)
     richer = workshop.with_columns(make_columns(setup, True, offers)) if offers else workshop
