@@ -145,6 +145,23 @@ def test_counts_are_not_the_effect_of_everything():
         assert cc.discover(rows, method="score-ac").graphs["all"].mark("M", "Y") == "-->"
 
 
+def test_whole_numbers_that_nobody_declared_are_noted():
+    rows = kinds_table(300, 1)
+    words = "M: few whole numbers; if they count something, pass kinds={'M': 'count'}, since directions of their links"
+    assert any(words in note for note in cc.discover(rows, "R", method="score-ac").notes)
+    assert not any("whole" in note for note in cc.discover(rows, "R", method="score-ac", kinds={"M": "count"}).notes)
+
+
+def test_the_clinic_is_right_where_it_is_sure():
+    """Visits follow the status: only as a declared count they do not turn half of the graph round."""
+    result = cc.discover(cc.examples.clinic(1000, seed=1), "status", method="score-ac", kinds={"visits": "count"})
+    truth = {("age", "smoker"), ("age", "pressure"), ("smoker", "pressure"), ("pressure", "status"),
+             ("pressure", "dose"), ("status", "dose"), ("status", "visits"), ("dose", "complaint")}  # fmt: skip
+    edges = result.union.edges
+    assert {frozenset((edge.source, edge.target)) for edge in edges} == {frozenset(pair) for pair in truth}
+    assert {(edge.source, edge.target) for edge in edges if edge.mark == "-->"} <= truth
+
+
 def test_a_declared_count_is_explained_by_its_root():
     """The noise of a Poisson count grows with its mean, that of its root hardly."""
     marks = []

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.survey import Survey
 from causalcontext.errors import NotYetError
 from causalcontext.graphs.ends import Ends
@@ -100,7 +101,10 @@ _DANGERS = {
 
 def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tuple[str, ...]:
     setup, found = explored.workshop.setup, explored.found
-    notes = [*_sentences(findings, [data.names[i] for i in setup.position], setup.contexts > 1)]
+    notes = [
+        *_undeclared(data, setup),
+        *_sentences(findings, [data.names[i] for i in setup.position], setup.contexts > 1),
+    ]
     if abs(explored.doubt - CURVES_COST * np.log(setup.total)) < CURVES_COST * np.log(setup.total):
         taken = "curved mechanisms were taken" if explored.curved else "straight lines were kept"
         notes.append(f"{taken}, but the other class is nearly as good (curves gain {explored.doubt:.0f}, "
@@ -110,6 +114,21 @@ def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tup
     if not found.complete:
         notes.append("the time limit ended the search early: this is the best model found so far")
     return tuple(notes)
+
+
+def _undeclared(data: Dataset, setup: Setup) -> list[str]:
+    """A note on columns of few whole numbers that nobody called counts."""
+    found = []
+    for j in np.flatnonzero(setup.gap[:-1] > 0.0).tolist():
+        values = setup.rows.values[j] * setup.scale[j] + setup.centre[j]
+        whole = np.allclose(values, np.round(values), rtol=0.0, atol=1e-6) and values.min() > -0.5
+        if whole and values.max() > 1.5 and data.kinds[setup.position[j]] is Kind.CONTINUOUS:
+            found.append(data.names[setup.position[j]])
+    if not found:
+        return []
+    shown = ", ".join(sorted(found)[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    return [f"{shown}: few whole numbers; if they count something, pass kinds={{{sorted(found)[0]!r}: 'count'}}, since "
+            "directions of their links depend on it"]  # fmt: skip
 
 
 def _sentences(findings: Sequence[Misfit], names: Sequence[str], context: bool) -> list[str]:
