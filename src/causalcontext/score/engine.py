@@ -101,14 +101,13 @@ _DANGERS = {
 
 def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tuple[str, ...]:
     setup, found = explored.workshop.setup, explored.found
-    notes = [
-        *_undeclared(data, setup),
-        *_sentences(findings, [data.names[i] for i in setup.position], setup.contexts > 1),
-    ]
-    if abs(explored.doubt - CURVES_COST * np.log(setup.total)) < CURVES_COST * np.log(setup.total):
+    names = [data.names[i] for i in setup.position]
+    notes = [*_undeclared(data, setup), *_sentences(findings, names, setup.contexts > 1)]
+    need = CURVES_COST * np.log(setup.total)
+    if 0.5 * need < explored.doubt < 2.0 * need:
         taken = "curved mechanisms were taken" if explored.curved else "straight lines were kept"
         notes.append(f"{taken}, but the other class is nearly as good (curves gain {explored.doubt:.0f}, "
-                     f"{CURVES_COST * np.log(setup.total):.0f} are asked for)")  # fmt: skip
+                     f"{need:.0f} are asked for)")  # fmt: skip
     if setup.variables > MOST_CURVED_VARIABLES and explored.workshop.options.curves != "never":
         notes.append(f"curves are not tried with more than {MOST_CURVED_VARIABLES} variables")
     if not found.complete:
