@@ -1,4 +1,4 @@
-"""Where the linear-Gaussian model of score-ac fails, how it degrades beside pc-ac, and whether its warnings say so.
+"""Noise, mechanisms and columns that are not linear and Gaussian: score-ac beside pc-ac, and what its warnings say.
 
 8 nodes, acyclic union, no knowledge. Noise: every noise term has the law that is named. Mechanism: a parent x of
 standard deviation s acts as s g(x / s) instead of x. Warp: the finished column, in units of its standard deviation, is
