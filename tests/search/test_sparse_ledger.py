@@ -139,3 +139,18 @@ def test_an_interrupted_first_level_decides_nothing(monkeypatch):
     assert (result.log.decision == Decision.UNTESTABLE).all()
     assert "interrupted before" in result.explain("X0", "X1")
     assert len(result.union.edges) == 13 * 12 // 2
+
+
+@pytest.mark.parametrize("place", [0, 12])
+def test_cross_products_of_many_variables_are_kept_once(place, monkeypatch):
+    table = random_table(1, 1).drop(columns="R0")
+    table.insert(place, "R", np.arange(len(table)) % 2)
+    before = discover(table, "R", test="partial-correlation")
+    monkeypatch.setattr("causalcontext.data.survey._MANY_VARIABLES", 1)
+    data = read_table(table, "R")
+    survey = take_survey(data)
+    twin = take_survey(data)
+    columns = survey.of_columns(data)
+    assert np.shares_memory(survey.moments.scatter, columns.scatter)
+    assert np.array_equal(survey.moments.scatter, twin.moments.scatter)
+    assert discover(table, "R", test="partial-correlation") == before

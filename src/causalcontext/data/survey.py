@@ -20,13 +20,14 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.some_rows import only_cells
 from causalcontext.data.tally import Tally, add_batch, no_tally, settle
-from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.limits import PERFECT
 from causalcontext.kernels.rows.scan import digest_rows
 
 _BATCH_VALUES = 2**19  # 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
 _LARGEST_BATCH_VALUES = 2**22
 _ROWS_PER_LEVEL = 256  # fewer rows are not worth an update of all cross products of their context
+_MANY_VARIABLES = 500
 _PER_CELL = ("constant", "missing", "infinite", "lost")
 
 
@@ -81,8 +82,17 @@ class Survey:
         if known is None or known[0] is not data:
             known = (data, self._of_columns(data))
             object.__setattr__(self, "_columns", known)
+            self._share(known[1].scatter, data)
         moments: Moments = known[1]
         return moments
+
+    def _share(self, scatter: Floats, data: Dataset) -> None:
+        """Let go of cross products that are a part of larger ones: of many variables they take most of the memory."""
+        first, size = data.system[0], len(data.system)
+        beside = data.system == tuple(range(first, first + size))
+        if size > _MANY_VARIABLES and beside and not data.categories:
+            part = scatter[:, first : first + size, first : first + size]
+            object.__setattr__(self, "moments", replace(self.moments, scatter=part))
 
     def _of_columns(self, data: Dataset) -> Moments:
         if not data.contexts.positions and not data.categories:

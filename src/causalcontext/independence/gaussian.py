@@ -49,9 +49,7 @@ class PreparedGaussian(Declared):
     def __init__(self, moments: Moments, contexts: Contexts, kind: int) -> None:
         self.moments, self.contexts, self.kind, self.gaussian = moments, contexts, kind, self
         self.labels = (FISHER_LABEL if kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
-        pooled = moments.merged()
-        self._scale = pooled.spread() / np.sqrt(max(int(pooled.rows[0]), 1))
-        self._pooled: Moments | None = pooled
+        self._scale = moments.merged().spread() / np.sqrt(max(int(moments.rows.sum()), 1))
         self._place: dict[tuple[int, ...], int] = {}
         self._sheets: dict[tuple[int, tuple[int, ...], tuple[int, ...], int], Sheet] = {}
         self._covariance = np.zeros((0, self._scale.size, self._scale.size))
@@ -60,7 +58,6 @@ class PreparedGaussian(Declared):
         self._fewest = int(moments.rows.min())
         if len(contexts.positions) <= 1:
             self._make_room([contexts.members(number) for number in range(len(contexts.views))])
-        self._pooled = None
 
     def answer(self, trials: Sequence[Trial]) -> Outcomes:
         """One outcome for every trial, in order."""
@@ -173,8 +170,7 @@ class PreparedGaussian(Declared):
         covariance[:begin] = self._covariance
         rows = np.zeros(len(fresh), dtype=np.int64)
         for place, cells in enumerate(fresh):
-            pooled = self._pooled if len(cells) == self.moments.rows.size else None
-            part = self.moments.merged(cells) if pooled is None else pooled
+            part = self.moments.merged(cells)
             rows[place] = part.rows[0]
             self._place[cells] = begin + place
             scaled = np.divide(part.scatter[0], max(int(rows[place]), 1), out=covariance[begin + place])
