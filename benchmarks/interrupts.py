@@ -196,6 +196,7 @@ def main() -> None:
         found = (interrupted_commands(each, chosen.seed) if family == COMMAND_LINE
                  else _in_a_process(family, each, chosen.seed, chosen.longest))  # fmt: skip
         rows.append([family, each, ", ".join(f"{name} {count}" for name, count in sorted(found.items()))])
+        print(*rows[-1], sep=": ", flush=True)
     print(markdown_table(["family", "signals", "what became of them"], rows))
     if any("FAILED" in row[2] for row in rows):
         raise SystemExit(1)
