@@ -11,6 +11,7 @@ from causalcontext.data.files import read_file
 from causalcontext.data.indicators import bins, threshold
 from causalcontext.data.scan import Scan, scan
 from causalcontext.diagnostics.calibration.calibrate import calibrate
+from causalcontext.diagnostics.inspection.check import check
 from causalcontext.discover import discover
 from causalcontext.doors.estimator import PCAC
 from causalcontext.errors import (
@@ -50,6 +51,7 @@ __all__ = [
     "__version__",
     "bins",
     "calibrate",
+    "check",
     "cycle",
     "discover",
     "examples",

@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner, Result
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.cli.dependences import Dependence, linear_dependences
-from causalcontext.cli.inspection import inspect, largest_context_set, largest_set
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
+from causalcontext.diagnostics.inspection.dependences import Dependence, linear_dependences
+from causalcontext.diagnostics.inspection.inspect_table import inspect, largest_context_set, largest_set
 
 
 @pytest.fixture(autouse=True)
@@ -215,3 +217,35 @@ def test_two_numbers_may_be_labels() -> None:
     )
     declared = findings(table, "--context", "R", "--kind", "arm=categorical")
     assert not [note for note in declared["notes"] if note.startswith("arm")]
+
+
+def test_check_in_the_library_says_what_would_mislead_a_search():
+    rng = np.random.default_rng(0)
+    walk = np.cumsum(rng.standard_normal(600))
+    table = pd.DataFrame({"walk": walk, "tails": rng.standard_t(2, 600), "x": rng.standard_normal(600)})
+    table["R"] = (table["x"] > 0.3).map({True: "high", False: "low"})
+    found = cc.check(table, context="R")
+    text = str(found)
+    assert found.usable
+    assert 'cc.threshold("x", 0.3' in text or "cc.threshold" in text
+    assert "rows of walk depend on the rows before them" in text
+    assert any("tails" in note for note in found.notes)
+    assert found.advice[0] == "all columns are numbers: method='score-ac' may suit, and method='auto' finds out"
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "pyarrow"])
+def test_check_takes_any_library(form):
+    table = cc.examples.soil_moisture(300, seed=1)
+    given = {"pandas": table, "polars": pl.from_pandas(table), "pyarrow": pa.Table.from_pandas(table)}[form]
+    assert cc.check(given, "soil").notes == cc.check(table, "soil").notes
+
+
+def test_check_of_what_discover_refuses():
+    table = cc.examples.soil_moisture(50, seed=1).assign(runoff=1.0)
+    found = cc.check(table, "soil")
+    assert not found.usable
+    assert str(found).endswith("not usable: discover refuses this table")
+    with pytest.raises(cc.OptionError, match="expected the name of one column"):
+        cc.check(table, ["soil", "runoff"])
+    with pytest.raises(cc.DataError, match="of type int"):
+        cc.check(5)

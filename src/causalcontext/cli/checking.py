@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import typer
 
-from causalcontext.cli.inspection import Inspection, constant_levels, inspect, largest_set
-from causalcontext.cli.terminal import print_line, shortened, show_page, show_table
+from causalcontext.cli.terminal import print_line, show_page, show_table
 from causalcontext.data.files import read_file
+from causalcontext.diagnostics.inspection.check import check
+from causalcontext.diagnostics.inspection.inspect_table import Inspection, constant_levels, largest_set, shortened
 from causalcontext.kernels.arrays import Ints
 
 PROBLEMS_FOUND = 1
@@ -22,7 +23,7 @@ _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant i
 
 def check_file(path: Path, context: str | None, kinds: Mapping[str, str], missing: str, as_json: bool) -> None:
     """The inspection of a file is on stdout; the command ends with 1 if `discover` would refuse the table."""
-    findings = to_dict(inspect(read_file(path), context, kinds, missing))
+    findings = to_dict(check(read_file(path), context, kinds=kinds, missing=missing))
     if as_json:
         print_line(json.dumps(findings, ensure_ascii=False, indent=2))
     else:
@@ -41,6 +42,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "collinear": [asdict(dependence) for dependence in inspection.dependences],
         "problems": list(inspection.problems),
         "notes": list(inspection.notes),
+        "advice": list(inspection.advice),
     }
 
 
@@ -98,7 +100,7 @@ def _show(findings: dict[str, Any]) -> None:
     cells = [_column_cells(column, split) for column in findings["columns"]]
     used = [place for place in range(len(_HEADER)) if any(row[place] for row in cells)]
     show_table("columns", [_HEADER[i] for i in used], [[row[i] for i in used] for row in cells], "columns")
-    for name in ("problems", "notes"):
+    for name in ("problems", "notes", "advice"):
         if findings[name]:
             lines = [f"{name} ({len(findings[name])})", *(f"  {text}" for text in findings[name]), ""]
             show_page("\n".join(lines))

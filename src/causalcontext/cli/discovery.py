@@ -13,13 +13,14 @@ import pandas as pd
 import typer
 
 from causalcontext.cli.choosing import Choice
-from causalcontext.cli.terminal import INTERRUPTED, say, shortened, show_page, show_table
+from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.cli.warming import warm_up
 from causalcontext.data.files import check_writable, read_file, words_for_missing
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column
 from causalcontext.data.scan import Scan, scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
+from causalcontext.diagnostics.inspection.inspect_table import shortened
 from causalcontext.discover import discover
 from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
 from causalcontext.knowledge import Knowledge

@@ -70,12 +70,6 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]],
         console.print(Text(f"... and {len(rows) - _MOST_ROWS} more {what}\n"))
 
 
-def shortened(items: Sequence[object], most: int = 8) -> str:
-    """The first few items in a row, and how many more there are."""
-    more = [f"and {len(items) - most} more"] if len(items) > most else []
-    return ", ".join([*map(str, items[:most]), *more])
-
-
 def printable(text: str) -> str:
     """The text with control characters spelled out: a column name must not steer the terminal."""
     return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)

@@ -113,7 +113,11 @@ def _files(path: str | os.PathLike[str]) -> list[Path]:
     else:
         found = [place] if place.exists() else []
     if not found:
-        raise FileError(f"there is no file {path}" if not place.is_dir() else f"there are no tables in {path}")
+        raise FileError(
+            f"there is no file {path}"
+            if not place.is_dir()
+            else f"{path} is a folder, expected a file, or a folder that holds tables"
+        )
     return found
 
 

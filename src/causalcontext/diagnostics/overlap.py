@@ -34,6 +34,16 @@ def overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
                 yield from _apart(rows, position, context, levels)
 
 
+def columns_apart(rows: Dataset) -> Iterator[str]:
+    """The names of the columns that are apart between some values of a context."""
+    known = {(found.context, found.column) for found in step_functions(rows)}
+    for context, levels in zip(rows.contexts.positions, rows.levels, strict=True):
+        for position in rows.system:
+            told = (rows.names[context], rows.names[position]) in known
+            if not told and any(True for _ in _apart(rows, position, context, levels)):
+                yield rows.names[position]
+
+
 def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """The variables that are apart between most values of a context, and how many more there are."""
     found = sorted(overlap(result, rows), key=lambda finding: (-finding.evidence["pairs"], finding.evidence["overlap"]))

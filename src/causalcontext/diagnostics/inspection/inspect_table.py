@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from causalcontext.cli.dependences import Dependence, linear_dependences
-from causalcontext.cli.readings import (
+from causalcontext.data.checks import check_missing_option, check_survey
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Column, Kind, declared_kinds
+from causalcontext.data.survey import Survey, take_survey
+from causalcontext.diagnostics.inspection.dependences import Dependence, linear_dependences
+from causalcontext.diagnostics.inspection.readings import (
     ContextReading,
     SystemReading,
     read_context,
@@ -18,11 +22,6 @@ from causalcontext.cli.readings import (
     unread_system,
     usable_part,
 )
-from causalcontext.cli.terminal import shortened
-from causalcontext.data.checks import check_missing_option, check_survey
-from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Column, Kind, declared_kinds
-from causalcontext.data.survey import Survey, take_survey
 from causalcontext.errors import DataError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Values
 from causalcontext.kernels.limits import SMALLEST_SCATTER, SPARE_ROWS
@@ -49,7 +48,9 @@ class Inspection:
     problems : tuple of str
         What `discover` refuses, one sentence each.
     notes : tuple of str
-        What it cannot test, one sentence each.
+        What it cannot test, or would be misled by, one sentence each.
+    advice : tuple of str
+        Which method and test suit the table, one sentence each.
     """
 
     context: ContextReading
@@ -59,6 +60,20 @@ class Inspection:
     dependences: tuple[Dependence, ...]
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+    advice: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether `discover` takes the table."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        rows = ", ".join(f"{level}: {n:,}" for level, n in zip(self.context.levels, self.rows, strict=True))
+        kinds = ", ".join(f"{reading.name} ({reading.kind})" for reading in self.system)
+        lines = [f"rows: {rows}", f"columns: {kinds}"]
+        for name, texts in (("problems", self.problems), ("notes", self.notes), ("advice", self.advice)):
+            lines += [f"{name} ({len(texts)})", *(f"  {text}" for text in texts)] if texts else []
+        return "\n".join([*lines, "usable" if self.usable else "not usable: discover refuses this table"])
 
 
 def inspect(
@@ -220,6 +235,12 @@ def _dependent(context: ContextReading, dependences: tuple[Dependence, ...]) -> 
         where = "" if found.everywhere else f" where {context.name} = {found.level}"
         yield (f"{found.column} is a linear function of {shortened(found.of)}{where}: links among "
                "them cannot be told apart, and given these it cannot be tested")  # fmt: skip
+
+
+def shortened(items: Sequence[object], most: int = 8) -> str:
+    """The first few items in a row, and how many more there are."""
+    more = [f"and {len(items) - most} more"] if len(items) > most else []
+    return ", ".join([*map(str, items[:most]), *more])
 
 
 def _count(number: int, what: str) -> str:

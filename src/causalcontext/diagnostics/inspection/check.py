@@ -1,0 +1,102 @@
+"""`cc.check`: everything that can be said about a table before a search, and what would suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.determinism import step_functions
+from causalcontext.data.kinds import Kind
+from causalcontext.data.tables import read_table
+from causalcontext.diagnostics.inspection.inspect_table import Inspection, inspect
+from causalcontext.diagnostics.overlap import columns_apart
+from causalcontext.errors import CausalContextError, DataError, OptionError, shortly
+from causalcontext.guards.checks import check_table
+from causalcontext.guards.misfits import OUTLIERS, ROWS, SKEW, TAILS
+from causalcontext.guards.words import sentence
+from causalcontext.methods.auto import choose_by_table
+
+OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
+"""What columns say by themselves; curves and the like need a graph."""
+
+
+def check(
+    table: Any, context: str | None = None, *, kinds: Mapping[str, str] | None = None, missing: str = "raise"
+) -> Inspection:
+    """What `discover` would refuse, could not test or be misled by, and which method and test suit the table.
+
+    Parameters
+    ----------
+    table : pandas, polars or pyarrow table
+    context : str, optional
+        The column that names the context.
+    kinds, missing
+        As for `discover`.
+
+    Returns
+    -------
+    Inspection
+        `usable`, and as sentences `problems` (what `discover` refuses), `notes` and `advice`; `str()` has everything.
+
+    Examples
+    --------
+    >>> import causalcontext as cc
+    >>> found = cc.check(cc.examples.soil_moisture(500, seed=1), context="soil")
+    >>> found.usable, found.advice[0]
+    (True, "all columns are numbers: method='score-ac' may suit, and method='auto' finds out")
+    """
+    if context is not None and not isinstance(context, str):
+        raise OptionError(f"context is {shortly(context)}, expected the name of one column")
+    frame = _frame(table)
+    found = inspect(frame, context, kinds, missing)
+    if found.problems:
+        return found
+    try:
+        data = read_table(frame, context, kinds=kinds)
+    except CausalContextError:  # inspect has said why, column by column
+        return found
+    return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data)))
+
+
+def _frame(table: Any) -> pd.DataFrame:
+    """Any kind of table as one of pandas."""
+    if isinstance(table, pd.DataFrame):
+        return table
+    try:
+        frame = nw.from_native(table)
+    except TypeError as error:
+        raise DataError(
+            f"the table is of type {type(table).__name__}, expected a pandas, polars or pyarrow table"
+        ) from error
+    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_pandas()
+
+
+def _misleading(data: Dataset) -> Iterator[str]:
+    """What a search would take for something else."""
+    for found in step_functions(data):
+        yield f"{found.context} is a function of {found.column} without exception; if it was made of it: {found.call()}"
+    apart = list(columns_apart(data))
+    if apart:
+        yield f"the usual values of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
+    nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
+    for misfit in check_table(data, nothing):
+        if misfit.kind in OF_COLUMNS:
+            yield sentence(misfit, context=bool(data.contexts.positions))
+
+
+def _suitable(data: Dataset) -> Iterator[str]:
+    """Which method and tests suit the kinds of columns."""
+    kinds = {data.kinds[position] for position in data.system}
+    choice = choose_by_table(data)
+    if choice is not None:
+        yield choice.reason
+    elif kinds == {Kind.CONTINUOUS}:
+        yield "all columns are numbers: method='score-ac' may suit, and method='auto' finds out"
+    if len(kinds) > 1:
+        yield "columns are of several kinds: test='auto' picks a test for every question"
