@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +17,7 @@ import pytest
 
 import causalcontext
 from causalcontext.cli import warming
-from causalcontext.kernels.compiling import is_on_disk, njit, private_folder
+from causalcontext.kernels.compiling import held, is_on_disk, njit, private_folder
 
 CODE = """
 import tempfile
@@ -122,3 +126,47 @@ def test_the_first_command_compiles_in_two_processes_and_says_so(there, monkeypa
 def test_what_is_compiled_beforehand_can_be_run():
     warming.compile_levels()
     warming.compile_changes()
+
+
+def test_ctrl_c_waits_for_the_compiler() -> None:
+    done = []
+
+    def compiling() -> None:
+        with held(), held():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+            done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        compiling()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_every_kernel_is_compiled_undisturbed() -> None:
+    @njit()
+    def twice(x: float) -> float:
+        return 2.0 * x
+
+    handlers = []
+
+    def noted(number: int, frame: object) -> None:
+        handlers.append(number)
+
+    before = signal.signal(signal.SIGINT, noted)
+    try:
+        assert twice(1.5) == 3.0
+        assert signal.getsignal(signal.SIGINT) is noted, "the handler of the user is back"
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert twice.compile.__name__ == "compile_undisturbed"  # type: ignore[attr-defined]
+    assert pickle.loads(pickle.dumps(twice))(2.0) == 4.0
+
+
+def test_threads_compile_too() -> None:
+    @njit()
+    def thrice(x: float) -> float:
+        return 3.0 * x
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(thrice, 1.0).result() == 3.0

@@ -7,14 +7,18 @@ to go on; here a private temporary folder follows, then no folder at all, and on
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import tempfile
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.dispatcher import Dispatcher
 
 ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written"
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -27,7 +31,7 @@ def njit(**options: Any) -> Callable[[Function], Function]:
     """numba's decorator, with a place for compiled code wherever there is one."""
 
     def compiled(function: Function) -> Function:
-        made: Function = compiled_in_some_folder(numba.njit, (), options, function)
+        made: Function = _undisturbed(compiled_in_some_folder(numba.njit, (), options, function))
         return _without_literals(made)
 
     return compiled
@@ -74,6 +78,40 @@ def compiled_in_some_folder(decorator: Any, arguments: tuple[Any, ...], options:
         return decorator(*arguments, **options)(function)
     except RuntimeError:  # numba has no folder for the compiled code
         return _elsewhere(decorator, arguments, options, function)
+
+
+def _undisturbed(made: Any) -> Any:
+    """The same, compiled without interruption: a signal that raises inside numba or LLVM leaves wreckage or crashes."""
+    if not isinstance(made, Dispatcher):  # NUMBA_DISABLE_JIT
+        return made
+    compile_now = made.compile
+
+    def compile_undisturbed(*arguments: Any) -> Any:
+        with held():
+            return compile_now(*arguments)
+
+    vars(made)["compile"] = compile_undisturbed  # numba asks the object, so its own comes first
+    return made
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Ctrl-C waits until the block is done. Other threads than the main one never hear signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):  # ignored, or not Python's business
+        yield
+        return
+    waiting: list[tuple[int, Any]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if waiting:
+        before(*waiting[0])
 
 
 def _elsewhere(decorator: Any, arguments: tuple[Any, ...], options: dict[str, Any],
