@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def check_wheel(wheel: Path, python: str, lowest: bool) -> str:
         own = str(home / "venv" / "bin" / "python")
         if lowest:
             _run(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", own, "--resolution",
-                 "lowest-direct", f"{wheel}[parquet]")  # fmt: skip
+                 "lowest-direct", f"{wheel}[parquet]", *_requirements())  # fmt: skip
         else:
             _run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[parquet]")
         _run(str(home / "venv" / "bin" / "causalcontext"), "demo", "--json", str(home / "demo.json"), "--report",
@@ -54,6 +55,12 @@ def check_wheel(wheel: Path, python: str, lowest: bool) -> str:
         wanted = ["numpy", "scipy", "numba", "pandas", "narwhals", "matplotlib", "typer"]
         code = f"from importlib.metadata import version as v; print(*(n + ' ' + v(n) for n in {wanted!r}), sep=', ')"
         return _run(own, "-c", code).strip()
+
+
+def _requirements() -> list[str]:
+    """What pyproject.toml asks for: named beside the wheel they are direct, so that the lowest versions are taken."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    return [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
 
 
 def _run(*words: str, cwd: Path | None = None) -> str:
