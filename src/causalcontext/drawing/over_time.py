@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from causalcontext.drawing.figure import Picture
 from causalcontext.drawing.layers import Arc
 from causalcontext.drawing.layout import MARGIN, Layout, box_size, curve, layout
 from causalcontext.drawing.legend import legend
@@ -19,6 +19,9 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs, SummaryEdge
+
+if TYPE_CHECKING:
+    from causalcontext.drawing.figure import Picture
 
 COLUMN_GAP = 9.0
 ROW_GAP = 2.6
@@ -89,6 +92,8 @@ def _route(arc: Arc, centre: Floats, size: Floats, column: Ints, ports: dict[tup
 
 def summary_picture(result: LaggedGraphs) -> Picture:
     """What causes what at any lag: a label has the lags, a box those at which a variable acts on itself."""
+    from causalcontext.drawing.figure import Picture  # needs matplotlib, which reports do without
+
     names = (*result.series.variables, *result.series.covariates)
     pairs: dict[tuple[int, int], list[SummaryEdge]] = {}
     for edge in result.summary:
