@@ -17,8 +17,10 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.data.tables import read_table
 from causalcontext.independence.robust_change import RobustChange
 from causalcontext.independence.rows import PreparedRows
+from causalcontext.questions import Trial
 from measuring import machine, markdown_table, spoken_time, timed
 
 PROTEINS = ("PKC", "PKA", "Plcg", "PIP3", "Raf", "Mek", "Erk", "Akt", "Jnk", "P38", "PIP2")
@@ -69,12 +71,24 @@ def differs(table: pd.DataFrame) -> bool:
     return not (same and mine[~clear].equals(theirs[~clear]))
 
 
+def on_rows(table: pd.DataFrame, trials: int) -> float:
+    """Seconds of processor time of one trial on rows alone, on average over random sets of conditions."""
+    data = read_table(table, "experiment")
+    prepared, generator = OnRows().prepare(data, None), np.random.default_rng(0)
+    context, asked = data.names.index("experiment"), []
+    for _ in range(trials):
+        x, *given = generator.permutation(context)[: generator.binomial(context - 1, 0.5) + 1].tolist()
+        asked.append(Trial(x, context, tuple(given), 0))
+    return timed(lambda: prepared.answer(asked))[0].cpu / trials
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scales", nargs="+", default=["log", "raw"])
     parser.add_argument("--share", type=float, default=1.0, help="of the rows")
     parser.add_argument("--proteins", type=int, default=len(PROTEINS))
+    parser.add_argument("--trials", type=int, default=0, help="random trials on rows alone, to be timed")
     parser.add_argument("--compare", type=int, default=0, metavar="TABLES")
     chosen = parser.parse_args()
     print(machine() + "\n")
@@ -87,6 +101,11 @@ def main() -> None:
         lines.append((scale, len(table), spoken_time(duration.cpu), spoken_time(duration.wall),
                       sum(result.tests_run.values()), int((ends != 0).sum())))  # fmt: skip
     print(markdown_table(("scale", "rows", "processor time", "clock", "tests", "links at the context"), lines))
+    if chosen.trials:
+        times = [
+            (scale, spoken_time(on_rows(sachs_like(chosen.seed, scale), chosen.trials))) for scale in chosen.scales
+        ]
+        print("\n" + markdown_table(("scale", "processor time of a trial on rows alone"), times))
     if chosen.compare:
         seeds = range(chosen.compare)
         counts = [(scale, len(seeds), sum(differs(sachs_like(seed, scale, 0.1, 6)) for seed in seeds))
