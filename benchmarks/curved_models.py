@@ -57,7 +57,8 @@ SIX = tuple(CURVES)
 class Design:
     """What is drawn: curves to choose from, noise, the share of categorical columns, sizes, how nodes combine parents.
 
-    `products` is the share of nodes with two or more parents that multiply two of them; `weights` are sizes of effects.
+    `products` is the share of nodes with two or more parents that multiply two of them; `weights` are sizes of effects;
+    with `uneven` the log of a node's noise grows with its first parent, so much a standard deviation.
     """
 
     curves: tuple[str, ...] = SIX
@@ -69,6 +70,7 @@ class Design:
     products: float = 0.0
     weights: tuple[float, ...] = (1.2, 1.5, 1.8)
     warp: Callable[[Floats], Floats] | None = None
+    uneven: float = 0.0
 
 
 @dataclass
@@ -116,6 +118,8 @@ class CurvedModel:
         for node in self._sequence():
             level = codes[self.context]
             total = self._signal(node, values, codes, level)
+            if self.design.uneven and node != self.context:
+                noise[node] *= self._unevenness(node, values)
             alone = node == self.context and not self.links[:, :, node].any()
             values[node] = total + noise[node] * (0.2 if node == self.context and not alone else 1.0)
             if pilot:
@@ -141,6 +145,14 @@ class CurvedModel:
             product = self.weight[first, node] * pure[0] * pure[1]
             total += np.where(both[level], product, parts.pop(first) + parts.pop(second))
         return total + sum(parts.values(), np.zeros(values.shape[1]))
+
+    def _unevenness(self, node: int, values: Floats) -> Floats:
+        """The scale of the noise of a node in every row, of mean square 1 for a normal parent."""
+        parents = [node for node in np.flatnonzero(self.links[:, :, node].any(axis=0)) if not self.categorical[node]]
+        if not parents:
+            return np.ones(values.shape[1])
+        standard = (values[parents[0]] - self.centre[parents[0]]) / self.spread[parents[0]]
+        return np.asarray(np.exp(self.design.uneven * standard - self.design.uneven**2))
 
     def _part(self, parent: int, node: int, values: Floats, codes: NDArray[np.int64],
               level: NDArray[np.int64]) -> Floats:  # fmt: skip

@@ -1,0 +1,205 @@
+"""How the methods and their claims hold where their assumptions break, which guards say so, and what `auto` chooses.
+
+    python benchmarks/violations.py --models 40 --jobs 2
+    python benchmarks/violations.py --cells tanh outliers --methods pc-ac auto
+
+Eight nodes as in `curved_models`, 500 rows. Every cell breaks one assumption. TPR and FPR are those of pairs over all
+context graphs, R among them; "arrows" is the share of directed links found that point the right way. A claim is a row
+of `changes()` that may be claimed: its false discovery rate, and the share of true changes that are claimed. "warned"
+is the share of tables on which a guard or a note of the engine speaks of the model. causal-learn's PC sees the pooled
+rows; its graph counts for every context.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+import causalcontext as cc
+from causalcontext.graphs.ends import End
+from causalcontext.simulate.noise import NOISE_LAWS
+from curved_models import CurvedModel, Design, count_ends, draw_model
+from measuring import machine, markdown_table
+
+Floats = NDArray[np.float64]
+Damage = Callable[[pd.DataFrame, np.random.Generator], pd.DataFrame]
+LINEAR = ("linear",)
+PEER = "causal-learn PC"
+
+
+def student_t3(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Three degrees of freedom, variance 1."""
+    return np.asarray(generator.standard_t(3, shape) / np.sqrt(3.0))
+
+
+def following(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Every noise term follows the one in the row before: autocorrelation .8, variance 1."""
+    noise = generator.standard_normal(shape)
+    for row in range(1, shape[-1]):
+        noise[..., row] = 0.8 * noise[..., row - 1] + 0.6 * noise[..., row]
+    return noise
+
+
+NOISE_LAWS.update({"student-t3": student_t3, "following": following})
+
+
+def outlying(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
+    """One cell in twenty is ten standard deviations away."""
+    names = [name for name in table if name != "R"]
+    hit = generator.random((len(table), len(names))) < 0.05
+    far = 10.0 * table[names].std().to_numpy() * generator.choice([-1, 1], hit.shape)
+    return table.assign(**dict(zip(names, np.where(hit, far, table[names].to_numpy()).T, strict=True)))
+
+
+def in_levels(table: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
+    """Every number is cut into five levels of equal size, numbered from 0."""
+    return table.assign(**{name: pd.qcut(table[name], 5, labels=False).astype(float) for name in table if name != "R"})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A design, and what is done to its tables."""
+
+    design: Design
+    damage: Damage | None = None
+
+
+CELLS: dict[str, Cell] = {
+    "linear, Gaussian": Cell(Design(LINEAR)),
+    "tanh": Cell(Design(("tanh",))),
+    "x squared": Cell(Design(("square",))),
+    "sin": Cell(Design(("sine",))),
+    "threshold": Cell(Design(("step",))),
+    "interactions": Cell(Design(LINEAR, products=1.0)),
+    "exponential noise": Cell(Design(LINEAR, "exponential")),
+    "t3 noise": Cell(Design(LINEAR, "student-t3")),
+    "uneven spread": Cell(Design(LINEAR, uneven=0.5)),
+    "outliers": Cell(Design(LINEAR), outlying),
+    "5 levels": Cell(Design(LINEAR), in_levels),
+    "log-normal": Cell(Design(LINEAR, warp=np.exp)),
+    "8 contexts": Cell(Design(LINEAR, contexts=8)),
+    "weak effects": Cell(Design(LINEAR, weights=(0.2, 0.35, 0.5))),
+    "rows in time": Cell(Design(LINEAR, "following")),
+}
+METHODS = ("pc-ac", "score-ac", "auto", PEER)
+
+
+@dataclass
+class Facts:
+    """What one method said about one table."""
+
+    counts: NDArray[np.int64]
+    claims: int = 0
+    false_claims: int = 0
+    found_changes: int = 0
+    changes: int = 0
+    warned: bool = False
+    chosen: str = ""
+
+
+def main() -> None:
+    """Print the table."""
+    options = _options()
+    lines = []
+    for cell in options.cells:
+        seeds = range(options.first_seed, options.first_seed + options.models)
+        found = Parallel(n_jobs=options.jobs)(delayed(all_facts)(cell, seed, options) for seed in seeds)
+        for place, method in enumerate(options.methods):
+            lines.append([cell, method, *_entries([facts[place] for facts in found])])
+            print(" | ".join(lines[-1]), flush=True)
+    header = (
+        "assumption broken",
+        "method",
+        "TPR",
+        "FPR",
+        "arrows",
+        "claims",
+        "false",
+        "FDR",
+        "power",
+        "warned",
+        "chose",
+    )
+    print(f"\n{markdown_table(header, lines)}")
+    print(f"\n{machine()}; {options.models} models a cell, seeds from {options.first_seed}, n = {options.rows}")
+
+
+def all_facts(cell: str, seed: int, options: argparse.Namespace) -> list[Facts]:
+    """What every method says about the table of a seed."""
+    model = draw_model(CELLS[cell].design, seed)
+    generator = np.random.default_rng([seed, options.rows])
+    table, damage = model.sample(options.rows, generator), CELLS[cell].damage
+    table = table if damage is None else damage(table, generator)
+    return [facts_of_peer(model, table) if method == PEER else facts_of(model, table, method)
+            for method in options.methods]  # fmt: skip
+
+
+def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
+    """What one of our methods says."""
+    result = cc.discover(table, "R", method=method)
+    names = _names(model)
+    place = [result.names.index(name) for name in names]
+    ends = np.stack([result.graphs[level].ends for level in result.contexts])[:, place][:, :, place]
+    truth = model.truth()
+    links = (truth | truth.transpose(0, 2, 1))[:2]
+    changed = {frozenset((names[i], names[j])) for i, j in np.argwhere(links[0] != links[1])}
+    changed = {pair for pair in changed if "R" not in pair}
+    rows = result.changes(*result.contexts[:2])
+    claimed = {frozenset(pair) for pair in rows.loc[rows["claimed"], ["x", "y"]].itertuples(index=False, name=None)}
+    claimed = {pair for pair in claimed if "R" not in pair}
+    speaks = any("chose" not in note for note in result.notes)
+    return Facts(np.array(count_ends(truth, ends, model.context)), len(claimed), len(claimed - changed),
+                 len(claimed & changed), len(changed), bool(result.misfits) or speaks, result.settings.method)  # fmt: skip
+
+
+def facts_of_peer(model: CurvedModel, table: pd.DataFrame) -> Facts:
+    """What causal-learn's PC says about the pooled rows."""
+    pc = import_module("causallearn.search.ConstraintBased.PC").pc
+    names = _names(model)
+    found = pc(table[names].to_numpy(float), 0.05, "fisherz", stable=True, show_progress=False).G.graph
+    ends = np.select([found.T == 1, found.T == -1], [End.ARROW, End.TAIL], End.NONE).astype(np.int8)
+    truth = model.truth()
+    return Facts(np.array(count_ends(truth, np.repeat(ends[np.newaxis], len(truth), axis=0), model.context)))
+
+
+def _names(model: CurvedModel) -> list[str]:
+    return [f"V{node}" if node != model.context else "R" for node in range(model.design.nodes)]
+
+
+def _entries(found: list[Facts]) -> list[str]:
+    total = np.sum([facts.counts for facts in found], axis=0)
+    hits, links, extra, pairs = total[0] + total[4], total[1] + total[5], total[2] + total[6], total[3] + total[7]
+    right, wrong = total[8] + total[10], total[9] + total[11]
+    claims, false, good, changes = (sum(getattr(facts, name) for facts in found)
+                                    for name in ("claims", "false_claims", "found_changes", "changes"))  # fmt: skip
+    chosen = Counter(facts.chosen for facts in found)
+    return [_share(hits, links), _share(extra, pairs), _share(right, right + wrong), str(claims), str(false),
+            _share(false, claims), _share(good, changes), _share(sum(facts.warned for facts in found), len(found)),
+            ", ".join(f"{name} {number}" for name, number in chosen.most_common() if name)]  # fmt: skip
+
+
+def _share(part: int, whole: int) -> str:
+    return "-" if whole == 0 else f"{part / whole:.3f}"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", nargs="+", default=list(CELLS), choices=list(CELLS))
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--first-seed", type=int, default=910_000)
+    parser.add_argument("--models", type=int, default=40)
+    parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--jobs", type=int, default=2)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
