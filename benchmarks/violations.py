@@ -155,9 +155,9 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     rows = result.changes(*result.contexts[:2])
     claimed = {frozenset(pair) for pair in rows.loc[rows["claimed"], ["x", "y"]].itertuples(index=False, name=None)}
     claimed = {pair for pair in claimed if "R" not in pair}
-    speaks = any("chose" not in note for note in result.notes)
+    warned = bool(result.misfits) or any("chose" not in note for note in result.notes)
     return Facts(np.array(count_ends(truth, ends, model.context)), len(claimed), len(claimed - changed),
-                 len(claimed & changed), len(changed), bool(result.misfits) or speaks, result.settings.method)  # fmt: skip
+                 len(claimed & changed), len(changed), warned, result.settings.method)  # fmt: skip
 
 
 def facts_of_peer(model: CurvedModel, table: pd.DataFrame) -> Facts:
