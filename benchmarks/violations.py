@@ -153,7 +153,9 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     changed = {frozenset((names[i], names[j])) for i, j in np.argwhere(links[0] != links[1])}
     changed = {pair for pair in changed if "R" not in pair}
     rows = result.changes(*result.contexts[:2])
-    claimed = {frozenset(pair) for pair in rows.loc[rows["claimed"], ["x", "y"]].itertuples(index=False, name=None)}
+    claimed = {
+        frozenset(pair) for pair in rows.loc[rows["claimed"], ["source", "target"]].itertuples(index=False, name=None)
+    }
     claimed = {pair for pair in claimed if "R" not in pair}
     warned = bool(result.misfits) or any("chose" not in note for note in result.notes)
     return Facts(np.array(count_ends(truth, ends, model.context)), len(claimed), len(claimed - changed),
