@@ -123,6 +123,7 @@ class Choosing(Declared):
 def test_a_split_search_finds_what_the_compiled_one_finds(seed: int) -> None:
     from causalcontext.knowledge import Knowledge
     from causalcontext.questions import adaptive
+    from causalcontext.results.log import TrialLog
     from causalcontext.search.algorithm import algorithm_1
     from causalcontext.search.plan import Plan
 
@@ -131,9 +132,11 @@ def test_a_split_search_finds_what_the_compiled_one_finds(seed: int) -> None:
     plan = Plan(len(data.names), data.contexts, adaptive, (0, 1), Knowledge().links(data.names), 0.05, 9)
     searches = [SplitSearch(Choosing(prepared)), SplitSearch(prepared), BatchedSearch(prepared, n_jobs=2)]
     found = [algorithm_1(search, plan, jobs, lambda *_: None) for jobs, search in enumerate(searches, 1)]
-    for other in found[1:]:
+    logs = [TrialLog.from_ledger(plan, each.ledger, 2, prepared.labels) for each in found]
+    for other, log in zip(found[1:], logs[1:], strict=True):
         assert np.array_equal(found[0].ends, other.ends)
-        assert np.allclose(found[0].ledger.numbers, other.ledger.numbers, equal_nan=True)
+        for numbers in ("p", "statistic", "df"):
+            assert np.allclose(getattr(logs[0], numbers), getattr(log, numbers), equal_nan=True)
 
 
 def holey(seed: int = 0) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import numpy as np
 
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.guards.checks import check_table
-from causalcontext.guards.misfits import CURVES, INTERACTIONS, KINDS, OUTLIERS, ROWS, TAILS, Misfit
+from causalcontext.guards.misfits import KINDS, OUTLIERS, ROWS, TAILS, Misfit
 from causalcontext.guards.words import named
 
 if TYPE_CHECKING:
@@ -56,6 +56,4 @@ def _kinds(result: ContextGraphs) -> tuple[str, ...]:
         return ENGINE
     if result.settings.test in MODEL_FREE:
         return (ROWS,)
-    if result.settings.test == "basis":
-        return tuple(kind for kind in KINDS if kind not in (CURVES, INTERACTIONS))
     return KINDS
