@@ -7,6 +7,7 @@ import pytest
 import causalcontext as cc
 import hostile
 from causalcontext.simulate.linear import random_model
+from causalcontext.simulate.proteins import proteins
 from pags import soil_pags
 
 WIDTHS = (1280, 400)
@@ -14,7 +15,7 @@ WIDTHS = (1280, 400)
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
-    """Reports by name: the soil example, 30 variables, hostile names, plain PC, PAGs."""
+    """Reports by name: the soil example, 30 variables, hostile names, plain PC, PAGs, nine contexts."""
     folder = tmp_path_factory.mktemp("reports")
     soil = cc.examples.soil_moisture(2000, seed=1)
     model = random_model(30, contexts=3, density=0.1, changes=4, seed=4)
@@ -24,6 +25,7 @@ def pages(tmp_path_factory):
         "hostile": cc.discover(hostile.table(), context=hostile.CONTEXT),
         "plain": cc.discover(soil.drop(columns="soil")),
         "pags": soil_pags(),
+        "nine": cc.discover(proteins(0, "log", 3000), "condition"),
     }
     for name, result in results.items():
         result.report(folder / f"{name}.html")
@@ -257,3 +259,20 @@ def test_prints_without_controls(driver, pages):
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert page.run("return getComputedStyle(document.querySelector('.toolbar')).display") == "none"
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["soil", "nine"])
+def test_labels_are_not_crossed(driver, pages, name, width):
+    """They lie above all lines, and hide neither variables nor each other."""
+    page = Page(driver, pages[name], width)
+    assert page.count("#stage .label") > 0
+    assert page.run("return [...document.querySelector('#stage svg').children].slice(-arguments[0])"
+                    ".every((one) => one.matches('.label'))", page.count("#stage .label"))  # fmt: skip
+    boxes = """return [...document.querySelectorAll(arguments[0])].map((one) => one.getBoundingClientRect())
+               .map((box) => [box.left, box.top, box.right, box.bottom])"""
+    labels, nodes = (page.run(boxes, selector) for selector in ("#stage .label", "#stage .node rect"))
+    for place, label in enumerate(labels):
+        for other in (*labels[:place], *nodes):
+            apart = [min(label[i + 2], other[i + 2]) - max(label[i], other[i]) for i in (0, 1)]
+            assert min(apart) < 3, (label, other)

@@ -71,11 +71,12 @@ def test_wrong_choices_are_one_sentence(words: tuple[str, ...], sentence: str, s
 
 def test_stability_on_the_command_line(soil: Path, tmp_path: Path) -> None:
     code, text = run("stability", soil, "--context", "soil", "--samples", 5, "--test", "partial-correlation",
-                     "--max-given", 1, "--csv", tmp_path / "s.csv")  # fmt: skip
+                     "--max-given", 1, "--csv", tmp_path / "s.csv", "--report", tmp_path / "s.html")  # fmt: skip
     assert code == 0, text
     assert "5 bootstrap samples" in text
     found = pd.read_csv(tmp_path / "s.csv")
     assert found["present"].between(0.1, 1.0).all()
+    assert "5 bootstrap samples" in (tmp_path / "s.html").read_text(encoding="utf-8")
     assert run("stability", soil, "--samples", 0)[0] == 2
 
 

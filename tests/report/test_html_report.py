@@ -119,6 +119,33 @@ def test_more_sections(soil, tmp_path):
     assert section["rows"] == [["<b>", "0.25", "dry, wet"]]
 
 
+def test_stability_has_a_card(soil, tmp_path):
+    stable = soil.stability(5)
+    soil.report(tmp_path / "r.html", stability=stable)
+    section = embedded((tmp_path / "r.html").read_text(encoding="utf-8"))["sections"][-1]
+    assert section["title"] == "Stability"
+    assert "5 bootstrap samples" in section["lines"][0]
+    found = {
+        (edge, context): (int(share[:-1]), int(same[:-1])) for edge, context, share, same in section["rows"] if same
+    }
+    assert len(found) == sum(len(graph.edges) for graph in soil.graphs.values())
+    assert all(same <= share for share, same in found.values())
+    table = stable.edges(0.0).set_index(["x", "y", "context"])
+    x, mark, y = next(edge for edge in soil.graphs["wet"].edges if edge.mark == "-->").__str__().split()
+    pair, turned = ((x, y), "-->") if (x, y, "wet") in table.index else ((y, x), "<--")
+    assert found[f"{x} {mark} {y}", "wet"][1] == round(100 * table.loc[(*pair, "wet"), turned])
+    shares = [int(row[2][:-1]) for row in section["rows"]]
+    assert shares == sorted(shares)
+
+
+def test_stability_of_another_result_is_refused(soil, tmp_path):
+    other = cc.discover(cc.examples.soil_moisture(300, seed=9), context="soil").stability(1)
+    for wrong in (other, 20):
+        with pytest.raises(cc.OptionError, match="of this result returned"):
+            soil.report(tmp_path / "r.html", stability=wrong)
+    assert not (tmp_path / "r.html").exists()
+
+
 def test_large_results_keep_only_the_stories_that_matter(soil, monkeypatch):
     monkeypatch.setattr(payloads, "MOST_STORIES", 10)
     data = payload(soil)

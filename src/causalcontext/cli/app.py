@@ -109,13 +109,14 @@ def stability(
     kind: KindList = None,
     samples: Annotated[int, typer.Option(metavar="N", help="Bootstrap samples, drawn in every context.")] = 200,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Save the table of shares here.")] = None,
+    report: Report = None,
     progress: Progress = True,
     **options: Any,
 ) -> None:
     """How often each edge and mark is found again in bootstrap samples of the table."""
     with one_sentence():
         choice = Choice(context or (), columns or (), drop or ())
-        stability_file(data, choice, knowledge, samples, csv, kinds=parsed_kinds(kind or ()),
+        stability_file(data, choice, knowledge, samples, csv, report, kinds=parsed_kinds(kind or ()),
                        progress=progress and sys.stderr.isatty(), **options)  # fmt: skip
 
 

@@ -15,17 +15,22 @@ from causalcontext.knowledge import Knowledge
 
 
 def stability_file(
-    path: Path, choice: Choice, knowledge: Path | None, samples: int, output: Path | None, **options: Any
-) -> None:
-    """The shares of samples with each edge and mark are on the terminal, and in `output` if that was asked for."""
+    path: Path, choice: Choice, knowledge: Path | None, samples: int, output: Path | None, report: Path | None,
+    **options: Any,
+) -> None:  # fmt: skip
+    """The shares of samples with each edge and mark are on the terminal, and in `output` and `report` if asked for."""
     check_whole("samples", samples, 1)
-    if output is not None:
-        check_writable(output)
+    for file in (output, report):
+        if file is not None:
+            check_writable(file)
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     table, context = choice.applied(read_file(path))
     say_words_for_missing(table)
     result = discover(table, context, knowledge=known, **options)
-    found = result.stability(samples, seed=options.get("seed", 0), progress=options.get("progress", False)).edges()
+    stable = result.stability(samples, seed=options.get("seed", 0), progress=options.get("progress", False))
+    found = stable.edges()
+    if report is not None:
+        result.report(report, stability=stable)
     if output is not None:
         write_whole(output, found.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
     shares = [name for name in found.columns if name not in ("x", "y", "context", "found")]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.diagnostics.findings import Severity
+from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.graphs.ends import as_written, mark_of
 from causalcontext.results.contexts import ContextGraphs
@@ -74,11 +74,15 @@ def _cautions(result: ContextGraphs) -> Iterator[str]:
     if not result.complete:
         return
     severe = [finding for finding in result.diagnose() if finding.severity > Severity.NOTE]
-    found = [finding for finding in severe if not finding.evidence.get("doubt")][:MOST_FINDINGS]
+    found = [finding for finding in severe if not _said_above(finding)][:MOST_FINDINGS]
     if found:
         yield "<h2>What to be careful about</h2><ul>"
         yield from (f'<li dir="auto">{escape(printable(finding.message))}</li>' for finding in found)
         yield "</ul>"
+
+
+def _said_above(finding: Finding) -> bool:
+    return bool(finding.evidence.get("doubt")) or finding.evidence.get("cause") == "several"
 
 
 def _sentence(story: Story) -> str:

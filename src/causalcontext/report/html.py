@@ -16,20 +16,25 @@ from pathlib import Path
 from typing import Any
 
 from causalcontext.data.files import check_writable, write_whole
+from causalcontext.diagnostics.stability import Stability
 from causalcontext.drawing.names import printable
 from causalcontext.report.answer import answer
 from causalcontext.report.payload import Section, payload
+from causalcontext.report.stability_card import stability_section
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.version import __version__
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def write_report(result: ContextGraphs, path: str | Path, *, title: str | None = None, sections: Sequence[Section] = ()
-                 ) -> None:  # fmt: skip
+def write_report(
+    result: ContextGraphs, path: str | Path, *, title: str | None = None, stability: Stability | None = None,
+    sections: Sequence[Section] = (),
+) -> None:  # fmt: skip
     """Write the page to a file, whole or not at all; see `ContextGraphs.report`."""
     check_writable(path)
-    write_whole(path, page(result, title, sections))
+    again = () if stability is None else (stability_section(result, stability),)
+    write_whole(path, page(result, title, (*again, *sections)))
 
 
 def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Section] = ()) -> str:

@@ -357,14 +357,18 @@ class ContextGraphs(Answers):
 
         return plot_mechanism(self, effect, table, axes=axes, path=path, dpi=dpi)
 
-    def report(self, path: str | Path, *, title: str | None = None, sections: Sequence[Section] = ()) -> None:
+    def report(
+        self, path: str | Path, *, title: str | None = None, stability: Stability | None = None,
+        sections: Sequence[Section] = (),
+    ) -> None:  # fmt: skip
         """Write one HTML file: the graphs, the reasons for every pair, tables, settings; it needs no network.
 
-        `sections` are more cards for the page: `report.payload.Section(title, lines, table)`.
+        With `stability=result.stability(...)` it says how often each edge is found again. `sections` are more
+        cards for the page: `report.payload.Section(title, lines, table)`.
         """
         from causalcontext.report.html import write_report
 
-        write_report(self, path, title=title, sections=sections)
+        write_report(self, path, title=title, stability=stability, sections=sections)
 
     def fixed(self, view: int) -> dict[str, Any]:
         """The context variables that a view fixes, by name, with their values; none for all rows."""

@@ -2,7 +2,8 @@
 // Everything shown here comes from the data block as text: nothing is ever parsed as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const EM = 16, SVG = "http://www.w3.org/2000/svg", ROWS_SHOWN = 300;
+  const EM = 16, SVG = "http://www.w3.org/2000/svg", ROWS_SHOWN = 300, LONG_LABEL = 20;
+  const ALONG = [0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75, 0.2, 0.8]; // where on its line a label may lie
   const ROOM = { "<": 12, ">": 12, "+": 12, o: 9, x: 6, "-": 0 };
   const byId = (id) => document.getElementById(id);
   const several = data.contexts.length > 1;
@@ -73,7 +74,11 @@
     const places = having(pair), everywhere = places.length === data.contexts.length;
     const own = data.contexts.length <= 6;
     return { pair, mark: data.union[pair], colours: everywhere ? ["var(--ink)"] : own ? places.map(colour) : [colour(0)],
-      places, label: everywhere ? "" : places.length > 2 ? `${places.length} of ${data.contexts.length}` : places.map((place) => short(data.contexts[place], 12)).join(", ") };
+      places, label: everywhere ? "" : placesText(places) };
+  }
+  function placesText(places) {
+    const names = places.map((place) => short(data.contexts[place], 12)).join(", ");
+    return places.length > 2 || [...names].length > LONG_LABEL ? `${places.length} of ${data.contexts.length}` : names;
   }
   function contextStroke(pair, place) {
     const mark = data.graphs[place][pair] || "";
@@ -108,11 +113,12 @@
     const stage = byId("stage"), focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
     const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.75)); // smaller text could not be read; the stage scrolls
     const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit * state.zoom, height: height * fit * state.zoom });
-    const lit = litPairs();
-    for (const stroke of strokes()) if (!stroke.ghost || byId("ghosts").checked) svg.append(drawEdge(stroke, lit.has(stroke.pair)));
+    const lit = litPairs(), shown = strokes().filter((stroke) => !stroke.ghost || byId("ghosts").checked);
+    for (const stroke of shown) svg.append(drawEdge(stroke, lit.has(stroke.pair)));
     if (state.pair && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
     data.boxes.forEach((box, place) => svg.append(drawNode(box, place)));
     stage.replaceChildren(svg);
+    placeLabels(svg, shown);
     for (const text of svg.querySelectorAll(".node text")) {
       const room = Number(text.dataset.room);
       for (const line of text.children) if (line.getComputedTextLength() > room) { line.setAttribute("textLength", room); line.setAttribute("lengthAdjust", "spacingAndGlyphs"); }
@@ -139,8 +145,6 @@
       group.append(line);
     });
     if (!stroke.ghost) { drawEnd(group, route, 0, stroke.mark, stroke.colours[0]); drawEnd(group, route, 1, stroke.mark, stroke.colours[stroke.colours.length - 1]); }
-    const label = [stroke.label, doubt ? "?" : "", flag].filter(Boolean).join(" ");
-    if (label) { const [x, y] = halfway(route); const text = shape("text", { x, y }, label); text.style.fill = stroke.colours.length === 1 ? stroke.colours[0] : "var(--ink)"; group.append(text); }
     group.append(shape("path", { class: "hit", d: whole }));
     interactive(group, words, () => choose(i, j));
     return group;
@@ -190,10 +194,31 @@
     if (!filled) made.style.stroke = shade;
     group.append(made);
   }
-  function halfway(route) {
-    const at = 6 * Math.floor((route.length - 2) / 6 / 2), point = (n) => [route[at + 2 * n], route[at + 2 * n + 1]];
-    const [a, b, c, d] = [0, 1, 2, 3].map(point);
-    return [0, 1].map((axis) => (a[axis] + 3 * b[axis] + 3 * c[axis] + d[axis]) / 8);
+  // Labels lie above all lines, each on its own line where it hides no variable and no other label, near the middle.
+  function placeLabels(svg, shown) {
+    const taken = data.boxes.map(([x, y, width, height]) => [x, y, width, height].map((value) => value * EM));
+    for (const stroke of shown) {
+      const words = [stroke.label, doubtful(stroke) ? "?" : "", alphaFlag(stroke)].filter(Boolean).join(" ");
+      if (!words) continue;
+      const text = shape("text", { class: "label", "data-of": stroke.pair }, words), route = data.routes[stroke.pair].map((value) => value * EM);
+      text.style.fill = stroke.colours.length === 1 ? stroke.colours[0] : "var(--ink)";
+      svg.append(text);
+      const size = [text.getComputedTextLength() + 4, 16];
+      const spots = ALONG.map((share) => [...pointAt(route, share), ...size]);
+      const hidden = spots.map((spot) => taken.reduce((sum, other) => sum + overlap(spot, other), 0));
+      const spot = spots[hidden.indexOf(Math.min(...hidden))];
+      text.setAttribute("x", spot[0]); text.setAttribute("y", spot[1]);
+      taken.push(spot);
+    }
+  }
+  function overlap(a, b) {
+    const [across, down] = [0, 1].map((axis) => Math.min(a[axis] + a[axis + 2] / 2, b[axis] + b[axis + 2] / 2) - Math.max(a[axis] - a[axis + 2] / 2, b[axis] - b[axis + 2] / 2));
+    return Math.max(0, across) * Math.max(0, down);
+  }
+  function pointAt(route, share) {
+    const pieces = (route.length - 2) / 6, piece = Math.min(pieces - 1, Math.floor(share * pieces)), t = share * pieces - piece, u = 1 - t;
+    const weights = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t];
+    return [0, 1].map((axis) => weights.reduce((sum, weight, n) => sum + weight * route[6 * piece + 2 * n + axis], 0));
   }
   const picked = (i, j) => state.pair !== null && key(...state.pair) === key(i, j);
   function describe(stroke, strength, doubt) {
