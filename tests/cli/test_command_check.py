@@ -245,7 +245,84 @@ def test_check_of_what_discover_refuses():
     found = cc.check(table, "soil")
     assert not found.usable
     assert str(found).endswith("not usable: discover refuses this table")
-    with pytest.raises(cc.OptionError, match="expected the name of one column"):
-        cc.check(table, ["soil", "runoff"])
+    with pytest.raises(cc.OptionError, match="expected different column names"):
+        cc.check(table, ["soil", "soil"])
+    with pytest.raises(cc.DataError, match="no context column 'soul'"):
+        cc.check(table, ["soil", "soul"])
+    with pytest.raises(cc.DataError, match="no column 'rain'"):
+        cc.check(table, cc.threshold("rain", 1))
     with pytest.raises(cc.DataError, match="of type int"):
         cc.check(5)
+
+
+def two_contexts() -> pd.DataFrame:
+    table = good_table(240)
+    return table.assign(S=np.where(np.arange(240) % 7 < 3, "north", "south"))
+
+
+CHOICES = [
+    (["R", "S"], ("--context", "R", "--context", "S")),
+    (cc.threshold("X", 0.25), ("--context", "X > 0.25")),
+    (cc.bins("X", [-0.5, 0.5]), ("--context", "X bins -0.5, 0.5")),
+    (cc.bins("X", quantiles=3), ("--context", "X bins 3")),
+]
+
+
+@pytest.mark.parametrize(("context", "words"), CHOICES)
+def test_contexts_are_read_as_discover_reads_them(context: Any, words: tuple[str, ...]) -> None:
+    table = two_contexts() if isinstance(context, list) else two_contexts().drop(columns=["R", "S"])
+    result, found = cc.discover(table, context, test="partial-correlation"), cc.check(table, context)
+    assert found.usable, found.problems
+    assert found.context.name == result.context
+    assert found.context.levels == result.contexts
+    assert found.rows == result.data.rows
+    assert [reading.name for reading in found.system] == [n for n in result.names if n in ("X", "Y", "Z")]
+    told = findings(table, *words)
+    assert [json.loads(json.dumps(value)) for value in result.contexts] == [row["value"] for row in told["contexts"]]
+    assert [row["rows"] for row in told["contexts"]] == list(result.data.rows)
+    assert run(table, *words).exit_code == 0
+
+
+def test_every_context_column_is_listed() -> None:
+    told = findings(two_contexts(), "--context", "R", "--context", "S")
+    assert [column["name"] for column in told["columns"] if column["role"] == "context"] == ["R", "S"]
+    text = run(two_contexts(), "--context", "R", "--context", "S").stdout
+    assert "rows by value of R, S" in text
+    assert "(dry, north)" in text
+
+
+def test_notes_name_combinations_of_contexts() -> None:
+    table = two_contexts()
+    alone = (table["R"] == "dry") & (table["S"] == "north")
+    table.loc[alone, "X"] = 1.0
+    assert "X is constant where R, S = (dry, north): it cannot be tested there" in cc.check(table, ["R", "S"]).notes
+
+
+def test_one_of_several_contexts_is_refused() -> None:
+    table = two_contexts().assign(S="north")
+    found = cc.check(table, ["R", "S"])
+    assert [problem for problem in found.problems if "'S' has 1 level" in problem]
+    assert run(table, "--context", "R", "--context", "S").exit_code == 1
+
+
+def test_a_made_context_is_no_surprise() -> None:
+    """That it is a function of its column is known, and no note."""
+    found = cc.check(good_table(240).drop(columns="R"), cc.threshold("X", 0.0))
+    assert not [note for note in found.notes if "X" in note]
+    assert found.advice == ("a context made out of a column needs method='pc-ac', the default",)
+    beyond = cc.check(good_table().drop(columns="R"), cc.threshold("X", 99.0))
+    assert beyond.problems == (
+        "context 'X > 99' has 1 level; at least 2 are needed: all values of 'X' lie on one side of the cuts",
+    )
+    holes = good_table().drop(columns="R")
+    holes.loc[:2, "X"] = np.nan
+    assert cc.check(holes, cc.threshold("X", 0.0)).problems[0].startswith("3 missing values in X > 0; fill in")
+    assert cc.check(holes, cc.threshold("X", 0.0), missing="listwise").usable
+    levels = good_table().assign(W="a")
+    assert "a threshold needs numbers" in cc.check(levels, cc.threshold("R", 0.0)).problems[0]
+
+
+def test_columns_are_chosen_as_for_discover() -> None:
+    told = findings(two_contexts(), "--context", "R", "--columns", "X,Y")
+    assert [column["name"] for column in told["columns"]] == ["R", "X", "Y"]
+    assert "Z" not in run(two_contexts(), "--context", "R", "--drop", "Z,S").stdout

@@ -123,7 +123,9 @@ def stability(
 @app.command()
 def check(
     data: Table,
-    context: Context = None,
+    context: Contexts = None,
+    columns: Columns = None,
+    drop: Drop = None,
     kind: KindList = None,
     missing: Missing = "raise",
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
@@ -133,7 +135,8 @@ def check(
     Exit code 0: discover takes the table; 1: it refuses it; 2: the input cannot be read.
     """
     with one_sentence():
-        check_file(data, context, parsed_kinds(kind or ()), missing, json)
+        choice = Choice(context or (), columns or (), drop or ())
+        check_file(data, choice, parsed_kinds(kind or ()), missing, json)
 
 
 @app.command()

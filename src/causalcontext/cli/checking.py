@@ -11,19 +11,28 @@ from typing import Any
 import numpy as np
 import typer
 
+from causalcontext.cli.choosing import Choice
 from causalcontext.cli.terminal import print_line, show_page, show_table
 from causalcontext.data.files import read_file
 from causalcontext.diagnostics.inspection.check import check
-from causalcontext.diagnostics.inspection.inspect_table import Inspection, constant_levels, largest_set, shortened
+from causalcontext.diagnostics.inspection.inspect_table import (
+    Inspection,
+    constant_levels,
+    largest_set,
+    level_text,
+    shortened,
+)
+from causalcontext.diagnostics.inspection.readings import ContextReading
 from causalcontext.kernels.arrays import Ints
 
 PROBLEMS_FOUND = 1
 _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant in")
 
 
-def check_file(path: Path, context: str | None, kinds: Mapping[str, str], missing: str, as_json: bool) -> None:
+def check_file(path: Path, choice: Choice, kinds: Mapping[str, str], missing: str, as_json: bool) -> None:
     """The inspection of a file is on stdout; the command ends with 1 if `discover` would refuse the table."""
-    findings = to_dict(check(read_file(path), context, kinds=kinds, missing=missing))
+    table, context = choice.applied(read_file(path))
+    findings = to_dict(check(table, context, kinds=kinds, missing=missing))
     if as_json:
         print_line(json.dumps(findings, ensure_ascii=False, indent=2))
     else:
@@ -57,21 +66,24 @@ def _contexts(inspection: Inspection) -> list[dict[str, Any]]:
 
 
 def _columns(inspection: Inspection) -> list[dict[str, Any]]:
-    context = inspection.context
+    first = [_context_column(part) for part in inspection.context.columns]
+    rest = [
+        {"name": reading.name, "dtype": reading.dtype, "kind": reading.kind, "role": "system"}
+        | _counts(inspection, reading.name)
+        for reading in inspection.system
+    ]
+    return first + rest
+
+
+def _context_column(context: ContextReading) -> dict[str, Any]:
     unknown = int(np.count_nonzero(context.codes < 0))
-    first: dict[str, Any] = {
+    return {
         "name": context.name,
         "dtype": context.dtype,
         "kind": "categorical",
         "role": "context",
         "missing": [{"context": None, "count": unknown}] if unknown else [],
     }
-    rest = [
-        {"name": reading.name, "dtype": reading.dtype, "kind": reading.kind, "role": "system"}
-        | _counts(inspection, reading.name)
-        for reading in inspection.system
-    ]
-    return rest if context.name is None else [first, *rest]
 
 
 def _counts(inspection: Inspection, name: str) -> dict[str, Any]:
@@ -110,12 +122,12 @@ def _show(findings: dict[str, Any]) -> None:
 def _context_cells(context: dict[str, Any]) -> list[str]:
     limit = context["largest_set"]
     counts = [f"{context['rows']:,}", f"{context['complete']:,}"]
-    return [str(context["value"]), *counts, "-" if limit < 0 else f"{limit:,}"]
+    return [level_text(context["value"]), *counts, "-" if limit < 0 else f"{limit:,}"]
 
 
 def _column_cells(column: dict[str, Any], split: bool) -> list[str]:
     counts = [_count_cell(column.get(key, []), split) for key in ("missing", "infinite")]
-    constant = shortened(column.get("constant", [])) if split else ""
+    constant = shortened([level_text(level) for level in column.get("constant", [])]) if split else ""
     return [column["name"], column["dtype"], column["kind"], column["role"], *counts, constant]
 
 
@@ -126,5 +138,5 @@ def _count_cell(counts: list[dict[str, Any]], split: bool) -> str:
     total = f"{sum(entry['count'] for entry in counts):,}"
     if not split or counts[0]["context"] is None:
         return total
-    parts = shortened([f"{entry['context']} {entry['count']:,}" for entry in counts], most=4)
+    parts = shortened([f"{level_text(entry['context'])} {entry['count']:,}" for entry in counts], most=4)
     return f"{total} ({parts})"

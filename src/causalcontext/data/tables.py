@@ -65,7 +65,7 @@ def read_table(
     read = {place: _read_context(columns[place], declared, whole) for place in places}
     found = _kinds(columns, places, declared)
     system = {i: read_system(column, found[i]) for i, column in enumerate(columns) if i not in places}
-    cells, codes = _cells({column_names[place]: read[place][1] for place in places}, len(columns[0].series))
+    cells, codes = cells_of({column_names[place]: read[place][1] for place in places}, len(columns[0].series))
     return Dataset(
         names=column_names,
         kinds=found,
@@ -211,7 +211,7 @@ def _read_context(column: Column, declared: Mapping[str, Kind], whole_floats: bo
     return read_levels(column, declared=column.name in declared, whole_floats=whole_floats)
 
 
-def _cells(read: Mapping[str, Codes], rows: int) -> tuple[tuple[tuple[int, ...], ...], Codes]:
+def cells_of(read: Mapping[str, Codes], rows: int) -> tuple[tuple[tuple[int, ...], ...], Codes]:
     """The combinations of levels that occur, sorted, and the combination of every row; -1 where a level is missing."""
     if not read:
         return ((),), np.zeros(rows, dtype=np.int32)

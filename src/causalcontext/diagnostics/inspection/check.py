@@ -12,11 +12,12 @@ import pandas as pd
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
+from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.inspection.inspect_table import Inspection, inspect
+from causalcontext.diagnostics.inspection.inspect_table import AnyContext, Inspection, inspect
 from causalcontext.diagnostics.overlap import columns_apart
-from causalcontext.errors import CausalContextError, DataError, OptionError, shortly
+from causalcontext.errors import CausalContextError, DataError
 from causalcontext.guards.checks import check_table
 from causalcontext.guards.misfits import OUTLIERS, ROWS, SKEW, TAILS
 from causalcontext.guards.words import sentence
@@ -27,15 +28,15 @@ OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
 
 
 def check(
-    table: Any, context: str | None = None, *, kinds: Mapping[str, str] | None = None, missing: str = "raise"
+    table: Any, context: AnyContext = None, *, kinds: Mapping[str, str] | None = None, missing: str = "raise"
 ) -> Inspection:
     """What `discover` would refuse, could not test or be misled by, and which method and test suit the table.
 
     Parameters
     ----------
     table : pandas, polars or pyarrow table
-    context : str, optional
-        The column that names the context.
+    context : str, sequence of str or what `cc.threshold` and `cc.bins` make, optional
+        The column that names the context, or several, or a step function of a column.
     kinds, missing
         As for `discover`.
 
@@ -51,17 +52,22 @@ def check(
     >>> found.usable, found.advice[0]
     (True, "all columns are numbers: method='score-ac' may suit, and method='auto' finds out")
     """
-    if context is not None and not isinstance(context, str):
-        raise OptionError(f"context is {shortly(context)}, expected the name of one column")
     frame = _frame(table)
     found = inspect(frame, context, kinds, missing)
     if found.problems:
         return found
     try:
-        data = read_table(frame, context, kinds=kinds)
+        data = _read(frame, context, kinds)
     except CausalContextError:  # inspect has said why, column by column
         return found
     return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data)))
+
+
+def _read(frame: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | None) -> Dataset:
+    """The table as `discover` reads it."""
+    if isinstance(context, Indicator):
+        return context.applied(read_table(frame, None, kinds))
+    return read_table(frame, context, kinds)
 
 
 def _frame(table: Any) -> pd.DataFrame:
@@ -79,9 +85,10 @@ def _frame(table: Any) -> pd.DataFrame:
 
 def _misleading(data: Dataset) -> Iterator[str]:
     """What a search would take for something else."""
-    for found in step_functions(data):
+    source = None if data.contexts.source is None else data.names[data.contexts.source]
+    for found in step_functions(data) if source is None else ():
         yield f"{found.context} is a function of {found.column} without exception; if it was made of it: {found.call()}"
-    apart = list(columns_apart(data))
+    apart = [name for name in columns_apart(data) if name != source]
     if apart:
         yield f"the usual values of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
@@ -94,7 +101,9 @@ def _suitable(data: Dataset) -> Iterator[str]:
     """Which method and tests suit the kinds of columns."""
     kinds = {data.kinds[position] for position in data.system}
     choice = choose_by_table(data)
-    if choice is not None:
+    if data.contexts.source is not None:
+        yield "a context made out of a column needs method='pc-ac', the default"
+    elif choice is not None:
         yield choice.reason
     elif kinds == {Kind.CONTINUOUS}:
         yield "all columns are numbers: method='score-ac' may suit, and method='auto' finds out"

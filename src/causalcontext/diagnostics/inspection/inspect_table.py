@@ -11,12 +11,16 @@ import pandas as pd
 
 from causalcontext.data.checks import check_missing_option, check_survey
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column, Kind, declared_kinds
 from causalcontext.data.survey import Survey, take_survey
+from causalcontext.data.tables import context_places
 from causalcontext.diagnostics.inspection.dependences import Dependence, linear_dependences
 from causalcontext.diagnostics.inspection.readings import (
     ContextReading,
     SystemReading,
+    combined,
+    made_context,
     read_context,
     read_system,
     unread_system,
@@ -26,6 +30,7 @@ from causalcontext.errors import DataError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Values
 from causalcontext.kernels.limits import SMALLEST_SCATTER, SPARE_ROWS
 
+AnyContext = str | Sequence[str] | Indicator | None
 LOOK = 10_000
 """Rows that are looked at first."""
 LARGE_SET = 10
@@ -68,7 +73,7 @@ class Inspection:
         return not self.problems
 
     def __str__(self) -> str:
-        rows = ", ".join(f"{level}: {n:,}" for level, n in zip(self.context.levels, self.rows, strict=True))
+        rows = ", ".join(f"{level_text(level)}: {n:,}" for level, n in zip(self.context.levels, self.rows, strict=True))
         kinds = ", ".join(f"{reading.name} ({reading.kind})" for reading in self.system)
         lines = [f"rows: {rows}", f"columns: {kinds}"]
         for name, texts in (("problems", self.problems), ("notes", self.notes), ("advice", self.advice)):
@@ -77,7 +82,7 @@ class Inspection:
 
 
 def inspect(
-    table: pd.DataFrame, context: str | None, kinds: Mapping[str, str] | None = None, missing: str = "raise"
+    table: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | None = None, missing: str = "raise"
 ) -> Inspection:
     """Everything that `discover` would refuse or could not test, found without a search.
 
@@ -98,13 +103,24 @@ def inspect(
     check_missing_option(missing)
     columns = {series.name: Column(series.name, series.dtype, series) for series in _series(table)}
     declared = declared_kinds(kinds, list(columns))
-    if context is not None and context not in columns:
-        raise DataError(f"the table has no context column {context!r}{did_you_mean(context, columns)}")
-    at = None if context is None else columns.pop(context)
-    reading = read_context(at, None if at is None else declared.get(at.name), len(table))
+    made = context if isinstance(context, Indicator) else None
+    if made is not None and made.column not in columns:
+        raise DataError(f"the table has no column {made.column!r}{did_you_mean(made.column, columns)}")
+    names = tuple(columns)
+    at = [columns.pop(names[place]) for place in context_places(None if made else context, names)]
     read = read_system if len(table) else unread_system
     system = tuple(read(column, declared.get(name)) for name, column in columns.items())
-    return _looked_into(reading, system, missing)
+    if made is not None:
+        return _looked_into(made_context(made, system, len(table)), system, missing)
+    readings = [read_context(column, declared.get(column.name), len(table)) for column in at]
+    if len(readings) > 1:
+        return _looked_into(combined(readings, len(table)), system, missing)
+    return _looked_into(readings[0] if readings else read_context(None, None, len(table)), system, missing)
+
+
+def level_text(level: object) -> str:
+    """The value of a context, `(dry, north)` of several."""
+    return f"({', '.join(map(str, level))})" if isinstance(level, tuple) else str(level)
 
 
 def largest_set(rows: int) -> int:
@@ -131,7 +147,8 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
     data = usable_part(context, system)
     survey = take_survey(data, missing) if data.system and data.n_rows else None
     dependences = () if survey is None else linear_dependences(survey)
-    problems = [context.problem, *(reading.problem for reading in system), *_shape_problems(context, system)]
+    parts = [part.problem for part in context.parts]
+    problems = [context.problem, *parts, *(reading.problem for reading in system), *_shape_problems(context, system)]
     if survey is not None:
         problems += _value_problems(survey, data, missing)
     problems = [problem for problem in problems if problem]
@@ -205,7 +222,7 @@ def _few_rows(context: ContextReading, survey: Survey) -> Iterator[str]:
     for level, n in zip(survey.values, survey.moments.rows.tolist(), strict=True):
         if largest_set(n) >= enough:
             continue
-        where = f"{context.name} = {level}" if context.splits else "the table"
+        where = f"{context.name} = {level_text(level)}" if context.splits else "the table"
         left_out = _left_out(context, n) if context.splits and largest_context_set(n) < enough else ""
         yield f"{where} has {_count(n, 'complete row')}: {_limit_inside(n)}{left_out}"
 
@@ -226,13 +243,13 @@ def _constant(context: ContextReading, survey: Survey) -> Iterator[str]:
     for column, name in enumerate(survey.names):
         levels = constant_levels(survey, column)
         if context.splits and levels and not everywhere[column]:
-            where = shortened([survey.values[level] for level in levels])
+            where = shortened([level_text(survey.values[level]) for level in levels])
             yield f"{name} is constant where {context.name} = {where}: it cannot be tested there"
 
 
 def _dependent(context: ContextReading, dependences: tuple[Dependence, ...]) -> Iterator[str]:
     for found in dependences:
-        where = "" if found.everywhere else f" where {context.name} = {found.level}"
+        where = "" if found.everywhere else f" where {context.name} = {level_text(found.level)}"
         yield (f"{found.column} is a linear function of {shortened(found.of)}{where}: links among "
                "them cannot be told apart, and given these it cannot be tested")  # fmt: skip
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, cell_values
+from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column, Kind, infer_kind
-from causalcontext.data.tables import read_table
+from causalcontext.data.tables import cells_of, read_table
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.questions import Contexts
@@ -53,6 +54,11 @@ class ContextReading:
         Position in `levels` for every row; -1 where the context is missing.
     problem : str
         Why the library refuses the column; empty if it does not.
+    parts : tuple of ContextReading
+        Where several columns are the context: what is said about each of them. `levels` are then the combinations of
+        their values that occur.
+    cells : tuple of tuples of int
+        These combinations, by the places of the values.
     """
 
     name: str | None
@@ -60,6 +66,13 @@ class ContextReading:
     levels: tuple[Any, ...]
     codes: Codes
     problem: str = ""
+    parts: tuple[ContextReading, ...] = ()
+    cells: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def columns(self) -> tuple[ContextReading, ...]:
+        """What is said about every context variable; none without a context."""
+        return self.parts or (() if self.name is None else (self,))
 
     @property
     def splits(self) -> bool:
@@ -100,17 +113,45 @@ def read_context(column: Column | None, declared: Kind | None, n_rows: int) -> C
     return ContextReading(column.name, column.dtype_name, data.values, data.codes)
 
 
+def combined(parts: Sequence[ContextReading], n_rows: int) -> ContextReading:
+    """The context that several columns are together, usable if each of them is."""
+    name = ", ".join(str(part.name) for part in parts)
+    unusable = ContextReading(name, None, ("all",), np.zeros(n_rows, dtype=np.int32), parts=tuple(parts))
+    if not all(part.splits for part in parts):
+        return unusable
+    try:
+        cells, codes = cells_of({str(part.name): part.codes for part in parts}, n_rows)
+    except DataError as error:
+        return replace(unusable, problem=str(error))
+    values = cell_values(Contexts(tuple(range(len(parts))), cells), tuple(part.levels for part in parts))
+    return replace(unusable, levels=values, codes=codes, cells=cells)
+
+
+def made_context(indicator: Indicator, system: Sequence[SystemReading], n_rows: int) -> ContextReading:
+    """The context that is made out of a column, usable or with the reason why not."""
+    nothing = ContextReading(None, None, ("all",), np.zeros(n_rows, dtype=np.int32))
+    unusable = replace(nothing, name=indicator.name, dtype="int32")
+    if not any(reading.name == indicator.column and reading.values is not None for reading in system):
+        return unusable
+    try:
+        data = indicator.applied(usable_part(nothing, system))
+    except DataError as error:
+        return replace(unusable, problem=str(error))
+    return replace(unusable, levels=data.values, codes=data.codes)
+
+
 def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dataset:
     """The table without the columns that the library refuses."""
     usable = [(reading, reading.values) for reading in system if reading.values is not None]
-    first = [context.name] if context.name is not None and context.splits else []
+    first = context.columns if context.splits else ()
+    cells = context.cells or tuple((level,) for level in range(len(context.levels)))
     return Dataset(
-        names=(*first, *(reading.name for reading, _ in usable)),
+        names=(*(str(part.name) for part in first), *(reading.name for reading, _ in usable)),
         kinds=(*(Kind.CATEGORICAL for _ in first), *(Kind(reading.kind) for reading, _ in usable)),
-        columns=(*(context.codes for _ in first), *(values for _, values in usable)),
+        columns=(*(part.codes for part in first), *(values for _, values in usable)),
         dtypes=(*("" for _ in first), *(reading.dtype for reading, _ in usable)),
-        contexts=Contexts((0,), tuple((level,) for level in range(len(context.levels)))) if first else Contexts(),
-        levels=(context.levels,) if first else (),
+        contexts=Contexts(tuple(range(len(first))), cells) if first else Contexts(),
+        levels=tuple(part.levels for part in first),
         codes=context.codes,
     )
 
