@@ -326,3 +326,16 @@ def test_columns_are_chosen_as_for_discover() -> None:
     told = findings(two_contexts(), "--context", "R", "--columns", "X,Y")
     assert [column["name"] for column in told["columns"]] == ["R", "X", "Y"]
     assert "Z" not in run(two_contexts(), "--context", "R", "--drop", "Z,S").stdout
+
+
+@pytest.mark.parametrize("context", ["status", ["smoker", "status"], cc.threshold("age", 50)])
+def test_no_advice_is_a_method_that_refuses_the_context(context: Any) -> None:
+    table = cc.examples.clinic(600, seed=0).assign(wait=np.random.default_rng(0).exponential(size=600) ** 2)
+    found = cc.check(table, context)
+    told = [note for note in found.notes if "wait" in note]
+    assert told
+    result = cc.discover(table, context, max_given=1)
+    advised = [*told, *result.guards, *(finding.advice for finding in result.diagnose() if finding.topic == "model")]
+    assert result.suits_score == isinstance(context, str)
+    if not result.suits_score:
+        assert not [text for text in advised if "score-ac" in text]

@@ -15,41 +15,50 @@ CLEAN = ".83 / .02, .83 / .01"
 
 
 class Words(NamedTuple):
-    """What was found, what it does, what to try."""
+    """What was found, what it does, what to try; and what else to try where score-ac does not take the context."""
 
     found: str
     danger: str
     advice: str
+    without_score: str = ""
 
 
 WORDS = {
     CURVES: Words("the mechanisms of {} are not straight lines",
                   "many links are missed, and links at the context are false",
-                  "method='score-ac', or test='cmi-knn' for small tables"),
+                  "method='score-ac', or test='cmi-knn' for small tables", "test='cmi-knn' for small tables"),
     INTERACTIONS: Words("causes of {} act through each other (their product matters)",
                         "links are missed, and links at the context are false",
-                        "method='score-ac', or test='cmi-knn' for small tables"),
+                        "method='score-ac', or test='cmi-knn' for small tables", "test='cmi-knn' for small tables"),
     SPREAD: Words("the noise of {} is not equally large everywhere", "links at the context may be false",
                   "test='sandwich'"),
     SKEW: Words("the noise of {} is skewed", "links at the context are missed",
-                "method='score-ac'; if the columns themselves are skewed, their logarithms or transform='ranks'"),
+                "method='score-ac'; if the columns themselves are skewed, their logarithms or transform='ranks'",
+                "if the columns themselves are skewed, their logarithms or transform='ranks'"),
     TAILS: Words("the noise of {} has heavy tails", "some links at the context are missed", "transform='ranks'"),
     OUTLIERS: Words("{} have values that are far from all others",
                     "they pull every slope: many links are missed, and false ones appear",
                     "look at these rows; transform='ranks' keeps their order and forgets how far they are"),
     ROWS: Words("rows of {} depend on the rows before them",
                 "there is less evidence than rows: p-values are too small, and false links appear",
-                "method='score-ac' with lags=1 if rows follow each other in time, else thin them"),
+                "method='score-ac' with lags=1 if rows follow each other in time, else thin them",
+                "fewer rows, further apart"),
 }  # fmt: skip
 RATES = {CURVES: ".54 / .09, .74 / .17", INTERACTIONS: ".66 / .03, .74 / .05", SKEW: ".82 / .02, .70 / .01",
          TAILS: ".83 / .02, .73 / .02", OUTLIERS: ".47 / .11, .51 / .27", ROWS: ".81 / .04, .83 / .03"}  # fmt: skip
 """TPR / FPR of pc-ac with this misfit, of pairs of system variables and of pairs with the context."""
 
 
-def sentence(misfit: Misfit, context: bool = True) -> str:
+def sentence(misfit: Misfit, context: bool = True, scored: bool = True) -> str:
     """One sentence for a reader of the graphs."""
+    found = WORDS[misfit.kind].found.format(named(misfit.columns))
+    return f"{found}: {danger(misfit, context)}; {advice(misfit, scored)}"
+
+
+def advice(misfit: Misfit, scored: bool = True) -> str:
+    """What to try; `scored` says whether score-ac takes such a context: one column, not made out of another."""
     words = WORDS[misfit.kind]
-    return f"{words.found.format(named(misfit.columns))}: {danger(misfit, context)}; try {words.advice}"
+    return f"try {words.advice if scored else words.without_score or words.advice}"
 
 
 def danger(misfit: Misfit, context: bool = True) -> str:

@@ -183,7 +183,12 @@ class ContextGraphs(Answers):
     @property
     def guards(self) -> tuple[str, ...]:
         """The same in sentences: what was found, what it does to the result, what to try; empty if all is well."""
-        return tuple(sentence(misfit, self.context is not None) for misfit in self.misfits)
+        return tuple(sentence(misfit, self.context is not None, self.suits_score) for misfit in self.misfits)
+
+    @property
+    def suits_score(self) -> bool:
+        """Whether score-ac takes the context: at most one column, not made out of another."""
+        return len(self.cells.positions) <= 1 and self.settings.indicator is None
 
     @property
     def union(self) -> Graph:

@@ -94,7 +94,8 @@ def _misleading(data: Dataset) -> Iterator[str]:
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
     for misfit in check_table(data, nothing):
         if misfit.kind in OF_COLUMNS:
-            yield sentence(misfit, context=bool(data.contexts.positions))
+            scored = source is None and len(data.contexts.positions) <= 1
+            yield sentence(misfit, bool(data.contexts.positions), scored)
 
 
 def _suitable(data: Dataset) -> Iterator[str]:
