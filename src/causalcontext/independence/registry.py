@@ -6,6 +6,7 @@ from typing import Any
 
 from causalcontext.errors import OptionError, check_choice, shortly
 from causalcontext.independence.auto import AUTO
+from causalcontext.independence.basis import ChosenCurves
 from causalcontext.independence.cautious_change import CautiousChange
 from causalcontext.independence.cmi_knn import CmiKnn
 from causalcontext.independence.composite import Composite, Member, seeded
@@ -30,6 +31,7 @@ TESTS: dict[str, Any] = {
         FisherZ(),
         Sandwich(),
         GaussianRanks(),
+        ChosenCurves(),
         RobustChange(),
         CautiousChange(),
         ContextChange(),

@@ -8,7 +8,7 @@ import numpy as np
 
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.guards.checks import check_table
-from causalcontext.guards.misfits import KINDS, OUTLIERS, ROWS, TAILS, Misfit
+from causalcontext.guards.misfits import CURVES, KINDS, OUTLIERS, ROWS, TAILS, Misfit
 from causalcontext.guards.words import named
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MODEL_FREE = ("cmi-knn", "cmi-knn-mixed", "rcot", "energy")
 """Tests that assume nothing but independent rows."""
+CURVED = ("basis",)
+"""Tests of numbers that see curves of one column; products of two they do not."""
 HARMLESS = (TAILS,)
 """What does not make claims of change false."""
 ENGINE = (OUTLIERS, ROWS)
@@ -56,4 +58,6 @@ def _kinds(result: ContextGraphs) -> tuple[str, ...]:
         return ENGINE
     if result.settings.test in MODEL_FREE:
         return (ROWS,)
+    if result.settings.test in CURVED:
+        return tuple(kind for kind in KINDS if kind != CURVES)
     return KINDS
