@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
+from causalcontext.score import explore
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential, student_t5
 
@@ -164,6 +165,20 @@ def test_ctrl_c_keeps_the_best_so_far():
     with pytest.raises(cc.InterruptedSearch) as caught:
         cc.discover(model_table(200, 2), "R", method="score-ac", search="order", progress=stop)
     assert caught.value.result.evidence.starts == 2
+    assert not caught.value.result.complete
+
+
+@pytest.mark.parametrize("stage", ["_ranked", "looks_curved"])
+def test_ctrl_c_after_straight_lines_keeps_their_model(stage, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    table = model_table(200, 2)
+    straight = cc.discover(table, "R", method="score-ac", transform="none", curves="never")
+    monkeypatch.setattr(explore, stage, stop)
+    with pytest.raises(cc.InterruptedSearch) as caught:
+        cc.discover(table, "R", method="score-ac")
+    assert dict(caught.value.result.graphs) == dict(straight.graphs)
     assert not caught.value.result.complete
 
 

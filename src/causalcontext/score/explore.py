@@ -6,7 +6,7 @@ changes with the context is a bend in x, and no single curve would be told from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,15 @@ def explore(data: Dataset, setup: Setup, links: Links, options: ScoreOptions,
     if options.transform == "ranks":
         return _in_one_scale(_ranked(data, links), options, effort), "ranks"
     straight = _straight(setup, options, effort)
+    try:
+        return _improved(data, straight, links, effort)
+    except KeyboardInterrupt:  # the model of straight lines is there, and is kept
+        return replace(straight, found=replace(straight.found, complete=False, interrupted=True)), "none"
+
+
+def _improved(data: Dataset, straight: Explored, links: Links, effort: Effort) -> tuple[Explored, str]:
+    """Normal scores and curves, where they pay."""
+    setup, options = straight.workshop.setup, straight.workshop.options
     if options.transform == "auto" and not straight.found.interrupted and not effort.clock.late:
         ranked, charge = _ranked(data, links), _charge(setup, options)
         if _have_a_chance(ranked, options, straight.found.best, charge):
