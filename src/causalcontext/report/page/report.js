@@ -111,7 +111,7 @@
   function drawGraph() {
     const width = data.width * EM, height = data.height * EM;
     const stage = byId("stage"), focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
-    const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.75)); // smaller text could not be read; the stage scrolls
+    const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.85)); // smaller text could not be read; the stage scrolls
     const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit * state.zoom, height: height * fit * state.zoom });
     const lit = litPairs(), shown = strokes().filter((stroke) => !stroke.ghost || byId("ghosts").checked);
     for (const stroke of shown) svg.append(drawEdge(stroke, lit.has(stroke.pair)));
