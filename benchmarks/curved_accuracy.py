@@ -2,9 +2,11 @@
 
     python benchmarks/curved_accuracy.py --models 40
     python benchmarks/curved_accuracy.py --cells curved-500 --models 10 --methods score-ac pc-ac
+    python benchmarks/curved_accuracy.py --cells linear-500 curved-500 curved-2000 --methods pc-ac pc-ac:basis
 
-Cells are a design and a number of rows. Every entry has: TPR / FPR of system pairs over all context graphs; the same of
-pairs with R; directions right / wrong among the links found; the same at R; false changes per model.
+Cells are a design and a number of rows; `pc-ac:basis` is a method and its test. Every entry has: TPR / FPR of system
+pairs over all context graphs; the same of pairs with R; directions right / wrong among the links found; the same at R;
+false changes per model.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ def _row(cell: str, method: str, options: argparse.Namespace) -> list[str]:
         table = model.sample(int(size), np.random.default_rng([seed, int(size)]))
         start = time.process_time()
         try:
-            result = cc.discover(table, "R", method=method)
+            searched, _, test = method.partition(":")
+            result = cc.discover(table, "R", method=searched, test=test or "auto")
         except CausalContextError as error:
             print(f"{cell}, {method}, seed {seed}: {error}")
             return []
