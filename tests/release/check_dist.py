@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,16 @@ def check_contents(wheel: Path, source: Path) -> None:
     assert any(name.endswith("/tests/naive.py") for name in packed), "the source lacks the tests"
     for name in (*inside, *packed):
         assert not any(part in name for part in FOREIGN), f"{name} does not belong there"
+
+
+def find_python(version: str) -> str | None:
+    """A Python of this version that runs: a command may be pyenv's, and stand for one that is not switched on."""
+    name, pyenv = f"python{version}", Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = [shutil.which(name), *map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/{name}")))]
+    for python in found:
+        if python and subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True).returncode == 0:
+            return python
+    return None
 
 
 def check_wheel(wheel: Path, python: str, lowest: bool) -> str:
@@ -79,7 +90,7 @@ def main() -> None:
     check_contents(wheel.resolve(), source)
     print(f"{wheel.name} and {source.name} hold what they should")
     for version in [chosen.only] if chosen.only else VERSIONS:
-        python = shutil.which(f"python{version}")
+        python = find_python(version)
         if python is None:
             print(f"Python {version} is not here")
             continue
