@@ -10,6 +10,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext import progress
+from causalcontext.diagnostics import second_opinion
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.watched import joined
 from causalcontext.progress import Watch, nobody
@@ -135,3 +136,19 @@ def test_parts_are_joined_in_order() -> None:
     labelled = Outcomes(*np.zeros((3, 1)), np.zeros(1, int), np.zeros(1, np.int8), np.ones(1, np.int8))
     assert joined([*parts, labelled]).label.tolist() == [0, 0, 0, 1]
     assert len(joined([]).p) == 0
+
+
+def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, monkeypatch):
+    def never(*_):
+        raise AssertionError("a second engine was asked")
+
+    def stop(size, done, total):
+        if size == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(second_opinion, "_run", never)
+    with pytest.raises(cc.InterruptedSearch) as caught:
+        cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, progress=stop)
+    caught.value.result.save(tmp_path / "r.json")
+    assert not cc.load(tmp_path / "r.json").complete
+    assert caught.value.result.second_opinion == "score-ac was not asked: the search was cut short"

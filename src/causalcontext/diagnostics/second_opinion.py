@@ -30,6 +30,8 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
     other = "score-ac" if result.evidence is None else "pc-ac"
     if result.rows is None or result.prepared is None:
         return "a result without rows cannot be compared with another engine"
+    if not result.complete:
+        return f"{other} was not asked: the search was cut short"
     if len(result.cells.positions) != 1 or result.cells.source is not None or result.union.kind is not Kind.PATTERN:
         return f"{other} cannot be asked about such a context or graph"
     if result.settings.missing == "testwise" or len(result.names) > MOST_VARIABLES:
