@@ -115,7 +115,9 @@ def test_results_are_explained_saved_and_compared(tmp_path):
     assert "its links follow from missing edges" in result.explain("Y", "W > 0.3")
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result
-    assert result.changes("<= 0.3", "> 0.3")["claimed"].tolist() == [True]
+    (change,) = result.changes("<= 0.3", "> 0.3").itertuples()
+    assert (change.status, change.q < 1e-6) == ("candidate", True)
+    assert change.doubt == "score-ac cannot be asked about such a context or graph"
     assert not result.diagnose().about("deterministic context")
     assert [f.evidence["cause"] for f in result.diagnose().about("missing edge")] == ["mechanism"]
 

@@ -1,9 +1,5 @@
 """Every numeric threshold that decides what counts as nothing, and how many rows are too few; each stands here once."""
 
-TIED = 1e-9
-"""Evidence that differs by no more than this share is the same: of sets with tied p-values the first one counts.
-
-Copies of a column make such sets, and rounding must not choose between them: it depends on the hardware."""
 COLLINEAR_BELOW = 1e-10
 """A residual variance below this share of the variable's own variance counts as zero."""
 CONSTANT_BELOW = 1e-14

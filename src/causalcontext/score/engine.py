@@ -102,7 +102,7 @@ _DANGERS = {
 def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tuple[str, ...]:
     setup, found = explored.workshop.setup, explored.found
     names = [data.names[i] for i in setup.position]
-    notes = [*_undeclared(data, setup), *_sentences(findings, names, setup.contexts > 1)]
+    notes = [*_undeclared(data, setup), *_counts(data), *_sentences(findings, names, setup.contexts > 1)]
     need = CURVES_COST * np.log(setup.total)
     if 0.5 * need < explored.doubt < 2.0 * need:
         taken = "curved mechanisms were taken" if explored.curved else "straight lines were kept"
@@ -128,6 +128,16 @@ def _undeclared(data: Dataset, setup: Setup) -> list[str]:
     shown = ", ".join(sorted(found)[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     return [f"{shown}: few whole numbers; if they count something, pass kinds={{{sorted(found)[0]!r}: 'count'}}, since "
             "directions of their links depend on it"]  # fmt: skip
+
+
+def _counts(data: Dataset) -> list[str]:
+    """A note on counts: whether a link points to them or away is hardly seen by the score."""
+    found = [data.names[i] for i in data.system if data.kinds[i] is Kind.COUNT]
+    if not found:
+        return []
+    shown = ", ".join(sorted(found)[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    return [f"{shown}: links at counts are found, but do not trust their directions without other evidence; if you "
+            "know them, pass knowledge=cc.Knowledge(tiers=...)"]  # fmt: skip
 
 
 def _sentences(findings: Sequence[Misfit], names: Sequence[str], context: bool) -> list[str]:
