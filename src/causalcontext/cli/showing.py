@@ -29,7 +29,6 @@ FORMATS: dict[str, Callable[[Graph], str]] = {
     "graphml": export.to_graphml,
     "tetrad": export.to_tetrad,
 }
-UNION = "union"
 
 
 def explain_file(file: Path, x: str, y: str, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Tail probabilities for compiled code, to about ten digits; scipy's own cannot be called from cached kernels."""
+"""Tail probabilities (to about ten digits) and logistic functions for compiled code, which cannot call scipy's."""
 
 from __future__ import annotations
 
@@ -123,3 +123,17 @@ def _gamma_fraction(a: float, x: float) -> float:
         if abs(c * d - 1.0) < _PRECISION:
             break
     return value
+
+
+@inner
+def logistic(value: float) -> float:
+    """1 / (1 + exp(-value))."""
+    if value >= 0.0:
+        return 1.0 / (1.0 + math.exp(-value))
+    return math.exp(value) / (1.0 + math.exp(value))
+
+
+@inner
+def softplus(value: float) -> float:
+    """log(1 + exp(value))."""
+    return max(value, 0.0) + math.log1p(math.exp(-abs(value)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.explain import explain
+from causalcontext.results.explain_scores import head_of, told_by_score
 from causalcontext.results.lagged import LaggedGraphs, SlopeRow
-from causalcontext.results.log import Decision
+
+UNSCORED = "no link between them could be scored in the order of the present that was found"
 
 
 def explain_lagged(result: LaggedGraphs, x: str, y: str) -> str:
@@ -42,21 +42,13 @@ def reading(result: LaggedGraphs, name: str) -> str:
 def _sentence(result: LaggedGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
     value = result.contexts[r]
     slot = evidence.slot(result.position(x), result.position(y))
-    mark = result.graphs[value].mark(x, y)
-    lead = "" if result.context is None else f" in {value}"
-    head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
-    decision = Decision(int(evidence.decision[r, slot]))
-    if decision is Decision.REQUIRED:
-        return f"{head}: the link is required by your knowledge."
-    if decision is Decision.FORBIDDEN:
-        return f"{head}: your knowledge rules the link out."
-    difference = float(evidence.difference[r, slot])
-    if np.isnan(difference):
-        return f"{head}: no link between them could be scored in the order of the present that was found."
+    mark, head = head_of(result, x, y, r)
+    by_score, is_all = told_by_score(evidence, slot, r, mark, UNSCORED)
+    if is_all:
+        return f"{head}: {by_score}."
     effect = result.names[int(evidence.effect[r, slot])]
-    verb = "raises" if mark else "would lower" if difference < 0 else "would change"
     told = [
-        f"the link {verb} the score by {abs(difference):.1f}",
+        by_score,
         *_slope(result, x, y, value, effect),
         _model(result, evidence, effect),
     ]

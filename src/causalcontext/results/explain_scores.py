@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from causalcontext.results.contexts import ContextGraphs
@@ -11,6 +9,7 @@ from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import Decision
 
 TIE = 0.05
+UNSCORED = "a link in the direction that the other links allow is ruled out by your knowledge"
 FOLLOWED = 30.0
 """Margins of directions are not followed further than this."""
 
@@ -18,24 +17,36 @@ FOLLOWED = 30.0
 def explain_scores(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str) -> str:
     """The story of a pair: one sentence per context."""
     slot = evidence.slot(result.position(x), result.position(y))
-    return "\n".join(_sentence(result, evidence, x, y, slot, r, value) for r, value in enumerate(result.contexts))
+    return "\n".join(_sentence(result, evidence, x, y, slot, r) for r in range(len(result.contexts)))
 
 
-def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, slot: int, r: int, value: Any) -> str:
-    mark = result.graphs[value].mark(x, y)
-    lead = "" if result.context is None else f" in {value}"
-    head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+def head_of(result: ContextGraphs, x: str, y: str, r: int) -> tuple[str, str]:
+    """The mark of a pair in a context, and how its sentence begins."""
+    mark = result.graphs[result.contexts[r]].mark(x, y)
+    lead = "" if result.context is None else f" in {result.contexts[r]}"
+    return mark, f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+
+
+def told_by_score(evidence: ScoreEvidence, slot: int, r: int, mark: str, unscored: str) -> tuple[str, bool]:
+    """What knowledge or the score says about a pair, and whether that is all; `unscored` where there is no score."""
     decision = Decision(int(evidence.decision[r, slot]))
     if decision is Decision.REQUIRED:
-        return f"{head}: the link is required by your knowledge."
+        return "the link is required by your knowledge", True
     if decision is Decision.FORBIDDEN:
-        return f"{head}: your knowledge rules the link out."
+        return "your knowledge rules the link out", True
     difference = float(evidence.difference[r, slot])
     if np.isnan(difference):
-        return f"{head}: a link in the direction that the other links allow is ruled out by your knowledge."
-    effect = int(evidence.effect[r, slot])
+        return unscored, True
     verb = "raises" if mark else "would lower" if difference < 0 else "would change"
-    words = f"{head}: the link {verb} the score by {abs(difference):.1f}; {_model(result, evidence, effect, r)}"
+    return f"the link {verb} the score by {abs(difference):.1f}", False
+
+
+def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, slot: int, r: int) -> str:
+    mark, head = head_of(result, x, y, r)
+    told, is_all = told_by_score(evidence, slot, r, mark, UNSCORED)
+    if is_all:
+        return f"{head}: {told}."
+    words = f"{head}: {told}; {_model(result, evidence, int(evidence.effect[r, slot]), r)}"
     return words + _shape(evidence, result, x, y, r, mark) + _direction(evidence, slot, r, mark) + "."
 
 

@@ -29,6 +29,7 @@ from causalcontext.score.setup import Setup, set_up
 SAME_SCORE = 1e-3
 """Models whose scores differ by less count as equally good."""
 MOST_LEVELS = 20
+MOST_NAMED = 5
 """The most levels of a categorical or ordered column."""
 
 
@@ -125,9 +126,8 @@ def _undeclared(data: Dataset, setup: Setup) -> list[str]:
             found.append(data.names[setup.position[j]])
     if not found:
         return []
-    shown = ", ".join(sorted(found)[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    return [f"{shown}: few whole numbers; if they count something, pass kinds={{{sorted(found)[0]!r}: 'count'}}, since "
-            "directions of their links depend on it"]  # fmt: skip
+    return [f"{_some(found)}: few whole numbers; if they count something, pass "
+            f"kinds={{{sorted(found)[0]!r}: 'count'}}, since directions of their links depend on it"]  # fmt: skip
 
 
 def _counts(data: Dataset) -> list[str]:
@@ -135,18 +135,22 @@ def _counts(data: Dataset) -> list[str]:
     found = [data.names[i] for i in data.system if data.kinds[i] is Kind.COUNT]
     if not found:
         return []
-    shown = ", ".join(sorted(found)[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    return [f"{shown}: links at counts are found, but do not trust their directions without other evidence; if you "
-            "know them, pass knowledge=cc.Knowledge(tiers=...)"]  # fmt: skip
+    return [f"{_some(found)}: links at counts are found, but do not trust their directions without other evidence; if "
+            "you know them, pass knowledge=cc.Knowledge(tiers=...)"]  # fmt: skip
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(sorted(names)[:MOST_NAMED]) + more
 
 
 def _sentences(findings: Sequence[Misfit], names: Sequence[str], context: bool) -> list[str]:
     """One warning for every kind of finding."""
     sentences = []
     for kind, (what, danger) in _DANGERS.items():
-        listed = sorted(names[finding.variable] for finding in findings if finding.kind == kind)
+        listed = [names[finding.variable] for finding in findings if finding.kind == kind]
         if listed:
-            shown = ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
             end = danger if context else "some edges may be false, missing or wrongly directed"
-            sentences.append(f"{what.format(shown)}: {end}")
+            sentences.append(f"{what.format(_some(listed))}: {end}")
     return sentences

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from causalcontext.graphs.ends import End, Ends, Kind
+from causalcontext.graphs.ends import Ends, Kind
 from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triples
-from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Place, Proposal
-from causalcontext.search.rules import ONCE, Turn, doubts, proposals, rule_groups
+from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Place
+from causalcontext.search.rules import ONCE, doubts, proposals, rule_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +51,3 @@ def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) 
         pass
     broken = doubts(kind, family) if across else ()
     return Oriented(family.ends(), family.origins, tuple(sorted(family.doubts.union(broken))))
-
-
-def close_under_meek(adjacency: Bools, arrows: Bools) -> Ends:
-    """The ends that follow from some arrows alone, shape (N, N); the rest stays undirected."""
-    family = GraphFamily(adjacency[None], Evidence([Triples(frozenset(), frozenset())]))
-    family.apply(
-        ("score", Proposal(0, cause, effect, End.ARROW, (), 0)) for cause, effect in np.argwhere(arrows).tolist()
-    )
-    rules = rule_groups(Kind.PATTERN, with_contexts=False)[Turn.CONSEQUENCES]
-    while family.apply(proposals(rules, family)):
-        pass
-    ends: Ends = family.ends()[0]
-    return ends

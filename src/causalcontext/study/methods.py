@@ -64,7 +64,6 @@ METHODS: Mapping[str, Method] = {
 }
 """A new method is one function and one line here."""
 
-UNION_ONLY = ("pc-p", "published pc-p", "fci", "fci-p", "cd-nod")
 WITHOUT_KNOWLEDGE = ("fci", "fci-p", "fci-m", "cd-nod")
 """Methods that cannot be told about links; they run once per table, without knowledge."""
 WITHOUT_TESTS = ("score-ac",)

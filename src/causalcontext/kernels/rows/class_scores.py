@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.calls import Call, pointer_to
 from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.special import logistic, softplus
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -257,9 +258,9 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
         level = codes[row]
         above = slopes[level] - predictor[row] if level < free else math.inf
         below = slopes[level - 1] - predictor[row] if level > 0 else -math.inf
-        left_above, left_below = _logistic(-above), _logistic(below)
+        left_above, left_below = logistic(-above), logistic(below)
         odds = 1.0 / math.expm1(above - below) if 0 < level < free else 0.0
-        total += -_softplus(-above) - _softplus(below) - math.log1p(odds)
+        total += -softplus(-above) - softplus(below) - math.log1p(odds)
         up, down, both = left_above + odds, -left_below - odds, odds * (1.0 + odds)
         bend_up = left_above * (1.0 - left_above) + both if level < free else 0.0
         bend_down = left_below * (1.0 - left_below) + both if level > 0 else 0.0
@@ -286,19 +287,6 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
                 value += bend[row] * design[a, row] * design[b, row]
             curvature[free + a - 1, free + b - 1] = value
     return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _logistic(value: float) -> float:
-    if value >= 0.0:
-        return 1.0 / (1.0 + math.exp(-value))
-    return math.exp(value) / (1.0 + math.exp(value))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _softplus(value: float) -> float:
-    """log(1 + exp(value))."""
-    return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -12,6 +12,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.special import logistic, softplus
 
 
 @njit(cache=True, nogil=True)
@@ -73,9 +74,9 @@ def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
             predictor += slopes[free + a - 1] * design[row, a]
         above = slopes[level] - predictor if level < free else math.inf
         below = slopes[level - 1] - predictor if level > 0 else -math.inf
-        left_above, left_below = _logistic(-above), _logistic(below)
+        left_above, left_below = logistic(-above), logistic(below)
         odds = 1.0 / math.expm1(above - below) if level > 0 and level < free else 0.0
-        total += -_softplus(-above) - _softplus(below) - math.log1p(odds)
+        total += -softplus(-above) - softplus(below) - math.log1p(odds)
         up, down, both = left_above + odds, -left_below - odds, odds * (1.0 + odds)
         bend_up = left_above * (1.0 - left_above) + both
         bend_down = left_below * (1.0 - left_below) + both
@@ -122,19 +123,6 @@ def poisson_pass(design: Floats, counts: Ints, slopes: Floats, gradient: Floats,
                 hessian[a, b] += mean * design[row, a] * design[row, b]
     _mirror(hessian)
     return total
-
-
-@inner
-def _logistic(value: float) -> float:
-    if value >= 0.0:
-        return 1.0 / (1.0 + math.exp(-value))
-    return math.exp(value) / (1.0 + math.exp(value))
-
-
-@inner
-def _softplus(value: float) -> float:
-    """log(1 + exp(value))."""
-    return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
 
 
 @inner
