@@ -25,7 +25,7 @@ ROWS = (200, 500, 2000)
 def arrows(seed: int, rows: int) -> Counter[tuple[str, bool]]:
     """Right and wrong arrows of one table by rule."""
     model = draw_model(Design(("linear",)), seed)
-    result = cc.discover(model.sample(rows, np.random.default_rng([seed, rows])), "R")
+    result = cc.discover(model.sample(rows, np.random.default_rng([seed, rows])), "R", method="pc-ac")
     found = directed(np.stack([result.graphs[value].ends for value in result.contexts]))
     names = ["R" if node == model.context else f"V{node}" for node in range(model.design.nodes)]
     place = np.array([names.index(name) for name in result.names])
