@@ -51,7 +51,7 @@ class Entry(NamedTuple):
     scope : Scope
     turn : Turn
     propose : function or None
-        The ends that the rule asks for; None for ends that are drawn and not proposed.
+        The ends that the rule asks for; None for ends that are drawn and not proposed, or by earlier versions.
     rests_on : str
         What is in doubt if the rule contradicts what is settled.
     words : str
@@ -87,7 +87,7 @@ RULES = (
           "{effect} was made out of {cause}"),
     Entry("collider", Scope.WITHIN, Turn.COLLIDERS, within.collider, A_TEST,
           "{via} and {cause} are separated{set}, not given {effect}: a collider"),
-    Entry("A1", Scope.ACROSS, Turn.ANCESTRY, across.ancestor_of_context, ACYCLICITY,
+    Entry("A1", Scope.ACROSS, Turn.ANCESTRY, None, ACYCLICITY,  # follows from others; saved results may name it
           "{system} is a known {kin} of {via}"),
     Entry("A2", Scope.ACROSS, Turn.ANCESTRY, across.from_ancestor_to_descendant, ACYCLICITY,
           "{cause} is a known ancestor of {via} and {effect} a known descendant"),
