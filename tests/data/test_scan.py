@@ -1,5 +1,6 @@
 """Tables that are read once, in batches: the same numbers as in memory, whatever the batches, files and partitions."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,13 @@ import pytest
 import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.data import streams
-from causalcontext.data.accumulate import Accumulator, row_hashes
+from causalcontext.data.accumulate import Accumulator
+from causalcontext.data.record_batches import Columns
+from causalcontext.data.sample import row_hashes
 from causalcontext.data.scan import columns_of, finished
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
+from causalcontext.kernels.rows.batches import copy_rows
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
@@ -75,6 +79,75 @@ def test_a_scan_is_the_survey_of_the_table(context, cut, parts):
     scale = np.sqrt(np.diagonal(theirs.scatter, axis1=1, axis2=2))
     assert np.max(np.abs(mine.scatter - theirs.scatter) / scale[:, :, None] / scale[:, None, :]) < 1e-12
     assert (np.abs(mine.mean - theirs.mean) <= 1e-13 * scale + 1e-15 * np.abs(theirs.mean)).all()
+
+
+def exact_scatter(values):
+    """Centred cross products in whole numbers: what is left of rounding is that of the last step."""
+    rows = [[Fraction(value) for value in row] for row in values.tolist()]
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    away = [[value - mean for value, mean in zip(row, means, strict=True)] for row in rows]
+    columns = list(zip(*away, strict=True))
+    return np.array([[float(sum(a * b for a, b in zip(x, y, strict=True))) for y in columns] for x in columns])
+
+
+@pytest.mark.parametrize("cut", [[900], [1, 70], [64], [299, 2, 150]])
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("order", ["random", "sorted", "reversed"])
+def test_means_far_from_0_cost_no_digits(cut, parts, order):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((900, 3))
+    x[:, 1] -= 0.9 * x[:, 0]
+    x = x * [1.0, 1e-3, 50.0] + [1e8, -1e5, 5e9]
+    dry = rng.random(900) < 0.3
+    if order != "random":
+        rows = np.argsort(x[:, 0])
+        x, dry = (x[rows], dry[rows]) if order == "sorted" else (x[rows[::-1]], dry[rows[::-1]])
+    table = pd.DataFrame(x, columns=list("ABC")).assign(R=np.where(dry, "dry", "wet"))
+    found = in_batches(table, cut, "R", parts=parts).survey.moments
+    for cell, chosen in enumerate((dry, ~dry)):
+        twin = exact_scatter(x[chosen])
+        scale = np.sqrt(np.diag(twin))
+        assert np.abs((found.scatter[cell] - twin) / scale / scale[:, None]).max() < 1e-12
+
+
+def test_kernels_see_columns_where_they_lie():
+    arrays = {"A": pa.array([0.0, 1.0, 2.0, 3.0]), "B": pa.array([1, 2, None, 4], pa.int16()),
+              "C": pa.array([1.5, None, 2.5, 3.5]), "D": pa.array([7.0, 8.0, 9.0, 6.0], pa.float32())}  # fmt: skip
+    batch = pa.record_batch(arrays).slice(1, 3)
+    kept = np.empty((4, 3))
+    columns = Columns(batch, ["D", "C", "A", "B"])
+    copy_rows(columns.addresses, np.arange(3), 3, kept)
+    expected = [[8.0, 9.0, 6.0], [np.nan, 2.5, 3.5], [1.0, 2.0, 3.0], [2.0, np.nan, 4.0]]
+    np.testing.assert_array_equal(kept, expected)
+
+
+@pytest.mark.parametrize("context", [
+    pa.array([3, -1, 3, None, 3]), pa.array([2**63 + 5, 7, 2**63 + 5, None, 7], pa.uint64()),
+    pa.array([True, False, None, True, True]), pa.array(["b", None, "a", "b", "b"]),
+    pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 2, 1], pa.int8()), pa.array(["a", None, "c", "unused"])),
+])  # fmt: skip
+def test_cells_are_the_values_that_occur(context):
+    found = Accumulator(("A",), ("R",), 5)
+    batch = pa.record_batch({"A": [1.0, 2.0, 3.0, 4.0, 5.0], "R": context})
+    found.add(batch.slice(0, 2), 0)
+    found.add(batch.slice(2, 3), 2)
+    values = context.to_pylist()
+    assert {cell[0] for cell in found.cells} == set(values) - {None}
+    assert found.missing_context == values.count(None)
+    cells = [*found.cells]
+    assert [None if code < 0 else cells[code][0] for code in found.sample.in_order()[1].tolist()] == values
+
+
+@pytest.mark.parametrize("rows", [400, 1200, 3000])
+def test_rows_that_are_expected_change_nothing(rows):
+    values = np.random.default_rng(1).standard_normal((rows, 2))
+    batch = pa.record_batch({"A": values[:, 0], "B": values[:, 1]})
+    plain, told = Accumulator(("A", "B"), (), 500), Accumulator(("A", "B"), (), 500)
+    told.sample.expect(rows)
+    for begin in range(0, rows, 300):
+        for found in (plain, told):
+            found.add(batch.slice(begin, 300), begin)
+    assert np.array_equal(plain.sample.in_order()[0], told.sample.in_order()[0])
 
 
 def test_the_sample_is_the_same_whatever_the_parts():
@@ -145,6 +218,18 @@ def test_lazy_tables_and_readers():
         result = cc.discover(source, "R", **TEST)
         assert dict(result.graphs) == dict(inside.graphs)
         assert result.data.fingerprint == inside.data.fingerprint
+
+
+def test_a_relation_of_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    table = make_table()
+    with duckdb.connect() as connection:
+        result = cc.discover(connection.from_df(table), "R", **TEST)
+        some = cc.scan(connection.from_df(table).filter("A > 1000"), "R")
+    inside = cc.discover(table, "R", **TEST)
+    assert dict(result.graphs) == dict(inside.graphs)
+    assert result.data.fingerprint == inside.data.fingerprint
+    assert some.rows == int((table["A"] > 1000).sum())
 
 
 def test_a_lazy_table_with_text_is_collected():

@@ -211,6 +211,8 @@ def _watched(progress: bool | Watch) -> Iterator[Watch]:
 
 def _accumulated(stream: Stream, columns: Columns, sample: int, watch: Watch) -> Accumulator:
     found = Accumulator(columns.system, columns.contexts, sample)
+    if stream.rows is not None:
+        found.sample.expect(stream.rows)
     enough = rows_per_batch(columns.names) // 2
     for batch, done in gathered(stream.batches(columns.names), enough):
         found.add(batch, found.rows)
@@ -225,7 +227,7 @@ def finished(found: Accumulator, columns: Columns, source: str) -> Scan:
     levels, contexts, order = _contexts(found, columns)
     place = np.full(len(found.cells) + 1, -1, dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    values, codes = found.sampled()
+    values, codes = found.sample.in_order()
     codes, system = place[codes], iter(values)
     levels_of_cell = np.array([*contexts.cells, (-1,) * len(columns.places)], dtype=np.int32)
     data = Dataset(
