@@ -219,13 +219,6 @@ def test_graphs_of_fci_ac_answer_where_their_marks_allow_it():
     assert found.loc[~found["identified"], "note"].str.startswith("not identified, because of").all()
 
 
-def test_a_search_with_lags_says_that_it_is_not_yet_there():
-    found = cc.discover(cc.examples.land_surface(300, seed=1), context="regime", lags=1, method="score-ac")
-    for ask in (found.mechanisms, found.effects, lambda: found.effects(samples=20)):
-        with pytest.raises(cc.CausalContextError, match="not yet: effects of a search with lags"):
-            ask()
-
-
 @pytest.mark.parametrize(
     ("ask", "words"),
     [

@@ -53,7 +53,7 @@ def score_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     about = SeriesFacts(reader.names, options.lags, series.covariate_names, reader.reads(), table.counts,
                         tuple(reader.slopes(data.values)), rise)  # fmt: skip
     halves = Halves(problem, reader.names, reader.place, reader.covariates, score.starts or STARTS)
-    return replace(_result(data, series, table, settings, about, reader, facts), resample=halves)
+    return replace(_result(data, series, table, settings, about, reader, facts), resample=halves, table=table)
 
 
 def check_series(data: Dataset, options: SeriesOptions) -> None:
