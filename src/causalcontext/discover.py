@@ -24,6 +24,7 @@ from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.methods.registry import run_method
+from causalcontext.methods.score_ac import ONE_CONTEXT
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.options import SCORE_METHODS, Keywords, Options, made, takes
 from causalcontext.progress import Advance, watching
@@ -161,7 +162,7 @@ def discover(
     if advance.over and not outcome.complete:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     sampled = scanned is not None and not scanned.whole
-    notes = (device_note, scanned.note() if scanned is not None else "")
+    notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
     result = _result(task, outcome, sampled, tuple(note for note in notes if note))
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
@@ -239,21 +240,20 @@ def _scanned(table: Any, context: Any, options: Options, progress: bool) -> Scan
         raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
     if options.missing == "testwise":
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
-    if options.transform == "ranks":
+    if _ranked(options):
         raise NotYetError('not yet: transform="ranks" needs the table in memory')
-    if options.method in SCORE_METHODS:
-        raise NotYetError(f"not yet: method {options.method!r} needs the table in memory; use pc-ac, pc-m, pc-p, "
-                          "pc-b or fci-ac")  # fmt: skip
     if isinstance(table, Scan):
         _check_context(table, context)
         return table
+    several = context is not None and not isinstance(context, str) and len(context) > 1
+    if several and options.method == "score-ac":
+        raise NotYetError(ONE_CONTEXT)
     return scan(table, context, kinds=options.kinds, progress=progress)
 
 
 def _scanned_lazily(table: Any, context: Any, options: Options) -> Scan | None:
     """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
-    whole = options.missing == "testwise" or options.transform == "ranks" or options.method in SCORE_METHODS
-    if whole or isinstance(context, Indicator):
+    if options.missing == "testwise" or _ranked(options) or isinstance(context, Indicator):
         return None
     try:
         return scan(table, context, kinds=options.kinds)

@@ -210,6 +210,27 @@ def test_a_sampled_result_says_what_rests_on_what(files, tmp_path):
     assert cc.load(tmp_path / "result.json").notes == result.notes
 
 
+@pytest.mark.parametrize("method", ["score-ac", "auto"])
+def test_a_score_rests_on_the_sample(files, method):
+    table = make_table()
+    found = cc.scan(files["file"], "R", sample=800, columns=["A", "B", "C", "R"])
+    kept = np.sort(np.argsort(row_hashes(np.arange(3000)))[:800])
+    inside = cc.discover(table[["A", "B", "R", "C"]].iloc[kept], "R", method=method)
+    result = cc.discover(found, method=method)
+    assert dict(result.graphs) == dict(inside.graphs)
+    assert result.settings.method == "score-ac"
+    assert "rest on a random sample of 800 rows" in result.notes[-1]
+    assert sum(result.data.rows) == 3000
+    assert not result.mechanisms().empty
+
+
+def test_a_score_of_a_rare_context_is_refused():
+    table = make_table(3000)
+    table["R"] = np.where(np.arange(3000) < 12, "rare", "usual")
+    with pytest.raises(cc.DataError, match="larger sample="):
+        cc.discover(cc.scan(bad(table), "R", sample=300), method="score-ac")
+
+
 def test_lazy_tables_and_readers():
     polars = pytest.importorskip("polars")
     table = make_table()
@@ -241,9 +262,11 @@ def test_a_lazy_table_with_text_is_collected():
 def test_a_large_file_is_read_in_batches(files, monkeypatch):
     monkeypatch.setattr(streams, "LARGE_FILE", 1)
     assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
-    for options, words in (({"missing": "testwise"}, "listwise"), ({"method": "score-ac"}, "in memory")):
+    refused = [("R", {"missing": "testwise"}, "listwise"), (["R", "E"], {"method": "score-ac"}, "one context"),
+               ("R", {"transform": "ranks", "method": "pc-ac"}, "in memory")]  # fmt: skip
+    for context, options, words in refused:
         with pytest.raises(cc.CausalContextError, match=words):
-            cc.discover(files["file"], "R", **options)
+            cc.discover(files["file"], context, **options)
 
 
 def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):

@@ -59,13 +59,17 @@ class Scan:
         """Whether the sample is the whole table."""
         return self.data.n_rows == self.rows
 
-    def note(self) -> str:
+    def note(self, scored: bool = False) -> str:
         """What rests on all rows, and what on the sample; empty where there is no difference."""
         if self.whole:
             return ""
+        sample = f"a random sample of {self.data.n_rows:,} rows"
+        if scored:
+            return (f"{self.source} was read once: the model of score-ac, its edges, directions and scores rest on "
+                    f"{sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip
         return (f"{self.source} was read once: what rests on moments (partial-correlation, fisher-z, context-change, "
-                f"effects) uses all {self.rows:,} rows, any other test and the support check a random sample of "
-                f"{self.data.n_rows:,} rows; tests() has the rows of every decision in n")  # fmt: skip
+                f"effects) uses all {self.rows:,} rows, any other test and the support check {sample}; tests() has "
+                "the rows of every decision in n")  # fmt: skip
 
     def __repr__(self) -> str:
         named = f", context {self.data.context_name}" if self.data.contexts.positions else ""
