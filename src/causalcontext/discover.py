@@ -23,18 +23,21 @@ from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
+from causalcontext.methods.auto import MethodChoice, choose_by_call
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.score_ac import ONE_CONTEXT
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.options import SCORE_METHODS, Keywords, Options, made, takes
+from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, watching
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
 from causalcontext.timeseries.run import score_series, series_settings
 from causalcontext.version import __version__
 
-LAGGED_METHODS = ("score-ac", "auto")
+SCORE_METHODS = ("score-ac", "auto")
+"""Those that search by scores, or may."""
 
 
 @takes(Options)
@@ -150,23 +153,35 @@ def discover(
         return _discover_lagged(_in_memory(table), context, chosen, names)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
+    chosen, reason = _resolved(chosen, context)
     scanned = _scanned(table, context, chosen, progress is True)
     data = _read(_in_memory(table), context, chosen, names) if scanned is None else scanned.data
     settings = _settings(chosen, test.name, context)
     links = _links(settings.knowledge, data)
     data, survey, prepared = prepare(data, test, chosen.missing, None if scanned is None else scanned.survey)
     with watching(progress, chosen.time_limit) as advance:
-        task = Task(prepared, data, survey, links, settings, chosen.score, chosen.threads, advance,
+        task = Task(prepared, data, survey, links, settings, _score(chosen), chosen.threads, advance,
                     Support(data, settings.alpha), device)  # fmt: skip
         outcome = run_method(chosen.method, task)
     if advance.over and not outcome.complete:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     sampled = scanned is not None and not scanned.whole
     notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
+    outcome = replace(outcome, notes=(*reason, *outcome.notes))
     result = _result(task, outcome, sampled, tuple(note for note in notes if note))
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
+
+
+def _resolved(options: Options, context: Any) -> tuple[Options, tuple[str, ...]]:
+    """The options with the method that the call itself decides on, if any, and why."""
+    if options.method != "auto":
+        return options, ()
+    choice = choose_by_call(options.named_for_tests)
+    if choice is None and isinstance(context, Indicator):
+        choice = MethodChoice("pc-ac", "the context is made out of a column")
+    return (options, ()) if choice is None else (replace(options, method=choice.method), (choice.reason,))
 
 
 def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> LaggedGraphs:
@@ -177,7 +192,7 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
         raise NotYetError("not yet: lags with a table that is larger than memory; read a part of it first")
     if isinstance(context, Indicator):
         raise NotYetError("not yet: lags with a context made out of a column; make the column first")
-    if options.method not in LAGGED_METHODS:
+    if options.method not in SCORE_METHODS:
         raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac'")
     taken = [name for name in (series.time, series.units) if name is not None]
     for name in taken:
@@ -188,8 +203,8 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
     data = with_cycles(data, series.cycles, columns)
     settings = replace(_settings(options, "none", context), method="score-ac", series=series_settings(series))
     found = score_series(data, columns, series, options.score, settings)
-    reason = ("method 'auto' chose score-ac: all columns are continuous, and it is the method that knows lags",)
-    return replace(found, notes=reason + found.notes) if options.method == "auto" else found
+    reason = MethodChoice("score-ac", "it is the method that knows lags").reason
+    return replace(found, notes=(reason, *found.notes)) if options.method == "auto" else found
 
 
 def _settings(options: Options, test: str, context: object) -> Settings:
@@ -198,7 +213,7 @@ def _settings(options: Options, test: str, context: object) -> Settings:
         options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
         options.knowledge or Knowledge(), __version__, _scope(options), options.orientation,
         context.column if isinstance(context, Indicator) else None,
-        score=asdict(options.score) if options.method in SCORE_METHODS else {},
+        score=asdict(_score(options)) if options.method in SCORE_METHODS else {},
         possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
         contested=options.contested, context_confounded=bool(options.context_confounded),
         transform="ranks" if _ranked(options) else "none",
@@ -217,8 +232,13 @@ def _read(table: Any, context: Any, options: Options, names: Sequence[str] | Non
 
 
 def _ranked(options: Options) -> bool:
-    """Whether tests see normal scores instead of the columns; a score-based method transforms the table itself."""
-    return options.transform == "ranks" and options.method not in SCORE_METHODS
+    """Whether a search sees normal scores instead of the columns; score-ac transforms the table itself."""
+    return options.transform == "ranks" and options.method != "score-ac"
+
+
+def _score(options: Options) -> ScoreOptions:
+    """How to search by scores; columns that are normal scores already are transformed no further."""
+    return replace(options.score, transform="none") if _ranked(options) else options.score
 
 
 def _links(knowledge: Knowledge, data: Dataset) -> Links:
@@ -288,7 +308,7 @@ def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...])
         graphs={
             value: Graph(data.names, ends, outcome.kind) for value, ends in zip(data.values, outcome.ends, strict=True)
         },
-        settings=replace(task.settings, method=outcome.method or task.settings.method),
+        settings=_as_run(task.settings, outcome.method),
         data=summary,
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
@@ -302,6 +322,13 @@ def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...])
         moments=survey.of_columns(data),
         rows=None if sampled else data,
     )
+
+
+def _as_run(settings: Settings, method: str | None) -> Settings:
+    """The settings with the method that was chosen, where there was a choice."""
+    if method is None:
+        return settings
+    return replace(settings, method=method, score=settings.score if method == "score-ac" else {})
 
 
 def _transform_note(task: Task) -> tuple[str, ...]:

@@ -34,15 +34,26 @@ def _survey_of_rows(task: Task) -> Survey:
     Of a table that was scanned these are a sample. Curves, noise laws and the logits of the context need rows, and
     scores can be compared only if all of them come from the same ones: so all of the model rests on the sample.
     """
-    survey = task.survey
-    if int(survey.moments.rows.sum()) <= task.data.n_rows:
-        return survey
-    found = take_survey(task.data, "listwise")
-    for value, rows in zip(found.values, found.moments.rows.tolist(), strict=True):
-        if rows < FEWEST:
-            raise DataError(f"context {value!r} has {rows} of the rows that the scan kept, score-ac needs {FEWEST}; "
-                            "scan the table with a larger sample=, or pass method='pc-ac'")  # fmt: skip
-    return found
+    if not _is_sample(task):
+        return task.survey
+    few = few_rows(task)
+    if few:
+        raise DataError(f"{few}; scan the table with a larger sample=, or pass method='pc-ac'")
+    return take_survey(task.data, "listwise")
+
+
+def few_rows(task: Task) -> str:
+    """Which context has too few rows in the sample of a scan; "" if none has."""
+    if _is_sample(task):
+        found = take_survey(task.data, "listwise")
+        for value, rows in zip(found.values, found.moments.rows.tolist(), strict=True):
+            if rows < FEWEST:
+                return f"context {value!r} has {rows} of the rows that the scan kept, score-ac needs {FEWEST}"
+    return ""
+
+
+def _is_sample(task: Task) -> bool:
+    return int(task.survey.moments.rows.sum()) > task.data.n_rows
 
 
 def from_scores(task: Task, found: ScoreOutcome) -> Outcome:

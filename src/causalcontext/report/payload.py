@@ -118,7 +118,7 @@ def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[s
     position = {name: place for place, name in enumerate(shown.names)}
     told, places = set(pairs), {value: place for place, value in enumerate(shown.contexts)}
     found: list[dict[tuple[int, int], Any]] = [{} for _ in shown.contexts]
-    for row in shown.tests().to_dict("records"):
+    for row in shown.tests().to_dict("records") if shown.evidence is None else ():
         pair = position[row["x"]], position[row["y"]]
         if pair in told:
             found[places[row["context"]]][pair] = row

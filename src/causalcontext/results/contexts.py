@@ -24,7 +24,7 @@ from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, described
 from causalcontext.results.answers import Answers
-from causalcontext.results.evidence import ScoreEvidence, score_edges
+from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import TrialLog
 from causalcontext.results.misfits import find_misfits
 from causalcontext.search.family import Doubt, Origin
@@ -220,7 +220,12 @@ class ContextGraphs(Answers):
 
         `decision` is "present", "absent", "untestable" (no trial of the pair could be run; the edge stays),
         "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
+
+        A score-based search runs no tests: what decided is the comparison of two models, with the link and without it,
+        `test` is "score", `statistic` the difference of the log scores, and there is no p-value.
         """
+        if self.evidence is not None:
+            return score_decisions(self.evidence, self.graphs, self.names, self.context)
         fixed = [self.fixed(view) for view in range(len(self.cells.views))]
         views = [", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed]
         return self.log.frame(self.names, self.contexts, views)

@@ -111,6 +111,8 @@ class TrialLog:
         Of the entries of all other pairs.
     """
 
+    COLUMNS = ("context", "x", "y", "given", "rows", "test", "statistic", "df", "p", "n", "decision", "untested")
+
     def __init__(self, entries: Entries, variables: int, labels: tuple[Label, ...], slots: Ints | None = None,
                  source: Source | None = None) -> None:  # fmt: skip
         self.kept, self.variables, self.labels = entries, variables, labels
