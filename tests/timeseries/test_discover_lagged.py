@@ -316,3 +316,33 @@ def test_exports_of_window_graphs_say_times(result):
     assert cc.export.from_graphml(cc.export.to_graphml(graph)) == graph
     assert '"latent(t-1)" [variable="latent", lag=1];' in cc.export.to_dot(graph)
     assert "lag" not in cc.export.to_gml(Graph.from_edges("XY", [("X", "Y", "-->")]))
+
+
+def test_the_report_knows_time(result, tmp_path):
+    from causalcontext.report.answer import answer
+    from causalcontext.report.html import page
+    from causalcontext.report.payload import payload
+
+    told = payload(result)
+    assert told["time"] == {"lags": 1, "lag": [1] * 7 + [0] * 7, "earlier": [-1] * 7 + list(range(7))}
+    assert told["contextVariables"] == [6, 13]
+    names = told["names"]
+    shown = {(names[x], names[y]) for x, y in told["effects"]["pairs"]}
+    assert ("radiation(t-1)", "moisture") in shown
+    assert told["summary"].startswith("score-ac on 1,499 windows of 7 variables and 1 lags")
+    assert "3 differences may be claimed, 0 may not." in answer(result)
+    assert "moisture --&gt; latent is found in water-limited only: its slope is" in answer(result)
+    assert "latent --&gt; moisture (lag 1)" in page(result)
+
+
+def test_the_report_tells_which_copy_a_change_follows():
+    from causalcontext.report.answer_lagged import lagged_stories
+
+    design = SeriesDesign(variables=3, lags=1, into_context="lagged", changes=3)
+    for seed in range(20):
+        model = random_series_model(design, seed)
+        found = lagged(model.sample(800, seed), "R", lags=1)
+        told = [story.sentence for story in lagged_stories(found)]
+        if any("by the value of R(t-1)" in sentence for sentence in told):
+            return
+    raise AssertionError("no change follows R(t-1)")

@@ -24,6 +24,7 @@ from causalcontext.report.effects_panel import effects_panel
 from causalcontext.report.presentable import presentable, stories
 from causalcontext.report.text import notes
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.words import context_words
 
 MOST_STORIES = 12_000
@@ -46,6 +47,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "names": list(shown.names),
         "context": None if shown.context is None else printable(shown.context),
         "contextVariables": list(context_variables(shown)),
+        "time": _time(shown),
         "contexts": [printable(str(value)) for value in shown.contexts],
         "titles": [printable(_title(shown, value)) for value in shown.contexts],
         "rows": list(result.data.rows),
@@ -75,9 +77,21 @@ def summary(result: ContextGraphs) -> str:
     how = f"test {result.settings.test}, alpha {result.settings.alpha:g}"
     if result.evidence is not None:
         how = f"{result.evidence.search} search, transform {result.evidence.transform}"
-    return (
-        f"{result.settings.method} on {sum(result.data.rows):,} rows and {len(result.names)} variables{context}; {how}"
-    )
+    what = f"rows and {len(result.names)} variables"
+    if isinstance(result, LaggedGraphs):
+        what = f"windows of {len(result.series.variables)} variables and {result.series.lags} lags"
+    return f"{result.settings.method} on {sum(result.data.rows):,} {what}{context}; {how}"
+
+
+def _time(shown: ContextGraphs) -> dict[str, Any] | None:
+    """The lag of every node of a window graph, and which node is the same variable one step earlier, -1 for none."""
+    if not isinstance(shown, LaggedGraphs):
+        return None
+    count, lags = len(shown.series.variables), shown.series.lags
+    extra = len(shown.names) - count * (lags + 1)
+    lag = [lags - place // count for place in range(count * (lags + 1))] + [0] * extra
+    earlier = [place - count if place >= count else -1 for place in range(count * (lags + 1))] + [-1] * extra
+    return {"lags": lags, "lag": lag, "earlier": earlier}
 
 
 def _drawn(found: Layout) -> dict[str, Any]:
