@@ -12,6 +12,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
+from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.scan import Scan, scan
 from causalcontext.data.streams import is_lazy, is_out_of_memory
@@ -34,10 +35,13 @@ from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
 from causalcontext.timeseries.run import score_series, series_settings
+from causalcontext.timeseries.tested import RULES as TESTED
+from causalcontext.timeseries.tested import tested_series
 from causalcontext.version import __version__
 
 SCORE_METHODS = ("score-ac", "auto")
 """Those that search by scores, or may."""
+LAGGED_METHODS = ("score-ac", *TESTED, "auto")
 
 
 @takes(Options)
@@ -119,7 +123,8 @@ def discover(
         takes the quicker one; `curves` may bend mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
     lags : int, optional
         Rows follow each other in time, and causes may be up to so many steps ago. The result is then a `LaggedGraphs`
-        over variables such as `X(t-1)`; needs `method="score-ac"`. Too many lags cost little, too few invent links.
+        over variables such as `X(t-1)`, by "score-ac", "pc-ac", "pc-m" or "pc-p". Too many lags cost little, too few
+        invent links.
     time, units, step
         With lags: the column that orders the rows (dates or numbers; gaps are respected), the column that names the
         series of a panel, and the time between two rows, by default the most frequent difference.
@@ -150,7 +155,7 @@ def discover(
     """
     chosen = made(Options, options, "discover")
     if chosen.lags is not None:
-        return _discover_lagged(_in_memory(table), context, chosen, names)
+        return _discover_lagged(_in_memory(table), context, chosen, names, progress)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     chosen, reason = _resolved(chosen, context)
@@ -184,7 +189,8 @@ def _resolved(options: Options, context: Any) -> tuple[Options, tuple[str, ...]]
     return (options, ()) if choice is None else (replace(options, method=choice.method), (choice.reason,))
 
 
-def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> LaggedGraphs:
+def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence[str] | None,
+                     progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
     """The window graphs of a table whose rows follow each other in time."""
     series = options.series
     assert series is not None
@@ -192,8 +198,8 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
         raise NotYetError("not yet: lags with a table that is larger than memory; read a part of it first")
     if isinstance(context, Indicator):
         raise NotYetError("not yet: lags with a context made out of a column; make the column first")
-    if options.method not in SCORE_METHODS:
-        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac'")
+    if options.method not in LAGGED_METHODS:
+        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac', or 'pc-ac'")
     taken = [name for name in (series.time, series.units) if name is not None]
     for name in taken:
         if name == context or name in series.covariates:
@@ -201,10 +207,45 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
     data = read_table(rest, context, kinds=options.kinds, names=None if taken else names)
     data = with_cycles(data, series.cycles, columns)
-    settings = replace(_settings(options, "none", context), method="score-ac", series=series_settings(series))
-    found = score_series(data, columns, series, options.score, settings)
-    reason = MethodChoice("score-ac", "it is the method that knows lags").reason
-    return replace(found, notes=(reason, *found.notes)) if options.method == "auto" else found
+    method, reason = _lagged_method(options, data)
+    settings = replace(_settings(options, "none", context), method=method, series=series_settings(series))
+    if method == "score-ac":
+        found = score_series(data, columns, series, options.score, settings)
+    else:
+        found = _tested(data, columns, options, settings, progress)
+    return replace(found, notes=(*reason, *found.notes))
+
+
+def _lagged_method(options: Options, data: Dataset) -> tuple[str, tuple[str, ...]]:
+    """The method, and why "auto" chose it: the model of score-ac with lags takes continuous columns only."""
+    if options.method != "auto":
+        return options.method, ()
+    other = next((place for place in data.system if data.kinds[place] is not Kind.CONTINUOUS), None)
+    choice = choose_by_call(options.named_for_tests)
+    if choice is None and other is None:
+        choice = MethodChoice("score-ac", "all columns are continuous")
+    if choice is None:
+        assert other is not None
+        found = f"column {data.names[other]!r} is {data.kinds[other].value}"
+        choice = MethodChoice("pc-ac", f"{found}, and score-ac with lags takes continuous ones")
+    return choice.method, (choice.reason,)
+
+
+def _tested(data: Dataset, columns: dict[str, Any], options: Options, settings: Settings,
+            progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
+    """The window graphs that tests find."""
+    assert options.series is not None
+    device, note = usable_device(options.device)
+    test = on_device(find_test(options.test, int(options.seed)), device)
+    if options.transform == "ranks":
+        data = with_normal_scores(data)
+    settings = replace(settings, test=test.name, score={})
+    with watching(progress, options.time_limit) as advance:
+        found = tested_series(data, columns, options.series, settings, test, (options.threads, advance))
+    result = replace(found, notes=(*found.notes, *((note,) if note else ())))
+    if not result.complete and not advance.over:
+        raise InterruptedSearch(result)
+    return result
 
 
 def _settings(options: Options, test: str, context: object) -> Settings:

@@ -183,7 +183,7 @@ BAD = [
     ({"covariates": ["regime"]}, "which is the context"),
     ({"covariates": ["rian"]}, "did you mean 'rain'"),
     ({"covariates": "rain,radiation,moisture,temperature,latent,sensible"}, "at least one must be left"),
-    ({"method": "pc-m"}, "method 'pc-m' with lags"),
+    ({"method": "fci-ac"}, "method 'fci-ac' with lags; pass method='score-ac', or 'pc-ac'"),
     ({"lags": 40}, "windows: pass fewer lags, or more rows"),
 ]  # fmt: skip
 

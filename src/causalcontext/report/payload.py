@@ -45,6 +45,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
     shown, pairs = presentable(result), _told_pairs(result)
     return {
         "names": list(shown.names),
+        "columns": [printable(name) for name in shown.columns],
         "context": None if shown.context is None else printable(shown.context),
         "contextVariables": list(context_variables(shown)),
         "time": _time(shown),
@@ -157,7 +158,7 @@ def _columns(shown: ContextGraphs, value: Any, rows: dict[tuple[int, int], Any],
         "p": [_number(row["p"]) for row in chosen],
         "statistic": [_number(row["statistic"]) for row in chosen],
         "n": [int(row["n"]) for row in chosen],
-        "given": [[shown.position(name) for name in row["given"]] for row in chosen],
+        "given": [[shown.columns.index(name) for name in row["given"]] for row in chosen],
         "rows": [printable(row["rows"]) if row["rows"] else "" for row in chosen],
         "test": [row["test"] for row in chosen],
         "strength": [_number(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],

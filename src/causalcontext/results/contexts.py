@@ -168,6 +168,16 @@ class ContextGraphs(Answers):
         """The name of the context variable, of several all of them; None without one."""
         return ", ".join(self.names[position] for position in self.cells.positions) or None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the numbers of conditions in the log stand for: the variables."""
+        return self.names
+
+    @property
+    def asked(self) -> Contexts:
+        """The variables that views of the log fix, and their values."""
+        return self.cells
+
     @cached_property
     def misfits(self) -> tuple[Misfit, ...]:
         """In which ways the table contradicts the model behind the search, with the columns; looked for once."""
@@ -226,9 +236,9 @@ class ContextGraphs(Answers):
         """
         if self.evidence is not None:
             return score_decisions(self.evidence, self.graphs, self.names, self.context)
-        fixed = [self.fixed(view) for view in range(len(self.cells.views))]
+        fixed = [self.fixed(view) for view in range(len(self.asked.views))]
         views = [", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed]
-        return self.log.frame(self.names, self.contexts, views)
+        return self.log.frame(self.names, self.contexts, views, self.columns)
 
     def scores(self) -> pd.DataFrame:
         """For a score-based result, the evidence on every pair in each context; without rows for other methods.

@@ -138,6 +138,9 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     kind: type[ContextGraphs] = LaggedGraphs if "series" in content else ContextGraphs
     more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
+    series: SeriesFacts | None = more.get("series")
+    asked = cells if series is None else series.asked(cells)
+    columns = len(names) if series is None else len(series.columns(names))
     return kind(
         names=names,
         cells=cells,
@@ -146,7 +149,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         graphs={value: _graph(names, edges[value], content["kind"]) for value in contexts},
         settings=settings,
         data=_summary(content["data"]),
-        log=_log_from_dict(content["log"], cells, len(names)),
+        log=_log_from_dict(content["log"], asked, len(names), (len(contexts), columns)),
         tests_run=content["tests_run"],
         complete=content["complete"],
         origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content["origins"]},
@@ -250,8 +253,9 @@ def _log_to_dict(log: TrialLog) -> dict[str, Any]:
     return columns | {"labels": [list(label) for label in log.labels]}
 
 
-def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int) -> TrialLog:
-    shape = (len(cells.cells), variables * (variables - 1) // 2)
+def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, sizes: tuple[int, int]) -> TrialLog:
+    contexts, most = sizes
+    shape = (contexts, variables * (variables - 1) // 2)
     arrays: dict[str, Any] = {
         name: np.array(columns[name], dtype=kind).reshape(shape)
         for name, kind in _INTEGER_COLUMNS.items()
@@ -268,7 +272,7 @@ def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int) -> 
                "untested": np.inf, "cut": np.inf, "label": max(len(labels) - 1, 0)}  # fmt: skip
     for name, high in highest.items():
         check_range(arrays[name], -1 if name == "view" else 0, high, f"log.{name}")
-    check_range(given, -1, variables - 1, "log.given")
+    check_range(given, -1, most - 1, "log.given")
     return TrialLog(Entries(**arrays, given=given.reshape(*shape, given.shape[1])), variables, labels)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.ends import Ends
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.questions import Contexts
 from causalcontext.results.contexts import ContextGraphs
 
 if TYPE_CHECKING:
@@ -118,6 +120,10 @@ class SeriesFacts:
     slopes : tuple of SlopeRow
     rise : float or None
         How much the score rises with more lags; positive values are an alarm.
+    copies : tuple of int
+        Of a search by tests, the lags of the copies of the context that choose rows.
+    depth : int
+        Of a search by tests, the longest lag that was conditioned on.
     """
 
     variables: tuple[str, ...]
@@ -127,13 +133,29 @@ class SeriesFacts:
     windows: WindowCounts
     slopes: tuple[SlopeRow, ...] = ()
     rise: float | None = None
+    copies: tuple[int, ...] = ()
+    depth: int = 0
+
+    def columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The nodes, then the past beyond the window that was conditioned on."""
+        lags = range(self.lags + 1, self.depth + 1)
+        return (*names, *(at(name, lag) for lag in lags for name in self.variables))
+
+    def asked(self, cells: Contexts) -> Contexts:
+        """The copies of the context that choose rows, among the nodes, and their values."""
+        if not self.copies or not cells.positions:
+            return cells
+        step = len(self.variables)
+        positions = tuple(cells.positions[0] - lag * step for lag in self.copies)
+        return Contexts(positions, tuple(product(range(len(cells.cells)), repeat=len(positions))))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text; null stands for not a number."""
         rows = [[None if value != value else value for value in row] for row in self.slopes]
         reads = {name: None if copy is None else list(copy) for name, copy in self.reads.items()}
         return {"variables": list(self.variables), "lags": self.lags, "covariates": list(self.covariates),
-                "reads": reads, "windows": asdict(self.windows), "slopes": rows, "rise": self.rise}  # fmt: skip
+                "reads": reads, "windows": asdict(self.windows), "slopes": rows, "rise": self.rise,
+                "copies": list(self.copies), "depth": self.depth}  # fmt: skip
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
@@ -146,7 +168,8 @@ class SeriesFacts:
             SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:])) for row in content["slopes"]
         )
         return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
-                   WindowCounts(**content["windows"]), rows, content["rise"])  # fmt: skip
+                   WindowCounts(**content["windows"]), rows, content["rise"], tuple(content.get("copies", ())),
+                   content.get("depth", 0))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +185,21 @@ class LaggedGraphs(ContextGraphs):
     resample: Resampling | None = field(default=None, kw_only=True, repr=False)
     table: LaggedTable | None = field(default=None, kw_only=True, repr=False)
     kept_moments: WindowMoments | None = field(default=None, kw_only=True, repr=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the numbers of conditions in the log stand for: the nodes, then the past beyond the window."""
+        return self.series.columns(self.names)
+
+    @property
+    def asked(self) -> Contexts:
+        """The copies of the context that views of the log fix, and their values."""
+        return self.series.asked(self.cells)
+
+    def fixed(self, view: int) -> dict[str, Any]:
+        """The copies of the context that a view fixes, by name, with their values; none for all rows."""
+        chosen = self.asked.views[max(view, 0)]
+        return {self.names[position]: self.contexts[value] for position, value in chosen}
 
     @property
     def reads(self) -> dict[str, Copy]:

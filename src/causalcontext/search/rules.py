@@ -83,6 +83,8 @@ class Check(NamedTuple):
 RULES = (
     Entry("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, within.only_allowed_direction, A_TEST,
           "your knowledge allows no other direction"),
+    Entry("time", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
+          "nothing causes what was before"),
     Entry("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
           "{effect} was made out of {cause}"),
     Entry("collider", Scope.WITHIN, Turn.COLLIDERS, within.collider, A_TEST,

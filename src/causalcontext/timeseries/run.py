@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
 from causalcontext.data.survey import take_survey
 from causalcontext.data.windows import LaggedTable, check_windows, constant_units, lagged_table
@@ -81,14 +82,16 @@ def read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions)
         lost = int((~series.complete).sum())
         raise DataError(f"{lost} rows have missing values; pass missing='windows' to leave out their windows, "
                         "or missing='interpolate' to fill in single cells")  # fmt: skip
+    means = np.array([data.kinds[data.position(name)] is Kind.CONTINUOUS for name in series.names], dtype=bool)
     if options.missing == "interpolate":
-        series = with_single_cells_filled(series)
+        series = with_single_cells_filled(series, means)
     if options.units is not None and data.contexts.positions and options.unit_effects == "means":
         units_found = int(series.units.max()) + 1
         if constant_units(series) == units_found:
             raise DataError(f"context {data.context_name!r} has one value in every unit of {options.units!r}, so its "
                             "effects are those of the units; pass unit_effects='none', or another context")  # fmt: skip
-    return without_unit_means(series) if options.units is not None and options.unit_effects == "means" else series
+    taken_away = options.units is not None and options.unit_effects == "means"
+    return without_unit_means(series, means) if taken_away else series
 
 
 def make_problem(data: Dataset, series: Series, table: LaggedTable, options: SeriesOptions, score: ScoreOptions,
@@ -134,14 +137,17 @@ def _summary(data: Dataset, table: LaggedTable, names: Sequence[str]) -> DataSum
 
 
 def _warnings(data: Dataset, series: Series, about: SeriesFacts) -> tuple[str, ...]:
-    found = list(sentence(about.rise, about.lags))
+    return (*sentence(about.rise, about.lags), *unit_warnings(data, series))
+
+
+def unit_warnings(data: Dataset, series: Series) -> tuple[str, ...]:
+    """What must be said about units in which the context never changes."""
     units = int(series.units.max()) + 1
-    if units > 1 and data.context is not None:
-        constant = constant_units(series)
-        if constant:
-            found.append(f"{data.context_name} has one value only in {constant} of {units} units, which say nothing "
-                         "about changes inside a unit")  # fmt: skip
-    return tuple(found)
+    constant = constant_units(series) if units > 1 and data.context is not None else 0
+    if not constant:
+        return ()
+    return (f"{data.context_name} has one value only in {constant} of {units} units, which say nothing about changes "
+            "inside a unit",)  # fmt: skip
 
 
 def _notes(about: SeriesFacts) -> tuple[str, ...]:

@@ -411,7 +411,7 @@
     const sentence = element("p", { class: "verdict", dir: "auto" }, data.stories[slot][place]);
     if (data.context !== null && data.graphs[place][data.pairs[slot].join(",")]) sentence.style.borderColor = colour(place);
     if (current) sentence.append(" ", element("em", {}, "(shown)"));
-    const p = log.p[slot], given = log.given[slot].map((z) => data.names[z]).join(", ") || "nothing";
+    const p = log.p[slot], given = log.given[slot].map((z) => data.columns[z]).join(", ") || "nothing";
     const parts = [sentence];
     if (p !== null) parts.push(element("p", { class: "caveat", dir: "auto" }, `Test: ${log.test[slot]}, given ${given}, rows: ${log.rows[slot]}, n = ${log.n[slot]}, statistic ${number(log.statistic[slot])}, p = ${number(p)}.`));
     const other = otherAlpha(log.decision[slot], p);
@@ -492,7 +492,7 @@
   }
   function testCells({ i, j, slot, place }) {
     const log = data.log[place];
-    return [`${data.names[i]}, ${data.names[j]}`, String(data.contexts[place]), log.decision[slot], log.given[slot].map((z) => data.names[z]).join(", "),
+    return [`${data.names[i]}, ${data.names[j]}`, String(data.contexts[place]), log.decision[slot], log.given[slot].map((z) => data.columns[z]).join(", "),
       log.rows[slot], log.test[slot], number(log.statistic[slot]), number(log.p[slot]), String(log.n[slot])];
   }
   const edgeCells = (row) => [`${data.names[row.i]} ${row.mark} ${data.names[row.j]}`, row.contexts.length === data.contexts.length ? "all" : row.contexts.map((place) => data.contexts[place]).join(", "),

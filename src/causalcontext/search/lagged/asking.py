@@ -118,7 +118,9 @@ class Asking:
             return
         z = window.at(place[0], 0)
         for u in past.union(z) if shared else past.of(pair.graph, z):
-            yield window.shifted(u, place[1])
+            earlier = window.shifted(u, place[1])
+            if earlier is not None:
+                yield earlier
 
     def _neighbours(self, graph: int, node: int, shared: bool) -> Bools:
         return np.asarray(self.graphs[:, node].any(axis=0) if shared else self.graphs[graph, node])

@@ -2,7 +2,7 @@
 
 A column stays if it is dependent given the q strongest others, for q = 0, 1, 2, ..., on *some* rows: all of them, or
 those of one copy of the context. The variable reads one of these copies, or none, and on the rows of that one the
-parent shows; a superset is enough here. Copies of the context are asked about on all rows, once for all graphs.
+parent shows; a superset is enough here.
 """
 
 from __future__ import annotations
@@ -54,36 +54,53 @@ def all_of_the_past(plan: LaggedPlan) -> Past:
 
 
 def search_past(answers: Answers, plan: LaggedPlan, past: Past) -> None:
-    """Take columns out of `past` that are independent of the target given the strongest others."""
+    """Take columns out of `past` that are independent of the target given the strongest others.
+
+    Copies of the context come last, given all that is left: what a copy changes may be a slope, which shows only with
+    its variable among the conditions.
+    """
     for size in range(plan.window.nodes):
         asked = list(_questions(plan, past, size))
         if not asked:
-            return
-        answers.run(trial for question in asked for trial in question.trials)
-        for question in asked:
-            _judge(answers, plan, past, question)
+            break
+        _ask(answers, plan, past, asked)
+    _ask(answers, plan, past, list(_copy_questions(plan, past)))
+
+
+def _ask(answers: Answers, plan: LaggedPlan, past: Past, asked: list[Question]) -> None:
+    answers.run(trial for question in asked for trial in question.trials)
+    for question in asked:
+        _judge(answers, plan, past, question)
 
 
 def _questions(plan: LaggedPlan, past: Past, size: int) -> Iterator[Question]:
+    """Whether a column of the past is independent given the `size` strongest others."""
     for y in plan.targets:
-        known, at_context = plan.known_parents(y), plan.window.is_context(y)
-        shared = [g for g in plan.graphs if (g, y) in past.left]
-        everything = _strongest(past, shared, y)
-        for u in everything:
-            if u in known:
-                continue
-            keys = tuple((g, y) for g in shared if u in past.left[g, y])
-            if at_context or plan.window.is_context(u):
-                others = [z for z in everything if z != u and (at_context or not plan.window.is_context(z))]
-                if len(others) >= size:
-                    yield Question(keys, u, (Trial(u, y, tuple(sorted(others[:size])), 0),))
-                continue
-            for g, _ in keys:
-                others = [z for z in _strongest(past, [g], y) if z != u and _serves(plan, z)]
+        shared = plan.window.is_context(y)
+        for g in plan.graphs[:1] if shared else plan.graphs:
+            strongest = _strongest(past, [g], y)
+            for u in strongest:
+                if u in plan.known_parents(y) or (plan.window.is_context(u) and not shared):
+                    continue
+                others = [z for z in strongest if z != u and (shared or _serves(plan, z))]
                 if len(others) >= size:
                     given = tuple(sorted(others[:size]))
-                    trials = tuple(Trial(u, y, given, view) for view in plan.first_views(g))
-                    yield Question(((g, y),), u, trials)
+                    views = (0,) if shared else plan.first_views(g)
+                    keys = tuple((h, y) for h in plan.graphs) if shared else ((g, y),)
+                    yield Question(keys, u, tuple(Trial(u, y, given, view) for view in views))
+
+
+def _copy_questions(plan: LaggedPlan, past: Past) -> Iterator[Question]:
+    """Whether a copy of the context is independent of a variable given all that may cause it, on all rows."""
+    for y in plan.targets:
+        known = plan.known_parents(y)
+        if plan.window.is_context(y):
+            continue
+        everything = _strongest(past, list(plan.graphs), y)
+        given = tuple(sorted(z for z in everything if not plan.window.is_context(z)))
+        for u in everything:
+            if plan.window.is_context(u) and u not in known:
+                yield Question(tuple((g, y) for g in plan.graphs), u, (Trial(u, y, given, 0),))
 
 
 def _serves(plan: LaggedPlan, z: int) -> bool:

@@ -22,6 +22,8 @@ class Window:
     covariates : int
     context : int or None
         Which of the variables is the context.
+    beyond : int or None
+        How many more lags may be conditioned on; as many again by default.
 
     Examples
     --------
@@ -36,6 +38,7 @@ class Window:
     lags: int
     covariates: int = 0
     context: int | None = None
+    beyond: int | None = None
 
     @property
     def nodes(self) -> int:
@@ -45,12 +48,12 @@ class Window:
     @property
     def depth(self) -> int:
         """The longest lag of a column."""
-        return 2 * self.lags
+        return self.lags + (self.lags if self.beyond is None else self.beyond)
 
     @property
     def columns(self) -> int:
         """All columns."""
-        return self.nodes + self.variables * self.lags
+        return self.nodes + self.variables * (self.depth - self.lags)
 
     @property
     def now(self) -> tuple[int, ...]:
@@ -93,7 +96,9 @@ class Window:
         place = self.place(column)
         return place is not None and place[0] == self.context
 
-    def shifted(self, column: int, steps: int) -> int:
-        """The same variable so many steps earlier; a covariate stays where it is."""
+    def shifted(self, column: int, steps: int) -> int | None:
+        """The same variable so many steps earlier, None beyond all columns; a covariate stays where it is."""
         place = self.place(column)
-        return column if place is None else self.at(place[0], place[1] + steps)
+        if place is None:
+            return column
+        return None if place[1] + steps > self.depth else self.at(place[0], place[1] + steps)
