@@ -8,20 +8,23 @@ rows that are met there, so that means far from 0 cost no digits.
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.blocks import block_moments, blocks_for, without_blocks
 from causalcontext.data.moments import Moments
 from causalcontext.data.record_batches import Columns, cells_of
-from causalcontext.data.sample import Sample
+from causalcontext.data.sample import Drawn, Sample
 from causalcontext.data.survey import MISSING_WORD, word_of
 from causalcontext.data.tally import Tally, no_tally
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Floats
-from causalcontext.kernels.rows.batches import add_sorted, digest_codes, look, look_up
+from causalcontext.kernels.rows.batches import add_sorted, digest_codes, into_blocks, look, look_up
 from causalcontext.kernels.rows.scan import order_by_level
 
 if TYPE_CHECKING:
@@ -48,13 +51,20 @@ class Accumulator:
         self.rows, self.missing_context, self.context_digest = 0, 0, 0
         self.cells: dict[tuple[Any, ...], int] = {} if contexts else {(): 0}
         self.sample = Sample(sample, len(system))
-        self._tally = no_tally(len(self.cells), len(system))  # its means are less these numbers, which lie near them
-        self._centres = np.zeros_like(self._tally.mean)
+        self._blocks = blocks_for(len(self.cells), len(system))
+        self._tally = no_tally(len(self.cells) * self._blocks, len(system))
+        self._centres = np.zeros_like(self._tally.mean)  # means are less these numbers, which lie near them
 
     @property
     def tally(self) -> Tally:
         """What all rows say, the cells in the order of `cells`."""
-        return replace(self._tally, mean=self._centres + self._tally.mean)
+        found, centres = without_blocks(self._tally, self._centres, self._blocks)
+        return replace(found, mean=centres + found.mean)
+
+    @property
+    def block_moments(self) -> tuple[Moments, ...]:
+        """The moments of every block, its cells in the order of `cells`; none where these would take too much room."""
+        return block_moments(self._tally, self._centres, self._blocks)
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
@@ -77,28 +87,48 @@ class Accumulator:
         both = Accumulator(self.system, self.contexts, self.sample.most)
         both.cells = dict(self.cells)
         place = np.array([both.cells.setdefault(cell, len(both.cells)) for cell in other.cells] + [-1], dtype=np.int32)
-        size, mine, theirs = len(both.cells), np.arange(len(self.cells)), place[:-1]
-        both._centres = _spread(other._centres, theirs, size)
-        known = self._tally.n > 0
-        both._centres[mine[known]] = self._centres[known]
-        both._tally = _added(widened(self._around(both._centres[mine]), mine, size),
-                             widened(other._around(both._centres[theirs]), theirs, size))  # fmt: skip
+        both._blocks = min(self._blocks, other._blocks, blocks_for(len(both.cells), len(self.system)))
+        both._tally, both._centres = _added(
+            self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks),
+            other._placed(place[:-1], len(both.cells), both._blocks),
+        )
         both.rows, both.missing_context = self.rows + other.rows, self.missing_context + other.missing_context
         both.context_digest = (self.context_digest + other.context_digest) % 2**64
         both.sample = self.sample.merged(other.sample, place)
         return both
 
+    def packed(self) -> bytes:
+        """Everything in it, for a journey; `unpacked` makes it whole again."""
+        drawn = self.sample.drawn()
+        head = {"system": self.system, "contexts": self.contexts, "most": self.sample.most, "bound": self.sample.bound,
+                "cells": list(self.cells), "rows": self.rows, "missing_context": self.missing_context,
+                "context_digest": self.context_digest, "blocks": self._blocks}  # fmt: skip
+        arrays = {f"tally_{field.name}": getattr(self._tally, field.name) for field in fields(Tally)}
+        arrays |= {f"drawn_{name}": array for name, array in drawn._asdict().items()}
+        written = BytesIO()
+        np.savez(written, head=np.frombuffer(json.dumps(head).encode(), np.uint8), centres=self._centres, **arrays)
+        return written.getvalue()
+
     def _add_moments(self, columns: Words, codes: Codes, first_row: int) -> None:
         tally, usable = self._tally, np.empty(codes.size, dtype=np.bool_)
+        if self._blocks > 1:
+            cells, codes = codes, np.empty_like(codes)
+            into_blocks(cells, first_row, self._blocks, codes)
         look(columns, codes, first_row, tally.digests, tally.missing, tally.infinite, usable)
         order, starts = order_by_level(codes, usable, len(tally.n))
         if order.size < codes.size:
             tally.lost[:] += np.bincount(codes[codes >= 0], minlength=len(tally.n)) - np.diff(starts)
         add_sorted(columns, order, starts, tally.n, self._centres, tally.mean, tally.low, tally.high, tally.scatter)
 
-    def _around(self, centres: Floats) -> Tally:
-        """The tally with means less other numbers."""
-        return replace(self._tally, mean=(self._centres - centres) + self._tally.mean)
+    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> tuple[Tally, Floats]:
+        """The tally and its centres with the cells at some places among so many, in their blocks or as one."""
+        tally, centres = self._tally, self._centres
+        if blocks < self._blocks:
+            tally, centres = without_blocks(tally, centres, self._blocks)
+        levels = (place[:, None] * blocks + np.arange(blocks)).ravel()
+        wide = np.zeros((cells * blocks, centres.shape[1]))
+        wide[levels] = centres
+        return widened(tally, levels, cells * blocks), wide
 
     def _codes(self, batch: pa.RecordBatch) -> Codes:
         """The cell of every row, -1 where a context variable is missing; new cells are noted."""
@@ -121,9 +151,25 @@ class Accumulator:
         if len(self.cells) > MOST_CELLS:
             raise DataError(f"{', '.join(self.contexts)} has more than {MOST_CELLS} values or combinations of values, "
                             "which looks like an identifier")  # fmt: skip
-        known = np.arange(len(self._tally.n))
-        self._tally = widened(self._tally, known, len(self.cells))
-        self._centres = _spread(self._centres, known, len(self.cells))
+        known = np.arange(len(self._tally.n) // self._blocks)
+        blocks = min(self._blocks, blocks_for(len(self.cells), len(self.system)))
+        self._tally, self._centres = self._placed(known, len(self.cells), blocks)
+        self._blocks = blocks
+
+
+def unpacked(content: bytes) -> Accumulator:
+    """The accumulator that was packed."""
+    with np.load(BytesIO(content), allow_pickle=False) as arrays:
+        head = json.loads(arrays["head"].tobytes())
+        found = Accumulator(tuple(head["system"]), tuple(head["contexts"]), head["most"])
+        found.cells = {tuple(cell): place for place, cell in enumerate(head["cells"])}
+        found.rows, found.missing_context = head["rows"], head["missing_context"]
+        found.context_digest, found._blocks = head["context_digest"], head["blocks"]
+        found._tally = Tally(**{field.name: arrays[f"tally_{field.name}"] for field in fields(Tally)})
+        found._centres = arrays["centres"]
+        drawn = Drawn(*(arrays[f"drawn_{name}"] for name in Drawn._fields))
+    found.sample = Sample(head["most"], len(found.system), drawn, head["bound"])
+    return found
 
 
 def widened(tally: Tally, place: NDArray[np.integer[Any]], levels: int) -> Tally:
@@ -137,18 +183,15 @@ def widened(tally: Tally, place: NDArray[np.integer[Any]], levels: int) -> Tally
     return wide
 
 
-def _spread(centres: Floats, place: NDArray[np.integer[Any]], levels: int) -> Floats:
-    """The same rows at some places among so many."""
-    wide = np.zeros((levels, centres.shape[1]))
-    wide[place] = centres
-    return wide
-
-
-def _added(one: Tally, two: Tally) -> Tally:
-    """What both say; the moments by the formula of Chan, Golub and LeVeque."""
+def _added(one: tuple[Tally, Floats], two: tuple[Tally, Floats]) -> tuple[Tally, Floats]:
+    """What both say, around the centres of the first where it has rows; moments by Chan, Golub and LeVeque."""
+    (mine, near), (theirs, far) = one, two
+    centres = np.where((mine.n > 0)[:, None], near, far)
     with np.errstate(over="ignore", invalid="ignore"):
-        moments = Moments(one.n, one.mean, one.scatter) + Moments(two.n, two.mean, two.scatter)
-        return replace(one, n=moments.rows, mean=moments.mean, scatter=moments.scatter, lost=one.lost + two.lost,
-                       low=np.minimum(one.low, two.low), high=np.maximum(one.high, two.high),
-                       missing=one.missing + two.missing, infinite=one.infinite + two.infinite,
-                       digests=one.digests + two.digests)  # fmt: skip
+        moments = Moments(mine.n, mine.mean, mine.scatter)
+        moments += Moments(theirs.n, (far - centres) + theirs.mean, theirs.scatter)
+        both = replace(mine, n=moments.rows, mean=moments.mean, scatter=moments.scatter, lost=mine.lost + theirs.lost,
+                       low=np.minimum(mine.low, theirs.low), high=np.maximum(mine.high, theirs.high),
+                       missing=mine.missing + theirs.missing, infinite=mine.infinite + theirs.infinite,
+                       digests=mine.digests + theirs.digests)  # fmt: skip
+    return both, centres

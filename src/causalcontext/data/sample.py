@@ -20,7 +20,7 @@ Words = NDArray[np.uint64]
 
 _GOLDEN, _FIRST, _SECOND = (np.uint64(f) for f in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _27, _30, _31, _ONE = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(1)
-_NO_BOUND = np.uint64(2**64 - 1)
+_NO_BOUND = 2**64 - 1
 _AT_A_TIME = 2**16
 
 
@@ -40,10 +40,11 @@ class Drawn(NamedTuple):
 class Sample:
     """At most `most` rows of p columns. Twice as many are held before those with larger hashes are let go."""
 
-    def __init__(self, most: int, p: int) -> None:
-        self.most, self._bound = most, _NO_BOUND
+    def __init__(self, most: int, p: int, drawn: Drawn | None = None, bound: int = _NO_BOUND) -> None:
+        self.most, self.bound = most, bound
         nothing = np.empty(0, dtype=np.int64)
-        self._parts = [Drawn(nothing.astype(np.uint64), nothing, nothing.astype(np.int32), np.empty((p, 0)))]
+        empty = Drawn(nothing.astype(np.uint64), nothing, nothing.astype(np.int32), np.empty((p, 0)))
+        self._parts = [empty if drawn is None else drawn]
 
     def expect(self, rows: int) -> None:
         """Note that the table has so many rows in all: only those that will be in the sample are then looked at."""
@@ -55,12 +56,12 @@ class Sample:
             small = [hashes[: draw(begin, count, bound, chosen, hashes)].copy() for begin, count in counts]
             found = np.concatenate(small)
             if found.size > self.most:
-                self._bound = np.uint64(np.partition(found, self.most)[self.most])
+                self.bound = int(np.partition(found, self.most)[self.most])
 
     def add(self, columns: Words, codes: Codes, first_row: int) -> None:
         """Keep the rows of a batch whose hashes are among the smallest so far; `columns` are addresses of numbers."""
         chosen, hashes = np.empty(codes.size, dtype=np.int64), np.empty(codes.size, dtype=np.uint64)
-        found = int(draw(first_row, codes.size, self._bound, chosen, hashes))
+        found = int(draw(first_row, codes.size, np.uint64(self.bound), chosen, hashes))
         smallest = _smallest(hashes[:found], self.most)
         chosen, hashes = chosen[smallest], hashes[smallest]
         values = np.empty((len(columns), chosen.size))
@@ -71,7 +72,7 @@ class Sample:
 
     def merged(self, other: Sample, place: Codes) -> Sample:
         """The sample of both parts; the cells of the other one are at `place`, which ends with -1 for no cell."""
-        both = Sample(self.most, len(self._parts[0].values))
+        both = Sample(self.most, len(self._parts[0].values), bound=min(self.bound, other.bound))
         both._parts = [*self._parts, *(part._replace(codes=place[part.codes]) for part in other._parts)]
         both.drawn()
         return both
@@ -82,7 +83,7 @@ class Sample:
         held = Drawn(np.concatenate(hashes), np.concatenate(numbers), np.concatenate(codes), np.concatenate(values, 1))
         if held.hashes.size > self.most:
             held = held.some(_smallest(held.hashes, self.most))
-            self._bound = np.uint64(held.hashes.max())
+            self.bound = int(held.hashes.max())
         self._parts = [held]
         return held
 

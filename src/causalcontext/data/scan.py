@@ -47,12 +47,15 @@ class Scan:
         How many rows there are.
     source : str
         What was read.
+    blocks : tuple of Moments
+        Of blocks of rows, which `stability` draws from; empty where these would take too much room.
     """
 
     data: Dataset
     survey: Survey
     rows: int
     source: str
+    blocks: tuple[Moments, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -89,7 +92,7 @@ def scan(
 
     Parameters
     ----------
-    source : path, pattern, Dask table, polars LazyFrame or anything with `__arrow_c_stream__`
+    source : path, pattern, Dask or Spark table, polars LazyFrame or anything with `__arrow_c_stream__`
         A Parquet or text file, a folder of them, `"folder/*.parquet"`; a DuckDB relation, a pyarrow reader.
     context : str or sequence of str, optional
         The columns that name the context: text, whole numbers or truth values. All other columns are numbers.
@@ -245,7 +248,8 @@ def finished(found: Accumulator, columns: Columns, source: str) -> Scan:
         codes=codes,
     )  # fmt: skip
     check_size(data)
-    return Scan(data, _survey(found, data, order), found.rows, source)
+    blocks = tuple(block.some(order) for block in found.block_moments)
+    return Scan(data, _survey(found, data, order), found.rows, source, blocks)
 
 
 def _contexts(found: Accumulator, columns: Columns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:

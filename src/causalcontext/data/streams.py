@@ -55,12 +55,13 @@ class Stream:
 
 
 def is_out_of_memory(table: Any) -> bool:
-    """Whether a table is one that has to be read in batches: a large file, a folder or pattern, an Arrow reader."""
+    """Whether a table has to be read in batches: a large file, a folder or pattern, a reader, a Spark table."""
     if isinstance(table, str | os.PathLike):
         place = as_path(table)
         pattern = glob.has_magic(str(table)) and not place.exists()
         return pattern or place.is_dir() or (place.is_file() and place.stat().st_size > LARGE_FILE)
-    return type(table).__module__.startswith("pyarrow") and type(table).__name__ == "RecordBatchReader"
+    library, name = type(table).__module__.partition(".")[0], type(table).__name__
+    return library == "pyspark" or (library == "pyarrow" and name == "RecordBatchReader")
 
 
 def is_lazy(table: Any) -> bool:

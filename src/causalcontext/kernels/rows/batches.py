@@ -20,7 +20,7 @@ from causalcontext.kernels.rows.scan import _EXPONENT, _GOLDEN, _MAGNITUDE, _NAN
 
 Words = NDArray[np.uint64]
 
-_EIGHT = np.uint64(8)
+_EIGHT, _ROWS_TOGETHER = np.uint64(8), np.uint64(512)
 _STRETCH = 512
 """Rows at a time: some columns of this length stay in the fastest cache."""
 _FIRST_ROWS = 64
@@ -110,6 +110,17 @@ def _count_odd(bits: Words, codes: Codes, j: int, missing: Ints, infinite: Ints,
                 missing[codes[i], j] += 1
             elif codes[i] >= 0:
                 infinite[codes[i], j] += 1
+
+
+@njit(cache=True, nogil=True)
+def into_blocks(codes: Codes, first_row: int, blocks: int, levels: Codes) -> None:
+    """Write down the levels `code * blocks + block` of all rows, -1 where the code is; see `data/blocks.py`."""
+    block = np.int64(0)
+    for i in range(codes.size):
+        row = np.uint64(first_row + i)
+        if i == 0 or row % _ROWS_TOGETHER == _ZERO:
+            block = np.int64(mixed((row // _ROWS_TOGETHER + _ONE) * _GOLDEN) % np.uint64(blocks))
+        levels[i] = codes[i] * blocks + block if codes[i] >= 0 else -1
 
 
 @njit(cache=True, nogil=True)
