@@ -210,7 +210,7 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
     method, reason = _lagged_method(options, data)
     settings = replace(_settings(options, "none", context), method=method, series=series_settings(series))
     if method == "score-ac":
-        found = score_series(data, columns, series, options.score, settings)
+        found = _scored(data, columns, options, settings, progress)
     else:
         found = _tested(data, columns, options, settings, progress)
     return replace(found, notes=(*reason, *found.notes))
@@ -246,6 +246,17 @@ def _tested(data: Dataset, columns: dict[str, Any], options: Options, settings: 
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
+
+
+def _scored(data: Dataset, columns: dict[str, Any], options: Options, settings: Settings,
+            progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
+    """The window graphs of the best-scoring model."""
+    assert options.series is not None
+    with watching(progress, options.time_limit) as advance:
+        found = score_series(data, columns, options.series, options.score, settings, advance)
+    if not found.complete and not advance.over:
+        raise InterruptedSearch(found)
+    return found
 
 
 def _settings(options: Options, test: str, context: object) -> Settings:

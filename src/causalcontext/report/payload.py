@@ -182,7 +182,8 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
 
 
 def _warning(result: ContextGraphs) -> str:
-    incomplete = "" if result.complete else "The search was interrupted: untested edges are still there. "
+    left = "untested edges are still there" if result.evidence is None else "this is the best model found so far"
+    incomplete = "" if result.complete else f"The search was interrupted: {left}. "
     return incomplete + " ".join(printable(note) for note in notes(result))
 
 
