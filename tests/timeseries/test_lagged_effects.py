@@ -227,3 +227,33 @@ def test_bad_options_are_one_sentence(land):
         land.effects("latent", "latent", steps=0)
     with pytest.raises(cc.NotYetError, match="means under an intervention"):
         land.predict_intervention({"radiation": 1.0})
+
+
+def test_results_of_tests_have_the_same_answers(land):
+    table = cc.examples.land_surface(1000, seed=2)
+    tested = cc.discover(table, context="regime", lags=1, method="pc-ac")
+    assert tested.evidence is None
+    if {v: set(g.edges) for v, g in tested.graphs.items()} == {v: set(g.edges) for v, g in land.graphs.items()}:
+        mine, other = (one.effects(steps=3) for one in (tested, land))
+        np.testing.assert_allclose(mine["effect"], other["effect"])
+    assert set(tested.labels()["label"]) <= {"present", "absent", "undetermined"}
+
+
+def test_a_masked_search_is_fitted_inside_its_contexts():
+    table = cc.examples.land_surface(600, seed=2)
+    masked = cc.discover(table, context="regime", lags=1, method="pc-m").mechanisms()
+    fitted = masked[masked["identified"]]
+    assert (fitted["why"] == "links at regime were not searched").all()
+    assert set(fitted["rows"]) == {"regime=energy-limited", "regime=water-limited"}
+
+
+def test_an_edge_in_conflict_is_blamed_where_it_is(land):
+    place = [land.names.index(name) for name in ("rain", "moisture")]
+    graphs = dict(land.graphs)
+    ends = graphs["water-limited"].ends.copy()
+    ends[place[0], place[1]] = ends[place[1], place[0]] = 4
+    graphs["water-limited"] = Graph(land.names, ends)
+    found = land.with_graphs(graphs).effects("rain", "moisture").query("lag == 0")
+    notes = {(row.context, row.versus): row.note for row in found.itertuples()}
+    assert notes["water-limited", None] == "not identified, because of rain x-x moisture"
+    assert notes["energy-limited", None] == "regime is held at its value"

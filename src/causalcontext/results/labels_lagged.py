@@ -58,7 +58,7 @@ def _label(mechanics: LaggedMechanics, cause: int, effect: int, g: int, negligib
     causes = {column for h in mechanics.cells for column in mechanics.causes(choice, h, v)}
     x = _column(mechanics, cause)
     given = sorted(causes - {x})
-    copies = mechanics.copies(choice, g, v)
+    copies = mechanics.windows_for(choice, g, v).copies
     moments = mechanics.by_copies(copies)
     cell = sum(g * len(mechanics.cells) ** place for place in range(len(copies)))
     n, fit = int(moments.rows[cell]), slope(moments, cell, x, mechanics.column(v), given)

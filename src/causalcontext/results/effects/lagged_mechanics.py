@@ -61,6 +61,8 @@ class LaggedMechanics(WindowLinks):
         """Whose windows a mechanism is fitted on."""
         if self.context is None:
             return WindowChoice((), (0,), False, "there is no context")
+        if self.result.settings.method == "pc-m" and 0 in self.moments.copies:
+            return WindowChoice((0,), (g,), False, f"links at {self.result.context} were not searched")
         copies = self.copies(choice, g, variable)
         if not copies:
             return self._without_copy(choice, g, variable)

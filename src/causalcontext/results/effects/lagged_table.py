@@ -146,7 +146,7 @@ def _mechanism_row(mechanics: LaggedMechanics, g: int, v: int, column: int, leve
 
 def _slopes(mechanics: LaggedMechanics, g: int, v: int, column: int) -> tuple[list[_Found], str]:
     """The different coefficients over what is open, and what that is."""
-    blamed, choices = mechanics.conflict([v]), mechanics.choices([v])
+    blamed, choices = mechanics.conflict([v], (g,)), mechanics.choices([v])
     if blamed:
         raise NoAnswer(f"not identified, because of {blamed}")
     if choices is None:

@@ -47,7 +47,7 @@ class Responses:
         """The effect of x so many steps ago on y, in a context."""
         if not self.reach[g][lag, x, y]:
             return NO_PATH
-        return self._possible(self.between(g, x, y, lag), lambda choice: self._estimate(choice, g, x, y, lag))
+        return self._possible((g,), self.between(g, x, y, lag), lambda choice: self._estimate(choice, g, x, y, lag))
 
     def difference(self, g: int, h: int, x: int, y: int, lag: int) -> Possible:
         """The effect in context g minus that in context h."""
@@ -57,7 +57,7 @@ class Responses:
         def ask(choice: Choice) -> Estimate:
             return self._estimate(choice, g, x, y, lag) - self._estimate(choice, h, x, y, lag)
 
-        return self._possible([*self.between(g, x, y, lag), *self.between(h, x, y, lag)], ask)
+        return self._possible((g, h), [*self.between(g, x, y, lag), *self.between(h, x, y, lag)], ask)
 
     def direct(self, g: int, x: int, y: int, lag: int) -> float:
         """The coefficient of x so many steps ago in the mechanism of y, if what is open agrees on it; else NaN."""
@@ -86,14 +86,14 @@ class Responses:
         found: dict[Path, Possible] = {}
         for path in (path for choice in choices for path in self._paths(choice, g, x, y, lag)):
             if path not in found:
-                found[path] = self._possible(asked, partial(self._along, g, path))
+                found[path] = self._possible((g,), asked, partial(self._along, g, path))
             if len(found) > MOST_PATHS:
                 raise NoAnswer(f"more than {MOST_PATHS} paths lead from {self.mechanics.name(x)} to "
                                f"{self.mechanics.name(y)}; ask for fewer steps")  # fmt: skip
         return found
 
-    def _possible(self, asked: Sequence[int], ask: Callable[[Choice], Estimate]) -> Possible:
-        blamed = self.mechanics.conflict(asked)
+    def _possible(self, cells: Sequence[int], asked: Sequence[int], ask: Callable[[Choice], Estimate]) -> Possible:
+        blamed = self.mechanics.conflict(asked, cells)
         if blamed:
             return Possible((), f"not identified, because of {blamed}")
         choices, words = self.mechanics.choices(asked), self.mechanics.open_words(list(dict.fromkeys(asked)))

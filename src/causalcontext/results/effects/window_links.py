@@ -153,9 +153,9 @@ class WindowLinks:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         return ", ".join(found[:3]) + more
 
-    def conflict(self, variables: Iterable[int]) -> str:
-        """An edge in conflict at some variables; empty if there is none."""
-        for g, v in product(self.cells, variables):
+    def conflict(self, variables: Iterable[int], cells: Sequence[int]) -> str:
+        """An edge in conflict at some variables in some contexts; empty if there is none."""
+        for g, v in product(cells, variables):
             here = self.node(v, 0)
             for other in np.flatnonzero((self.ends[g, here] == End.CONFLICT) | (self.ends[g, :, here] == End.CONFLICT)):
                 i, j = sorted((here, int(other)))
