@@ -170,10 +170,9 @@ def discover(
         outcome = run_method(chosen.method, task)
     if advance.over and not outcome.complete:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
-    sampled = scanned is not None and not scanned.whole
     notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
-    result = _result(task, outcome, sampled, tuple(note for note in notes if note))
+    result = _result(task, outcome, scanned, tuple(note for note in notes if note))
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
@@ -347,8 +346,8 @@ def _check_context(scanned: Scan, context: Any) -> None:
         raise OptionError(f"context is {context!r}, but the table was scanned with {had}; scan it again")
 
 
-def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...]) -> ContextGraphs:
-    data, survey = task.data, task.survey
+def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
+    data, survey, sampled = task.data, task.survey, scanned is not None and not scanned.whole
     kinds = tuple(str(kind.value) for kind in data.kinds)
     summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
                           survey.emptied, kinds, survey.fingerprint)  # fmt: skip
@@ -373,6 +372,7 @@ def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...])
         prepared=task.prepared,
         moments=survey.of_columns(data),
         rows=None if sampled else data,
+        scanned=scanned if sampled else None,
     )
 
 

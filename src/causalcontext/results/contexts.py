@@ -14,6 +14,7 @@ import pandas as pd
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.moments import Moments
+from causalcontext.data.scan import Scan
 from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.ends import directed, may_cause
 from causalcontext.graphs.graph import Graph
@@ -122,6 +123,8 @@ class ContextGraphs(Answers):
         Rows, means and cross products of all columns, in every context.
     rows : Dataset or None
         The table, as long as the result lives; it is not saved.
+    scanned : Scan or None
+        Of a table larger than memory, what was kept of it; it is not saved.
     evidence : ScoreEvidence or None
         For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
     notes : tuple of str
@@ -150,6 +153,7 @@ class ContextGraphs(Answers):
     prepared: PreparedTest | None = field(default=None, repr=False)
     moments: Moments | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
+    scanned: Scan | None = field(default=None, repr=False)
     known_misfits: tuple[Misfit, ...] | None = field(default=None, repr=False)
     known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
 
