@@ -25,9 +25,9 @@ from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.ends import directed as directed_ends
 from causalcontext.knowledge import Knowledge
+from causalcontext.score.clock import Clock
 from causalcontext.score.columns import make_columns
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.order_search import Clock
 from causalcontext.score.problem import Workshop
 from causalcontext.score.search import Effort, search
 from causalcontext.score.setup import set_up

@@ -51,6 +51,29 @@ def context_score(values, codes, parents, penalty, ridge=1e-2):
     return likelihood - 0.5 * penalty * math.log(n) * (k - 1) * design.shape[1]
 
 
+def logit_likelihood(columns, codes, ridge=1e-2):
+    """The log-likelihood of a multinomial logit with many classes, by a general optimiser that knows the gradient."""
+    n, k = len(columns), int(codes.max()) + 1
+    design, own = np.column_stack([np.ones(n), columns]), np.eye(k)[codes]
+
+    def parts(slopes):
+        eta = np.column_stack([design @ slopes.reshape(k - 1, -1).T, np.zeros(n)])
+        odds = np.exp(eta - eta.max(axis=1, keepdims=True))
+        return eta, odds / odds.sum(axis=1, keepdims=True)
+
+    def likelihood(slopes):
+        return np.log(parts(slopes)[1][np.arange(n), codes]).sum()
+
+    def loss(slopes):
+        free = slopes.reshape(k - 1, -1) * (np.arange(design.shape[1]) > 0)
+        gradient = (own - parts(slopes)[1])[:, : k - 1].T @ design - ridge * free
+        return 0.5 * ridge * np.sum(free**2) - likelihood(slopes), -gradient.ravel()
+
+    start = np.zeros((k - 1) * design.shape[1])
+    best = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 3000, "ftol": 1e-14, "gtol": 1e-6})
+    return likelihood(best.x)
+
+
 def wilks_gain(values, codes, parents):
     """The log-likelihood ratio of a linear discriminant: -n/2 log(|within| / |total|)."""
     chosen = values[:, list(parents)]

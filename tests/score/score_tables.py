@@ -9,9 +9,9 @@ from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.set_scores import score_sets
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Knowledge
+from causalcontext.score.clock import Clock
 from causalcontext.score.columns import make_columns
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.order_search import Clock
 from causalcontext.score.problem import Workshop, Worktop
 from causalcontext.score.search import Effort, search
 from causalcontext.score.setup import set_up

@@ -11,6 +11,8 @@ from score_tables import curved_table, fits_of, kinds_table, model_table, scores
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.orders.partitions import Partitions, best_partition, best_score, chosen_slots
+from causalcontext.kernels.rows.class_choice import ClassRows, choose_columns
+from causalcontext.kernels.rows.class_scores import logit_call
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.columns import LINEAR, make_columns
@@ -331,3 +333,45 @@ def test_a_long_table_is_scored_on_part_of_its_rows(monkeypatch):
     a, b = (scores_of(layout, wanted)[:, 0] for layout in (whole, part))
     assert b[0] == pytest.approx(a[0], rel=0.1)
     assert b[1] - b[2] == pytest.approx(a[1] - a[2], rel=0.05)
+
+
+def thinned(values, codes, classes, price):
+    """What `choose_columns` leaves of all columns, and its score."""
+    starts = np.array([0, len(codes)])
+    rows = ClassRows(np.ascontiguousarray(values.T), codes, starts, 1, False, classes, False, 1.0, 1.0)
+    sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
+    sets[0] = [values.shape[1], *range(values.shape[1])]
+    score = choose_columns(rows, logit_call(), sets, prices)
+    return sets[0, 1 : 1 + sets[0, 0]].tolist(), score
+
+
+@pytest.mark.parametrize(("classes", "seed"), [(2, 0), (3, 1), (5, 2)])
+def test_columns_of_a_logit_are_dropped_where_that_pays(classes, seed):
+    """Separated classes, negative correlations, a column without effect and one that is nearly another."""
+    generator = np.random.default_rng(seed)
+    values = generator.normal(size=(400, 6)) @ (np.eye(6) - 0.4 * np.eye(6, k=1)) + 3.0
+    values[:, 5] = values[:, 0] + 0.1 * generator.normal(size=400)
+    index = 4.0 * (values[:, 0] - 3.0) - 0.6 * (values[:, 1] - 3.0) + 0.3 * generator.logistic(size=400)
+    codes = np.searchsorted(np.quantile(index, np.arange(1, classes) / classes), index)
+    price = 6.0 * (classes - 1)
+    chosen, score = thinned(values, codes, classes, price)
+
+    def naive(columns):
+        likelihood = naive_score.logit_likelihood(values[:, columns], codes)
+        return likelihood - price * len(columns) - (classes - 1)
+
+    assert score == pytest.approx(naive(chosen), abs=0.02)
+    for column in chosen:
+        assert naive([c for c in chosen if c != column]) < score + 0.02
+    assert naive([]) < score < 0.0
+
+
+def test_many_classes_are_thinned_out_on_some_rows_and_scored_on_all():
+    generator = np.random.default_rng(3)
+    codes = np.repeat(np.arange(9), 1000)
+    values = generator.normal(size=(9000, 11))
+    values[:, :2] += 0.4 * generator.normal(size=(9, 2))[codes]
+    chosen, score = thinned(values, codes, 9, 60.0)
+    assert chosen == [0, 1]
+    naive = naive_score.logit_likelihood(values[:, :2], codes)
+    assert score == pytest.approx(naive - 120.0 - 8.0, abs=0.02)

@@ -8,9 +8,10 @@ from score_tables import curved_table, kinds_table, model_table, quiet, scores_o
 import causalcontext as cc
 from causalcontext.graphs.ends import directed, marked
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
+from causalcontext.score.clock import Clock
 from causalcontext.score.directions import direct
 from causalcontext.score.merging import Merger
-from causalcontext.score.order_search import Climber, Clock, lattice, random_order, sweeps
+from causalcontext.score.order_search import Climber, lattice, random_order, sweeps
 from causalcontext.score.search import Effort, search
 
 CYCLIC = {"cycles": "enforce", "edits": ("add", "remove", "flip")}

@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.score import explore
+from causalcontext.diagnostics.second_opinion import second_opinion
+from causalcontext.score import clock, explore
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential, student_t5
 
@@ -39,23 +40,15 @@ def test_the_example_is_recovered(result):
 
 
 def test_evidence_takes_the_place_of_tests(result):
-    tests, scores = result.tests(), result.scores()
-    assert list(tests.columns) == list(cc.discover(model_table(100, 1), "R", method="pc-ac").tests().columns)
-    assert len(tests) == len(scores)
-    assert (tests["decision"] == scores["decision"]).all()
-    assert (tests["statistic"] == scores["score"]).all()
-    assert (tests["n"] == scores["n"]).all()
-    assert set(tests["test"]) == {"score"}
-    assert set(tests["rows"]) <= {"pooled", "soil=dry", "soil=wet"}
-    assert tests["p"].isna().all()
-    assert all(not {row.x, row.y} & set(row.given) for row in tests.itertuples())
+    assert len(result.tests()) == 0
+    scores = result.scores()
     assert len(scores) == 2 * 21
     assert list(scores.columns[:4]) == ["context", "x", "y", "effect"]
     for row in scores.itertuples():
         present = result.graphs[row.context].mark(row.x, row.y) != ""
         assert present == (row.decision == "present")
         assert (row.score > 0) == present
-    assert len(cc.discover(model_table(100, 1), "R", method="pc-ac").scores()) == 0
+    assert len(cc.discover(model_table(100, 1), "R").scores()) == 0
 
 
 def test_edges_have_scores_and_no_p_values(result):
@@ -154,7 +147,73 @@ def test_a_time_limit_returns_the_best_so_far():
     result = cc.discover(rows, "R", method="score-ac", time_limit=1e-6, transform="none")
     assert result.complete
     assert result.evidence.starts == 1
-    assert any("time limit" in note for note in result.notes)
+    said = [note for note in result.notes if note.startswith("the time limit ended the search early")]
+    assert "curves were not tried" in said[0]
+    assert "directions that were not checked are left open" in said[0]
+    assert {edge.mark for edge in result.union.edges} == {"o-o"}
+
+
+def interrupting(times):
+    """`wait` of the clock: Ctrl-C is pressed the first times it is called."""
+    from concurrent.futures import wait
+
+    left = [times]
+
+    def waiting(futures, timeout):
+        left[0] -= 1
+        if left[0] >= 0:
+            raise KeyboardInterrupt
+        return wait(futures, timeout)
+
+    return waiting
+
+
+@pytest.mark.parametrize("method", ["score-ac", "auto"])
+def test_ctrl_c_in_the_first_climb_keeps_where_it_stands(method, monkeypatch):
+    def never(_):
+        raise AssertionError("another search was begun")
+
+    monkeypatch.setattr(clock, "wait", interrupting(1))
+    monkeypatch.setattr("causalcontext.methods.auto.pc_ac", never)
+    with pytest.raises(cc.InterruptedSearch) as caught:
+        cc.discover(model_table(300, 2, nodes=12), "R", method=method, search="order")
+    result = caught.value.result
+    assert not result.complete
+    assert result.settings.method == "score-ac"
+    assert result.evidence.starts == 1
+    assert any(note.startswith("Ctrl-C ended the search early") for note in result.notes)
+    assert not any("time limit" in note for note in result.notes)
+
+
+def test_a_second_ctrl_c_does_not_wait(monkeypatch):
+    monkeypatch.setattr(clock, "wait", interrupting(2))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        cc.discover(model_table(300, 2, nodes=12), "R", method="score-ac", search="order")
+    assert not isinstance(caught.value, cc.InterruptedSearch)
+
+
+def test_ctrl_c_while_directions_are_asked_leaves_them_open(monkeypatch):
+    rows = model_table(300, 2)
+    whole = cc.discover(rows, "R", method="score-ac")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("causalcontext.score.exact_search.Scores.without", stop)
+    with pytest.raises(cc.InterruptedSearch) as caught:
+        cc.discover(rows, "R", method="score-ac")
+    graphs = caught.value.result.graphs
+    assert {level: graph.adjacency.tolist() for level, graph in graphs.items()} == {
+        level: graph.adjacency.tolist() for level, graph in whole.graphs.items()
+    }
+    assert {edge.mark for graph in graphs.values() for edge in graph.edges} == {"o-o"}
+
+
+def test_ctrl_c_in_a_second_opinion_is_heard(monkeypatch):
+    result = cc.discover(model_table(300, 2, nodes=12), "R", test="partial-correlation")
+    monkeypatch.setattr(clock, "wait", interrupting(1))
+    with pytest.raises(KeyboardInterrupt):
+        second_opinion(result)
 
 
 def test_progress_counts_starts():

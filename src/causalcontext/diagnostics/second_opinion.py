@@ -42,15 +42,19 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
         return f"{other} cannot be asked: {error}"
 
 
-def _run(result: ContextGraphs, other: str) -> ContextGraphs:
+def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     rows, prepared, settings = result.rows, result.prepared, replace(result.settings, method=other)
     assert rows is not None
     assert prepared is not None
     links = settings.knowledge.links(result.names)
     options = ScoreOptions(transform="none", time_limit=TIME_LIMIT)
-    task = Task(prepared, rows, take_survey(rows, settings.missing), links, settings, options, 1, Watch(nobody),
+    watch = Watch(nobody, TIME_LIMIT)
+    task = Task(prepared, rows, take_survey(rows, settings.missing), links, settings, options, 1, watch,
                 Support(rows, settings.alpha))  # fmt: skip
     found = run_method(other, task)
+    if watch.over:
+        return f"{other} did not end within {TIME_LIMIT:.0f} s"
+    found = found.whole()
     graphs = {
         value: Graph(result.names, ends, found.kind) for value, ends in zip(result.contexts, found.ends, strict=True)
     }

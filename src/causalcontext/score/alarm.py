@@ -36,6 +36,13 @@ def looks_curved(workshop: Workshop, model: FittedModel, need: float) -> bool:
     return total > need or _turned_round(workshop, model, need) > need or total + sum(_products(workshop, model)) > need
 
 
+def curves_gain(workshop: Workshop, model: FittedModel) -> float:
+    """What the curves of all variables would gain in a model without curves, each by itself, prices paid."""
+    if not workshop.columns.curved.any():
+        return np.inf
+    return float(np.maximum(_gains(workshop, model), 0.0).sum())
+
+
 def _gains(workshop: Workshop, model: FittedModel) -> Floats:
     """What the best curve of every eligible variable would gain in every regression of a model."""
     layout = workshop.layout(model.layout.masks, curves=True)

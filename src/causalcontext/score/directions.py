@@ -2,7 +2,8 @@
 
 Curves and noise laws tell directions apart that linear Gaussian models cannot, by a likelihood that is never exactly
 the same; so a direction counts if forbidding it costs `CLEAR` nats, or if the best model without it has no edge there
-the other way round. Where knowledge allows one direction only, nothing is asked.
+the other way round. Where knowledge allows one direction only, nothing is asked. A direction that there was no time to
+ask about is left open.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.graphs.ends import Ends, ends_of_arcs
+from causalcontext.score.clock import Clock
 from causalcontext.score.model import FittedModel
 from causalcontext.score.search import Found, Rival
 
@@ -45,12 +47,12 @@ class Directed:
     margin: Floats
 
 
-def direct(found: Found, may: Bools) -> Directed:
-    """The best model with honest marks; `may[cause, effect]`: what knowledge allows."""
+def direct(found: Found, may: Bools, clock: Clock | None = None) -> Directed:
+    """The best model with honest marks; `may[cause, effect]`: what knowledge allows. No clock: there is time enough."""
     model = found.best
-    rivals = found.rivals(model)
+    rivals = found.rivals(model) if clock is None or not clock.late else _nobody
     for _ in range(MOST_CORRECTIONS):
-        links, margin, better = _ask(model, rivals, may)
+        links, margin, better = _ask(model, rivals, may, clock)
         if better is None:
             break
         model = better
@@ -58,14 +60,23 @@ def direct(found: Found, may: Bools) -> Directed:
     return Directed(model, _ends(model.links, links), margin)
 
 
-def _ask(model: FittedModel, rivals: Rival, may: Bools) -> tuple[Bools, Floats, FittedModel | None]:
+def _nobody(cause: int, effect: int, floor: float) -> FittedModel | None:
+    """No rival: nobody has time to look for one."""
+    return None
+
+
+def _ask(model: FittedModel, rivals: Rival, may: Bools,
+         clock: Clock | None) -> tuple[Bools, Floats, FittedModel | None]:  # fmt: skip
     """The links that are directed, margins, and a better model if one shows up."""
     links = model.links
     directed, margin = links.copy(), np.full(links.shape[1:], np.nan)
     for cause, effect in np.argwhere(links.any(axis=0)).tolist():
         if not may[effect, cause]:
             continue
-        other = rivals(cause, effect, model.score - ENOUGH)
+        other = None if clock is not None and clock.late else rivals(cause, effect, model.score - ENOUGH)
+        if clock is not None and clock.skips("directions"):
+            directed[:, cause, effect] = False
+            continue
         margin[cause, effect] = ENOUGH if other is None else model.score - other.score
         if other is None:
             continue

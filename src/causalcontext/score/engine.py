@@ -16,12 +16,12 @@ from causalcontext.graphs.ends import Ends
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.score.clock import Clock
 from causalcontext.score.directions import Directed, direct
 from causalcontext.score.equations import mechanisms_of
 from causalcontext.score.explore import CURVES_COST, Explored, explore
 from causalcontext.score.judgement import judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
-from causalcontext.score.order_search import Clock
 from causalcontext.score.residuals import Misfit, check_residuals
 from causalcontext.score.search import Effort
 from causalcontext.score.setup import Setup, set_up
@@ -54,16 +54,25 @@ def run_score(data: Dataset, survey: Survey, links: Links, options: ScoreOptions
             raise NotYetError(f"not yet: score-ac takes columns of at most {MOST_LEVELS} levels, "
                               f"{data.names[position]!r} has {levels}; merge some, or use method='pc-ac'")  # fmt: skip
     setup = set_up(data, survey, links)
-    effort = Effort(seed, n_jobs, advance, Clock.of(options.time_limit))
+    effort = Effort(seed, n_jobs, advance, Clock(options.time_limit))
     explored, transform = explore(data, setup, links, options, effort)
     chosen = explored.workshop.setup
-    directed = direct(explored.found, _numbered(chosen, links))
+    directed = _directed(explored, _numbered(chosen, links), effort.clock)
     findings = check_residuals(directed.model, options.laws, explored.curved)
     raw = chosen if transform == "none" else setup
     return ScoreOutcome(
         _table_ends(chosen, directed), _evidence(explored, directed, links, raw, transform), findings,
-        _notes(data, explored, findings), explored.found.complete, explored.found.interrupted,
+        (*_notes(data, explored, findings), *_cut(effort.clock)), not effort.clock.cut, effort.clock.interrupted,
     )  # fmt: skip
+
+
+def _directed(explored: Explored, may: NDArray[np.bool_], clock: Clock) -> Directed:
+    """The model with honest marks; those of an exact search take no time."""
+    try:
+        return direct(explored.found, may, None if explored.found.search == "exact" else clock)
+    except KeyboardInterrupt:
+        clock.interrupt()
+        return direct(explored.found, may, clock)
 
 
 def _evidence(explored: Explored, directed: Directed, links: Links, raw: Setup, transform: str) -> ScoreEvidence:
@@ -101,7 +110,7 @@ _DANGERS = {
 
 
 def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tuple[str, ...]:
-    setup, found = explored.workshop.setup, explored.found
+    setup = explored.workshop.setup
     names = [data.names[i] for i in setup.position]
     notes = [*_undeclared(data, setup), *_counts(data), *_sentences(findings, names, setup.contexts > 1)]
     need = CURVES_COST * np.log(setup.total)
@@ -111,9 +120,22 @@ def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tup
                      f"{need:.0f} are asked for)")  # fmt: skip
     if setup.variables > MOST_CURVED_VARIABLES and explored.workshop.options.curves != "never":
         notes.append(f"curves are not tried with more than {MOST_CURVED_VARIABLES} variables")
-    if not found.complete:
-        notes.append("the time limit ended the search early: this is the best model found so far")
     return tuple(notes)
+
+
+_LEFT_OUT = {
+    "starts": "climbs were cut short", "normal scores": "normal scores were not tried",
+    "curves": "curves were not tried", "directions": "directions that were not checked are left open",
+}  # fmt: skip
+
+
+def _cut(clock: Clock) -> list[str]:
+    """What was cut, and by whom."""
+    if not clock.cut:
+        return []
+    who = "Ctrl-C" if clock.interrupted else "the time limit"
+    what = ", ".join(_LEFT_OUT[what] for what in _LEFT_OUT if what in clock.cut)
+    return [f"{who} ended the search early: this is the best model found so far ({what})"]
 
 
 def _undeclared(data: Dataset, setup: Setup) -> list[str]:

@@ -6,7 +6,7 @@ changes with the context is a bend in x, and no single curve would be told from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Links
-from causalcontext.score.alarm import looks_curved
+from causalcontext.score.alarm import curves_gain, looks_curved
 from causalcontext.score.columns import make_columns
 from causalcontext.score.model import FittedModel, members
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
@@ -37,6 +37,8 @@ FEW_VARIABLES = 12
 """Up to so many variables one set of moments serves straight lines and curves; beyond, that is slow for the former."""
 MARGINAL_PARAMETERS = 4.0
 """A column's marginal distribution is not free: normal scores are charged like so many parameters a column."""
+FAR = 4.0
+"""Curves hardly ever gain so many times what each of them would gain by itself."""
 CHANCE = 50.0
 """Normal scores are searched if at the orders found without them they come so close, in nats."""
 
@@ -76,13 +78,15 @@ def explore(data: Dataset, setup: Setup, links: Links, options: ScoreOptions,
     try:
         return _improved(data, straight, links, effort)
     except KeyboardInterrupt:  # the model of straight lines is there, and is kept
-        return replace(straight, found=replace(straight.found, complete=False, interrupted=True)), "none"
+        effort.clock.interrupt()
+        effort.clock.skips("curves")
+        return straight, "none"
 
 
 def _improved(data: Dataset, straight: Explored, links: Links, effort: Effort) -> tuple[Explored, str]:
     """Normal scores and curves, where they pay."""
     setup, options = straight.workshop.setup, straight.workshop.options
-    if options.transform == "auto" and not straight.found.interrupted and not effort.clock.late:
+    if options.transform == "auto" and not effort.clock.skips("normal scores"):
         ranked, charge = _ranked(data, links), _charge(setup, options)
         if _have_a_chance(ranked, options, straight.found.best, charge):
             return _compared(straight, ranked, charge, effort)
@@ -92,8 +96,9 @@ def _improved(data: Dataset, straight: Explored, links: Links, effort: Effort) -
 def _compared(straight: Explored, ranked: Setup, charge: float, effort: Effort) -> tuple[Explored, str]:
     """Normal scores against columns as they are."""
     other = _in_one_scale(ranked, straight.workshop.options, effort)
-    if np.isnan(other.doubt) and other.score + charge > straight.score:
-        return other, "ranks"  # a warp of straight lines: no curves of the columns as they are need to be tried
+    lead = other.score + charge - straight.score
+    if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.workshop, straight.found.best)):
+        return other, "ranks"  # a warp: no curves of the columns as they are come near
     mine = _bent(straight, effort)
     return (other, "ranks") if other.score + charge > mine.score else (mine, "none")
 
@@ -113,7 +118,7 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
     """Curves, if straight lines leave something to explain and the time is not up."""
     workshop, plain = straight.workshop, straight.found
     setup, options = workshop.setup, workshop.options
-    if options.curves == "never" or setup.variables > MOST_CURVED_VARIABLES or plain.interrupted or effort.clock.late:
+    if options.curves == "never" or setup.variables > MOST_CURVED_VARIABLES or effort.clock.skips("curves"):
         return straight
     if not workshop.columns.curved.any():
         workshop = Workshop(setup, make_columns(setup, True), options)

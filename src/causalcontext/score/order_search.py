@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from causalcontext.kernels.orders.order_moves import climb
 from causalcontext.kernels.orders.order_state import Moves, Problem, State
 from causalcontext.kernels.orders.partitions import NEVER, Partitions, chosen_slots
 from causalcontext.kernels.orders.selection import change_call, copy_call, path_call
+from causalcontext.score.clock import Clock
 from causalcontext.score.model import FittedModel, Part
 from causalcontext.score.problem import Layout, Worktop
 from causalcontext.score.setup import Setup
@@ -23,28 +23,9 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 MOST_SWEEPS = 40
-FEW_VARIABLES = 60
-"""Up to so many variables a whole climb is one call; beyond, the clock is looked at after every sweep."""
 REACH = 15.0
 """The neighbours of a link are moved too if turning it costs less than this, in nats."""
 NOBODY = np.empty(0, dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class Clock:
-    """When to stop; `None` for never."""
-
-    deadline: float | None = None
-
-    @staticmethod
-    def of(limit: float | None) -> Clock:
-        """A clock that rings after so many seconds."""
-        return Clock(None if limit is None else time.monotonic() + limit)
-
-    @property
-    def late(self) -> bool:
-        """Whether the time is up."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
 
 
 def lattice(layout: Layout) -> Partitions:
@@ -71,7 +52,8 @@ class Standing:
         One order per context; while they are `shared` all blocks look at the first.
     """
 
-    def __init__(self, layout: Layout, family: Partitions, orders: Ints, shared: bool, memory: Memory) -> None:
+    def __init__(self, layout: Layout, family: Partitions, orders: Ints, shared: bool, memory: Memory,
+                 stop: Ints) -> None:  # fmt: skip
         p, slots = layout.setup.variables, family.block.shape[1]
         uses = uses_of(layout)
         if shared:
@@ -81,7 +63,7 @@ class Standing:
         self.top = Worktop(layout, 2 * slots, memory)
         self.state = State(self.top.note, self.top.bench.fits.scores, self.top.bench.work.candidates,
                            np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses, np.zeros((2, p)),
-                           np.zeros((p, slots), dtype=bool), np.zeros(p + 1, dtype=bool))  # fmt: skip
+                           np.zeros((p, slots), dtype=bool), np.zeros(p + 1, dtype=bool), stop)  # fmt: skip
 
     @property
     def orders(self) -> Ints:
@@ -93,7 +75,7 @@ class Standing:
         for mine, theirs in zip(self.top.bench.fits, other.top.bench.fits, strict=True):
             for node in np.flatnonzero(nodes).tolist():
                 mine[node, : self.slots] = theirs[node, : self.slots]
-        for place in range(3, len(self.state)):
+        for place in range(3, len(self.state) - 1):
             self.state[place][...] = other.state[place]
 
 
@@ -115,20 +97,19 @@ class Climber:
     def __post_init__(self) -> None:
         self.problem = make_problem(self.layout, self.family)
 
-    def from_order(self, order: Ints, generator: np.random.Generator) -> tuple[FittedModel, bool]:
-        """The model at the end of a climb from one order, and whether the time was enough."""
+    def from_order(self, order: Ints, generator: np.random.Generator) -> FittedModel:
+        """The model at the end of a climb from one order, as far as the time allows."""
         setup = self.layout.setup
         standing = self.standing(np.tile(order, (setup.contexts, 1)), True)
-        finished, score = self._sweep(standing, sweeps(setup, generator))
+        _, score = self.climb(self.problem, standing, self._everybody(), sweeps(setup, generator))
         if setup.contexts > 1:
             standing = self.standing(np.tile(standing.orders[0], (setup.contexts, 1)), False)
-            in_time, score = self._sweep(standing, sweeps(setup, generator))
-            finished = finished and in_time
-        return self.read(standing, score), finished
+            _, score = self.climb(self.problem, standing, self._everybody(), sweeps(setup, generator))
+        return self.read(standing, score)
 
     def standing(self, orders: Ints, shared: bool) -> Standing:
         """A place to climb from, not yet fitted."""
-        return Standing(self.layout, self.family, orders, shared, self.memory)
+        return Standing(self.layout, self.family, orders, shared, self.memory, self.clock.flag)
 
     def fitted(self, orders: Ints, shared: bool) -> tuple[Standing, float]:
         """The fits of some orders, and their score."""
@@ -138,28 +119,13 @@ class Climber:
     @staticmethod
     def climb(problem: Problem, standing: Standing, stale: Ints, visits: Ints,
               window: tuple[int, int] | None = None) -> tuple[float, float]:  # fmt: skip
-        """Fit some nodes, then climb: what the last sweep gained, and the score."""
+        """Fit some nodes, then climb until nothing moves or the clock says stop: the last sweep's gain, the score."""
         ends = np.array(window or (0, standing.orders.shape[1]), dtype=np.int64)
         gain, score = climb(problem, standing.state, stale, visits, ends, standing.shared)
         return float(gain), float(score)
 
     def _everybody(self) -> Ints:
         return np.arange(self.layout.setup.variables)
-
-    def _sweep(self, standing: Standing, visits: Ints) -> tuple[bool, float]:
-        """Sweep until nothing moves; False if the time was up first, and the score reached."""
-        stale = self._everybody()
-        if self.layout.setup.variables <= FEW_VARIABLES:
-            few = visits[: 1 if self.clock.late else None]
-            return not self.clock.late, self.climb(self.problem, standing, stale, few)[1]
-        score = 0.0
-        for turn in range(len(visits)):
-            gain, score = self.climb(self.problem, standing, stale if turn == 0 else NOBODY, visits[turn : turn + 1])
-            if gain <= 0.0:
-                return True, score
-            if self.clock.late:
-                return False, score
-        return True, score
 
     def read(self, standing: Standing, score: float) -> FittedModel:
         """The model of a standing."""

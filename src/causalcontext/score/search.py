@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.node_data import Memory
-from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT
+from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, Partitions
 from causalcontext.progress import Advance
+from causalcontext.score.clock import Clock
 from causalcontext.score.exact_search import check_size, is_quick, score_everything
 from causalcontext.score.merging import Merger, Tree
 from causalcontext.score.model import FittedModel
-from causalcontext.score.order_search import Climber, Clock, Rivals, lattice, random_order
+from causalcontext.score.order_search import Climber, Rivals, lattice, random_order
 from causalcontext.score.problem import Layout, Workshop
 
 Ints = NDArray[np.int64]
@@ -28,16 +31,10 @@ MOST_ROUNDS = 4
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The models of all starts, best first.
-
-    `complete` is False if Ctrl-C or the time limit cut the search short; `rivals` makes the function that finds rivals
-    of a model.
-    """
+    """The models of all starts, best first; `rivals` makes the function that finds rivals of a model."""
 
     models: tuple[FittedModel, ...]
     search: str
-    complete: bool
-    interrupted: bool
     rivals: Callable[[FittedModel], Rival]
 
     @property
@@ -70,7 +67,7 @@ def _search_exactly(workshop: Workshop, curves: bool, effort: Effort) -> Found:
     layout = workshop.lattice(curves)
     scores = score_everything(layout, workshop.memory(layout))
     effort.advance(-1, 1, 1)
-    return Found((scores.best_model(),), "exact", True, False, lambda model: scores.without)
+    return Found((scores.best_model(),), "exact", lambda model: scores.without)
 
 
 class _Orders:
@@ -80,83 +77,82 @@ class _Orders:
         self._workshop, self._curves, self._effort, self._given = workshop, curves, effort, orders
         many = workshop.setup.contexts > MOST_CONTEXTS_EXACT
         self._layout = None if many else workshop.lattice(curves)
-        self._local = threading.local()
+        self._total = workshop.options.number_of_starts(workshop.setup, curves) + len(orders)
+        self._jobs = min(effort.n_jobs, self._total)
+        self._memories: list[Memory] = []
 
     def search(self) -> Found:
         """Models from all starts. The same for any number of threads."""
         found: list[FittedModel] = []
-        complete, interrupted = True, False
-        total = self._workshop.options.number_of_starts(self._workshop.setup, self._curves) + len(self._given)
+        clock = self._effort.clock
         try:
-            for done, (model, finished) in enumerate(self._runs(total), 1):
-                complete &= finished
-                if model is not None:
-                    found.append(model)
-                self._effort.advance(-1, done, total)
+            for done, model in enumerate(self._runs(), 1):
+                found.append(model)
+                self._effort.advance(-1, done, self._total)
+                if clock.skips("starts"):
+                    break
         except KeyboardInterrupt:
-            complete, interrupted = False, True
+            clock.interrupt()
+            clock.skips("starts")
             if not found:
                 raise
         found.sort(key=lambda model: -model.score)
-        return Found(tuple(found), "order", complete, interrupted, self._rivals)
+        return Found(tuple(found), "order", self._rivals)
 
-    def _runs(self, total: int) -> Iterator[tuple[FittedModel | None, bool]]:
-        """The outcome of every start, in order."""
-        jobs = min(self._effort.n_jobs, total)
-        if jobs == 1:
-            for start in range(total):
-                yield self._run(start)
-            return
-        from joblib import Parallel, delayed
+    def _runs(self) -> Iterator[FittedModel]:
+        """The outcome of every start, in order, some of them at the same time."""
+        clock, waiting = self._effort.clock, deque[Future[FittedModel]]()
+        for start in range(self._total + self._jobs):
+            if start < self._total:
+                waiting.append(clock.start(partial(self._run, start)))
+            if start >= self._jobs - 1 and waiting:
+                yield clock.result(waiting.popleft())
 
-        parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
-        yield from parallel(delayed(self._run)(start) for start in range(total))
+    def _run(self, start: int) -> FittedModel:
+        """One climb, as far as the time allows."""
+        memory = self._memories.pop() if self._memories else self._new_memory()
+        try:
+            return self._climb(start, memory)
+        finally:
+            self._memories.append(memory)
 
-    def _run(self, start: int) -> tuple[FittedModel | None, bool]:
-        """One climb; None if the time was up before it began (the first one always begins)."""
-        if start > 0 and self._effort.clock.late:
-            return None, False
+    def _new_memory(self) -> Memory:
+        """The memory of the workshop, or one more where several climbs go on at the same time."""
+        layout = self._layout or self._workshop.layout([1], self._curves)
+        return self._workshop.memory(layout) if self._jobs == 1 else layout.memory()
+
+    def _climb(self, start: int, memory: Memory) -> FittedModel:
         generator = np.random.default_rng([self._effort.seed % 2**32, start])
         given = start < len(self._given)
         order = self._given[start] if given else random_order(self._workshop.setup, generator)
         if self._layout is None:
-            return self._climb_trees(order, generator)
-        return self._climber(self._layout).from_order(order, generator)
+            return self._climb_trees(order, generator, memory)
+        return self._climber(self._layout, lattice(self._layout), memory).from_order(order, generator)
 
-    def _memory(self, layout: Layout) -> Memory:
-        """The memory of this thread."""
-        if not hasattr(self._local, "memory"):
-            main = threading.current_thread() is threading.main_thread()
-            self._local.memory = self._workshop.memory(layout) if main else layout.memory()
-        memory: Memory = self._local.memory
-        return memory
+    def _climber(self, layout: Layout, family: Partitions, memory: Memory) -> Climber:
+        return Climber(layout, family, memory, self._effort.clock)
 
-    def _climber(self, layout: Layout) -> Climber:
-        return Climber(layout, lattice(layout), self._memory(layout), self._effort.clock)
-
-    def _climb_trees(self, order: Ints, generator: np.random.Generator) -> tuple[FittedModel, bool]:
+    def _climb_trees(self, order: Ints, generator: np.random.Generator, memory: Memory) -> FittedModel:
         """A climb with merge trees, which are grown anew when it has ended."""
-        merger = Merger(self._workshop, self._curves, self._memory(self._workshop.layout([1], self._curves)))
+        merger = Merger(self._workshop, self._curves, memory)
         trees: list[Tree] = merger.trees(None)
         best: FittedModel | None = None
-        finished = True
         for _ in range(MOST_ROUNDS):
-            layout, family = merger.layout(trees)
-            climber = Climber(layout, family, self._memory(layout), self._effort.clock)
-            model, finished = climber.from_order(order, generator)
+            model = self._climber(*merger.layout(trees), memory).from_order(order, generator)
             if best is None or model.score > best.score + 1e-6:
                 best = model
-            new = merger.better(trees, model.orders)
-            if new == trees or not finished:
+            new = trees if self._effort.clock.late else merger.better(trees, model.orders)
+            if new == trees:
                 break
             trees, order = new, model.orders[0]
         assert best is not None
-        return best, finished
+        return best
 
     def _rivals(self, model: FittedModel) -> Rival:
-        if self._layout is not None:
-            return Rivals(self._climber(model.layout), model).without
-        merger = Merger(self._workshop, self._curves, self._memory(model.layout))
-        layout, family = merger.layout(merger.better(merger.trees(None), model.orders))
-        climber = Climber(layout, family, self._memory(layout), self._effort.clock)
-        return Rivals(climber, model).without
+        clock, memory = self._effort.clock, self._workshop.memory(model.layout)
+        layout, family = model.layout, lattice(model.layout) if self._layout is not None else None
+        if family is None:
+            merger = Merger(self._workshop, self._curves, memory)
+            layout, family = merger.layout(merger.better(merger.trees(None), model.orders))
+        rivals = clock.result(clock.start(lambda: Rivals(self._climber(layout, family, memory), model)))
+        return lambda *link: clock.result(clock.start(partial(rivals.without, *link)))

@@ -37,6 +37,8 @@ def climb(problem: Problem, state: State, stale: Ints, visits: Ints, window: Int
           shared: bool) -> tuple[float, float]:  # fmt: skip
     """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
 
+    Whoever writes 1 to `state.stop` ends it after the next move.
+
     Parameters
     ----------
     stale : array of int
@@ -58,12 +60,14 @@ def climb(problem: Problem, state: State, stale: Ints, visits: Ints, window: Int
             lowest = window[0] if shared else max(window[0], state.orders[PLACE, 0, p] + 1)
             for i in range(visits.shape[1]):
                 node = visits[turn, i]
+                if state.stop[0] != 0:
+                    break
                 if node == p:
                     if shared and contexts > 1:
                         gain += move_context(problem, state)
                 elif shared or state.orders[PLACE, order, node] >= lowest:
                     gain += move_node(problem, state, order, node, lowest, window[1])
-        if gain <= SMALLEST_GAIN:
+        if gain <= SMALLEST_GAIN or state.stop[0] != 0:
             break
     total = context_score(problem, state, before_context(state.orders))
     for node in range(p):

@@ -79,6 +79,8 @@ class State(NamedTuple):
         Slots in which the alternative differs.
     touched : array of bool, shape (p + 1,)
         Nodes whose fits were ever written.
+    stop : array of int, shape (1,)
+        Somebody else writes 1 where the search is to end.
     """
 
     bench: Note
@@ -89,6 +91,7 @@ class State(NamedTuple):
     value: Floats
     changed: Bools
     touched: Bools
+    stop: Ints
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -17,13 +17,28 @@ from numpy.typing import NDArray
 from causalcontext.kernels.arrays import NOBODY
 from causalcontext.kernels.calls import Call, pointer_to
 from causalcontext.kernels.compiling import njit
-from causalcontext.kernels.rows.class_scores import class_fit, logit_call
+from causalcontext.kernels.rows.class_scores import (
+    class_fit,
+    half_wald,
+    leave_out,
+    logit_call,
+    maximise,
+    places_of,
+    start_slopes,
+)
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SURE = 5.0
 """A column is not tried out if its Wald statistic promises to lose so much more than twice its price."""
+
+
+MOST_WORK = 4e7
+"""Rows times coefficients squared: with more, columns are chosen on part of the rows, and scored on all of them."""
+FEWEST_ROWS = 8.0
+"""For every coefficient so many rows are kept."""
 
 
 class ClassRows(NamedTuple):
@@ -72,73 +87,148 @@ def choose_columns(rows: ClassRows, one_pass: Call, sets: Ints, prices: Floats) 
     prices : array, shape (3, W)
         What the columns cost; infinite for those that must stay, whose price the caller subtracts.
     """
-    best, winner = -math.inf, 0
+    best, winner, step, count = -math.inf, 0, 1, 0
     for turn in range(3):
-        if turn > 0 and (sets[turn, 0] < 0):
+        if turn > 0 and sets[turn, 0] < 0:
             continue
-        value = _thin_out(rows, one_pass, sets[turn], prices[turn])
+        value, step, slopes = _thin_out(rows, one_pass, sets[turn], prices[turn])
         if value > best + 1e-9:
-            best, winner = value, turn
+            best, winner, start = value, turn, slopes
+        count = max(count, step)
     for t in range(sets[winner, 0] + 1):
         sets[0, t] = sets[winner, t]
-    return best
+    if count == 1:
+        return best
+    design, codes, before = _design(rows, sets[0], 1)
+    curvature = np.zeros((start.size, start.size))
+    likelihood = maximise(one_pass, design, codes, rows.classes, rows.ordered, start, curvature)
+    return rows.weight * likelihood - _paid(rows, before, sets[0, 0], prices[winner])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _thin_out(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats) -> float:
-    """Drop columns as long as the score of the logit rises."""
-    loss, other, rest = np.zeros(chosen.size), np.zeros(chosen.size), chosen.copy()
-    score = class_score(rows, one_pass, chosen, price, NOBODY, loss)
-    tried = 0
-    while tried < chosen[0]:
-        place, lowest = NOBODY, math.inf
-        for t in range(chosen[0]):
-            if loss[t] - price[t] < lowest and price[t] < math.inf:
-                place, lowest = t, loss[t] - price[t]
-        if place < 0 or loss[place] > 2.0 * price[place] + SURE:
+def _paid(rows: ClassRows, before: int, count: int, price: Floats) -> float:
+    """What the parameters of a fit cost; columns that must stay are paid for elsewhere."""
+    paid = rows.price * (rows.classes - 1 + (before - 1) * (1 if rows.ordered else rows.classes - 1))
+    for t in range(count):
+        paid += price[t] if price[t] < math.inf else 0.0
+    return paid
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _thin_out(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats) -> tuple[float, int, Floats]:
+    """Drop columns as long as the score of the logit rises; the score, every how many rows were used, the slopes.
+
+    Which ones do not pay is read off the quadratic approximation at the maximum, then tried out: all of them at once,
+    or else the cheapest, which stays for good if it pays after all. A fit starts where the approximation has its
+    maximum, and ends as soon as it is clear that it does not pay. With many classes and columns part of the rows have
+    to do.
+    """
+    step = _step(rows, chosen[0])
+    design, codes, before = _design(rows, chosen, step)
+    weight = rows.weight * rows_of(rows) / codes.size
+    slopes = start_slopes(codes, rows.classes, rows.ordered, design.shape[0])
+    inverse = np.empty((slopes.size, slopes.size))
+    paid = _paid(rows, before, chosen[0], price)
+    score = weight * class_fit(one_pass, design, codes, rows.classes, rows.ordered, slopes, -math.inf, inverse) - paid
+    kept, most = np.zeros(chosen[0], dtype=np.bool_), chosen[0]
+    while True:
+        start, spread = slopes.copy(), inverse.copy()
+        out = _worthless(rows, weight, start, spread, price, kept[: chosen[0]], before, most)
+        count = np.sum(out)
+        if count == 0:
+            return score, step, slopes
+        smaller, start = _without(rows, design, start, out, before)
+        other, saved = np.empty((start.size, start.size)), np.sum(price[: out.size][out])
+        needed = (score + paid - saved) / weight
+        value = class_fit(one_pass, smaller, codes, rows.classes, rows.ordered, start, needed, other)
+        if weight * value - (paid - saved) > score:
+            paid -= saved
+            score, design, slopes, inverse = weight * value - paid, smaller, start, other
+            place = 0
+            for t in range(chosen[0]):
+                if not out[t]:
+                    chosen[1 + place], price[place], kept[place] = chosen[1 + t], price[t], kept[t]
+                    place += 1
+            chosen[0] = most = place
+        elif count > 1:
+            most = 1
+        else:
+            kept[: chosen[0]] |= out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _worthless(rows: ClassRows, weight: float, slopes: Floats, inverse: Floats, price: Floats, kept: Bools,
+               before: int, most: int) -> Bools:  # fmt: skip
+    """Columns that do not pay by the quadratic approximation, which moves along; or one that may turn out not to."""
+    out, width = np.zeros(kept.size, dtype=np.bool_), before + kept.size
+    for turn in range(most):
+        best, lowest, loss = NOBODY, math.inf, math.inf
+        for t in range(kept.size):
+            if kept[t] or out[t] or price[t] == math.inf:
+                continue
+            own = weight * half_wald(slopes, inverse, places_of(before + t, rows.classes, rows.ordered, width))
+            if own - price[t] < lowest:
+                best, lowest, loss = t, own - price[t], own
+        if best < 0 or loss > (price[best] if turn > 0 else 2.0 * price[best] + SURE):
             break
-        value = class_score(rows, one_pass, chosen, price, place, other)
-        tried += 1
-        loss[place] = math.inf
-        if value > score:
-            score, tried = value, 0
-            chosen[0] -= 1
-            for t in range(chosen[0]):
-                loss[t] = other[t]
-                if t >= place:
-                    chosen[1 + t], price[t] = rest[2 + t], price[t + 1]
-            for t in range(chosen[0]):
-                rest[1 + t] = chosen[1 + t]
-    return score
+        out[best] = True
+        leave_out(slopes, inverse, places_of(before + best, rows.classes, rows.ordered, width))
+        if loss > price[best]:
+            break
+    return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def class_score(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats, without: int, loss: Floats) -> float:
-    """The penalised log-likelihood given some columns but one; half the Wald statistic of each in `loss`."""
-    contexts, width = rows.starts.size - 1, 1 if rows.ordered else rows.classes - 1
-    shifts = contexts - 1 if rows.by_context else 0
-    size, count = 0, chosen[0] - (1 if without >= 0 else 0)
-    for r in range(contexts):
+def _without(rows: ClassRows, design: Floats, slopes: Floats, out: Bools, before: int) -> tuple[Floats, Floats]:
+    """The design and the slopes without some columns."""
+    width, left = design.shape[0], 0
+    stays, smaller = np.ones(slopes.size, dtype=np.bool_), np.empty((width - np.sum(out), design.shape[1]))
+    for a in range(width):
+        if a >= before and out[a - before]:
+            stays[places_of(a, rows.classes, rows.ordered, width)] = False
+        else:
+            smaller[left] = design[a]
+            left += 1
+    return smaller, slopes[stays]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rows_of(rows: ClassRows) -> int:
+    """The rows of the block."""
+    size = 0
+    for r in range(rows.starts.size - 1):
         size += rows.starts[r + 1] - rows.starts[r] if rows.mask & (1 << r) else 0
-    design, codes = np.zeros((1 + shifts + count, size)), np.empty(size, dtype=np.int64)
+    return size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _step(rows: ClassRows, count: int) -> int:
+    """Every how many rows are enough to choose among so many columns."""
+    coefficients = (count + 1.0) * (1 if rows.ordered else rows.classes - 1)
+    size, fewest = rows_of(rows), FEWEST_ROWS * (coefficients + rows.classes)
+    most = max(MOST_WORK / (coefficients * coefficients), fewest)
+    return max(1, int(size / most))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _design(rows: ClassRows, chosen: Ints, step: int) -> tuple[Floats, Ints, int]:
+    """Every so many rows of the intercept, the shifts and the chosen columns; the classes; where the columns begin."""
+    contexts = rows.starts.size - 1
+    shifts = contexts - 1 if rows.by_context else 0
+    size = 0
+    for r in range(contexts):
+        size += (rows.starts[r + 1] - rows.starts[r] + step - 1) // step if rows.mask & (1 << r) else 0
+    design, codes = np.zeros((1 + shifts + chosen[0], size)), np.empty(size, dtype=np.int64)
     place = 0
     for r in range(contexts):
-        length = rows.starts[r + 1] - rows.starts[r] if rows.mask & (1 << r) else 0
+        length = (rows.starts[r + 1] - rows.starts[r] + step - 1) // step if rows.mask & (1 << r) else 0
         for t in range(length):
-            codes[place + t] = rows.codes[rows.starts[r] + t]
+            codes[place + t] = rows.codes[rows.starts[r] + step * t]
             design[0, place + t] = 1.0
             if 0 < r <= shifts:
                 design[r, place + t] = 1.0
-        for a in range(count):
-            column = chosen[1 + a] if without < 0 or a < without else chosen[2 + a]
+        for a in range(chosen[0]):
             for t in range(length):
-                design[1 + shifts + a, place + t] = rows.values[column, rows.starts[r] + t]
+                design[1 + shifts + a, place + t] = rows.values[chosen[1 + a], rows.starts[r] + step * t]
         place += length
-    wald = np.zeros(1 + shifts + count)
-    score = rows.weight * class_fit(one_pass, design, codes, rows.classes, rows.ordered, wald)
-    score -= rows.price * (rows.classes - 1 + shifts * width)
-    for a in range(count):
-        cost = price[a] if without < 0 or a < without else price[a + 1]
-        score -= cost if cost < math.inf else 0.0
-        loss[a] = rows.weight * wald[1 + shifts + a]
-    return score
+    return design, codes, 1 + shifts

@@ -24,6 +24,9 @@ RIDGE = 1e-2
 TOLERANCE = 1e-4
 """In log-likelihood: a Newton step that promises less is the last one."""
 MOST_STEPS = 40
+HOPE = 3.0
+"""The maximum is hardly ever further away than this, times what a Newton step promises."""
+AT_ONCE = 64
 
 
 @cache
@@ -41,8 +44,9 @@ def ordered_call() -> Call:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, loss: Floats) -> float:
-    """The largest log-likelihood of classes given a design; half the Wald statistic of every row of the design.
+def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats, needed: float,
+              inverse: Floats) -> float:  # fmt: skip
+    """The largest log-likelihood of classes given a design, or -inf if `needed` is clearly out of reach.
 
     Parameters
     ----------
@@ -52,20 +56,21 @@ def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered
         Its first row is 1.
     codes : array of int, shape (rows,)
         0 .. classes - 1.
+    slopes : array, shape (coefficients,)
+        Where to start; then the maximum.
+    inverse : array, shape (coefficients, coefficients)
+        Written: the inverse of the negative Hessian.
     """
-    width = design.shape[0]
-    slopes = start_slopes(codes, classes, ordered, width)
     curvature = np.zeros((slopes.size, slopes.size))
-    likelihood = maximise(one_pass, design, codes, classes, ordered, slopes, curvature)
-    _invert(curvature)
-    for row in range(1, width):
-        loss[row] = 0.5 * _wald(slopes, curvature, classes, ordered, width, row)
+    likelihood = maximise(one_pass, design, codes, classes, ordered, slopes, curvature, needed)
+    if likelihood > -math.inf:
+        _invert(curvature, inverse)
     return likelihood
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
-             curvature: Floats) -> float:  # fmt: skip
+             curvature: Floats, needed: float = -math.inf) -> float:  # fmt: skip
     """The largest log-likelihood; `slopes` is where to start and then the maximum.
 
     Parameters
@@ -75,10 +80,12 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
         first.
     curvature : array, shape (coefficients, coefficients)
         Written: the lower triangle of the negative Hessian, ridge included.
+    needed : float
+        Where the maximum is clearly below this, the search for it ends, with -inf.
     """
     size, width = slopes.size, design.shape[0]
     gradient, trial, step = np.zeros(size), np.zeros(size), np.zeros(size)
-    factor = np.zeros((size, size))
+    factor, nothing = np.zeros((size, size)), np.empty((0, 0))
     likelihood = one_pass(design, codes, classes - 1, slopes, gradient, curvature)
     for _ in range(MOST_STEPS):
         objective = likelihood - _ridge(slopes, classes, width, ordered)
@@ -86,22 +93,27 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
             slack = _penalty(a, classes, width, ordered)
             gradient[a] -= slack * slopes[a]
             curvature[a, a] += slack + 1e-8
-        if _newton_step(curvature, gradient, factor, step) < TOLERANCE:
+        promise = _newton_step(curvature, gradient, factor, step)
+        if likelihood + HOPE * promise + 1.0 < needed:
+            return -math.inf
+        if promise < TOLERANCE:
             break
         scale, gain = 1.0, -1.0
-        for _half in range(25):
+        for half in range(25):
             for a in range(size):
                 trial[a] = slopes[a] + scale * step[a]
-            value = one_pass(design, codes, classes - 1, trial, gradient, curvature)
+            value = one_pass(design, codes, classes - 1, trial, gradient, curvature if half == 0 else nothing)
             gain = value - _ridge(trial, classes, width, ordered) - objective
             if gain >= 0.0:
-                likelihood = value
-                for a in range(size):
-                    slopes[a] = trial[a]
                 break
             scale *= 0.5
         if not gain >= 0.0:
             break
+        for a in range(size):
+            slopes[a] = trial[a]
+        likelihood = value
+        if scale < 1.0:
+            one_pass(design, codes, classes - 1, slopes, gradient, curvature)
     return float(likelihood)
 
 
@@ -135,57 +147,99 @@ def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _wald(slopes: Floats, curvature: Floats, classes: int, ordered: bool, width: int, row: int) -> float:
-    """The Wald statistic of one row of the design, from the inverse of the curvature."""
-    free = 1 if ordered else classes - 1
-    factor = np.zeros((free, free))
-    value = np.zeros(free)
-    for c in range(free):
-        i = classes - 1 + row - 1 if ordered else c * width + row
-        value[c] = slopes[i]
-        for e in range(c + 1):
-            factor[c, e] = curvature[i, classes - 1 + row - 1 if ordered else e * width + row]
+def half_wald(slopes: Floats, inverse: Floats, place: Ints) -> float:
+    """Half the Wald statistic of the slopes at some places: about what the log-likelihood loses without them."""
+    factor, value = _own(slopes, inverse, place)
     total = 0.0
-    for c in range(free):
-        for e in range(c + 1):
-            entry = factor[c, e]
-            for a in range(e):
-                entry -= factor[c, a] * factor[e, a]
-            factor[c, e] = entry / factor[e, e] if e < c else math.sqrt(max(entry, 1e-300))
+    for c in range(place.size):
         for a in range(c):
             value[c] -= factor[c, a] * value[a]
         value[c] /= factor[c, c]
         total += value[c] * value[c]
-    return total
+    return 0.5 * total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _invert(matrix: Floats) -> None:
-    """Replace a positive definite matrix by its inverse."""
+def leave_out(slopes: Floats, inverse: Floats, place: Ints) -> None:
+    """Move to where the quadratic approximation is highest if the slopes at some places are 0."""
+    factor, _ = _own(slopes, inverse, place)
+    size, free = slopes.size, place.size
+    steps = np.empty((free, size))
+    for c in range(free):
+        for i in range(size):
+            steps[c, i] = inverse[place[c], i]
+    moves = np.empty(free)
+    for c in range(free):
+        moves[c] = slopes[place[c]]
+        for a in range(c):
+            moves[c] -= factor[c, a] * moves[a]
+            for i in range(size):
+                steps[c, i] -= factor[c, a] * steps[a, i]
+        moves[c] /= factor[c, c]
+        for i in range(size):
+            steps[c, i] /= factor[c, c]
+    for c in range(free):
+        for i in range(size):
+            slopes[i] -= moves[c] * steps[c, i]
+            for j in range(size):
+                inverse[i, j] -= steps[c, i] * steps[c, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def places_of(row: int, classes: int, ordered: bool, width: int) -> Ints:
+    """Where the slopes of one row of the design are."""
+    place = np.empty(1 if ordered else classes - 1, dtype=np.int64)
+    for c in range(place.size):
+        place[c] = classes - 1 + row - 1 if ordered else c * width + row
+    return place
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _own(slopes: Floats, inverse: Floats, place: Ints) -> tuple[Floats, Floats]:
+    """The factor of the covariance of some slopes, and the slopes."""
+    factor, value = np.zeros((place.size, place.size)), np.empty(place.size)
+    for c in range(place.size):
+        value[c] = slopes[place[c]]
+        for e in range(c + 1):
+            factor[c, e] = inverse[place[c], place[e]]
+    _factor(factor)
+    return factor, value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _invert(matrix: Floats, inverse: Floats) -> None:
+    """The inverse of a positive definite matrix, of which the lower triangle is given and lost."""
     size = matrix.shape[0]
+    half = np.zeros((size, size))
     _factor(matrix)
+    for j in range(size):
+        half[j, j] = 1.0
+        for a in range(j):
+            slope = matrix[j, a]
+            for i in range(a + 1):
+                half[j, i] -= slope * half[a, i]
+        for i in range(j + 1):
+            half[j, i] /= matrix[j, j]
     for i in range(size):
-        matrix[i, i] = 1.0 / matrix[i, i]
-        for j in range(i + 1, size):
-            value = 0.0
-            for a in range(i, j):
-                value -= matrix[j, a] * matrix[a, i]
-            matrix[j, i] = value / matrix[j, j]
-    for i in range(size):
-        for j in range(i + 1):
-            value = 0.0
-            for a in range(i, size):
-                value += matrix[a, i] * matrix[a, j]
-            matrix[j, i] = value
+        for j in range(size):
+            inverse[i, j] = 0.0
+    for a in range(size):
+        for i in range(a + 1):
+            slope = half[a, i]
+            for j in range(i + 1):
+                inverse[i, j] += slope * half[a, j]
     for i in range(size):
         for j in range(i):
-            matrix[i, j] = matrix[j, i]
+            inverse[j, i] = inverse[i, j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
                curvature: Floats) -> float:  # fmt: skip
-    """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the negative Hessian."""
+    """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the negative Hessian.
+
+    Where there is no room for the latter, neither is written.
+    """
     width, n = design.shape
     share, weight = np.zeros((free, n)), np.empty(n)
     for c in range(free):
@@ -207,7 +261,7 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
         total += own - highest - math.log(norm)
         for c in range(free):
             share[c, row] /= norm
-    for c in range(free):
+    for c in range(free if curvature.size > 0 else 0):
         for row in range(n):
             weight[row] = (1.0 if codes[row] == c else 0.0) - share[c, row]
         for a in range(width):
@@ -215,11 +269,53 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
             for row in range(n):
                 value += weight[row] * design[a, row]
             gradient[c * width + a] = value
-        for e in range(c + 1):
-            for row in range(n):
-                weight[row] = share[c, row] * ((1.0 if c == e else 0.0) - share[e, row])
-            weighted_products(design, weight, c * width, e * width, e == c, curvature)
+    if curvature.size > 0:
+        _curve(design, share, curvature)
     return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _curve(design: Floats, share: Floats, curvature: Floats) -> None:
+    """The lower half of the negative Hessian of a logit, from the probabilities of all classes but the last.
+
+    A few rows at a time: the products of two columns serve all pairs of classes, four of them in one loop.
+    """
+    (width, n), free = design.shape, share.shape[0]
+    pairs = free * (free + 1) // 2
+    weight, product, sums = np.zeros((pairs + 3, AT_ONCE)), np.empty(AT_ONCE), np.zeros(pairs + 3)
+    for i in range(free * width):
+        for j in range(i + 1):
+            curvature[i, j] = 0.0
+    for start in range(0, n, AT_ONCE):
+        length = min(AT_ONCE, n - start)
+        k = 0
+        for c in range(free):
+            for e in range(c + 1):
+                for t in range(length):
+                    weight[k, t] = share[c, start + t] * ((1.0 if c == e else 0.0) - share[e, start + t])
+                k += 1
+        for a in range(width):
+            for b in range(a + 1):
+                for t in range(length):
+                    product[t] = design[a, start + t] * design[b, start + t]
+                for first in range(0, pairs, 4):
+                    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+                    for t in range(length):
+                        one += weight[first, t] * product[t]
+                        two += weight[first + 1, t] * product[t]
+                        three += weight[first + 2, t] * product[t]
+                        four += weight[first + 3, t] * product[t]
+                    sums[first], sums[first + 1], sums[first + 2], sums[first + 3] = one, two, three, four
+                k = 0
+                for c in range(free):
+                    for e in range(c + 1):
+                        curvature[c * width + a, e * width + b] += sums[k]
+                        k += 1
+    for c in range(free):
+        for e in range(c):
+            for a in range(width):
+                for b in range(a):
+                    curvature[c * width + b, e * width + a] = curvature[c * width + a, e * width + b]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -242,7 +338,8 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
                  curvature: Floats) -> float:  # fmt: skip
     """The same of proportional odds: P(class <= j) = F(cut_j - x b); -inf where the cuts are not in order."""
     width, n = design.shape
-    for a in range(slopes.size):
+    wanted = curvature.size > 0
+    for a in range(slopes.size if wanted else 0):
         gradient[a] = 0.0
         for b in range(a + 1):
             curvature[a, b] = 0.0
@@ -261,6 +358,8 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
         left_above, left_below = logistic(-above), logistic(below)
         odds = 1.0 / math.expm1(above - below) if 0 < level < free else 0.0
         total += -softplus(-above) - softplus(below) - math.log1p(odds)
+        if not wanted:
+            continue
         up, down, both = left_above + odds, -left_below - odds, odds * (1.0 + odds)
         bend_up = left_above * (1.0 - left_above) + both if level < free else 0.0
         bend_down = left_below * (1.0 - left_below) + both if level > 0 else 0.0
@@ -278,7 +377,7 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
                 curvature[free + a - 1, level] -= (bend_up - both) * design[a, row]
             if level > 0:
                 curvature[free + a - 1, level - 1] -= (bend_down - both) * design[a, row]
-    for a in range(1, width):
+    for a in range(1, width if wanted else 1):
         for row in range(n):
             gradient[free + a - 1] += slope[row] * design[a, row]
         for b in range(1, a + 1):
@@ -327,12 +426,13 @@ def _newton_step(curvature: Floats, gradient: Floats, factor: Floats, step: Floa
     return promise
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _factor(matrix: Floats) -> None:
     """The Cholesky factor in the lower triangle, in place."""
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
-            value = matrix[i, j]
+            value = 0.0
             for a in range(j):
-                value -= matrix[i, a] * matrix[j, a]
+                value += matrix[i, a] * matrix[j, a]
+            value = matrix[i, j] - value
             matrix[i, j] = value / matrix[j, j] if j < i else math.sqrt(max(value, 1e-12))
