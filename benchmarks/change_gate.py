@@ -31,7 +31,7 @@ def rates_at_context(noise: str, models: int, first: int) -> list[str]:
         model = random_model(seed=seed, noise=NOISE_LAWS[noise])
         table = model.sample(500, seed=10_000 + seed)
         for place, test in enumerate(tests):
-            counts[place] += _counts(cc.discover(table, context="R", test=test), model)
+            counts[place] += _counts(cc.discover(table, context="R", test=test, method="pc-ac"), model)
     return [f"{hit / true:.2f} ({false / absent:.3f})" for hit, true, false, absent in counts]
 
 

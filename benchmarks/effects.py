@@ -54,7 +54,9 @@ def true_graph(asked: argparse.Namespace) -> None:
         direct, whole, differences = [], [], []
         for seed, model in models(asked):
             table = model.sample(n, seed=seed)
-            result = cc.discover(table, context=model.context_name, max_given=0).with_graphs(model.truth().descriptive)
+            result = cc.discover(table, context=model.context_name, max_given=0, method="pc-ac").with_graphs(
+                model.truth().descriptive
+            )
             direct.append(coefficients(model, result, table))
             found, differing = totals(model, result)
             whole.append(found)
@@ -222,7 +224,9 @@ def one_setting(n: int, seed: int, model: ContextSCM) -> pd.DataFrame:
     law = model.noise
     shifted = replace(model, noise=lambda generator, shape: law(generator, shape) + levels[:, None])
     table = shifted.sample(n, seed=seed)
-    result = cc.discover(table, context=model.context_name, max_given=0).with_graphs(model.truth().descriptive)
+    result = cc.discover(table, context=model.context_name, max_given=0, method="pc-ac").with_graphs(
+        model.truth().descriptive
+    )
     found = result.effects(model.context_name)
     if not len(found):
         return found.assign(truth=0.0, table=0.0)
@@ -248,7 +252,7 @@ def simulated_means(model: ContextSCM, level: int, seed: int, rows: int = 200_00
 def speed(asked: argparse.Namespace) -> None:
     """200 pairs of a result with 50 variables, asked one by one and at once."""
     model = random_model(nodes=50, density=0.08, seed=asked.first_seed)
-    found = cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01)
+    found = cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01, method="pc-ac")
     rows = []
     for name, result in (("true graph", found.with_graphs(model.truth().descriptive)), ("pc-ac", found)):
         pairs = asked_pairs(result._mechanics("classical"), None, None)[:200]

@@ -40,7 +40,15 @@ def same_levels(options: argparse.Namespace) -> None:
     for seed in range(options.tables):
         table, context, knowledge = _ugly_table(seed)
         results = [
-            cc.discover(table, context, test="partial-correlation", alpha=0.01, knowledge=knowledge, device=device)
+            cc.discover(
+                table,
+                context,
+                test="partial-correlation",
+                alpha=0.01,
+                knowledge=knowledge,
+                device=device,
+                method="pc-ac",
+            )
             for device in ("cpu", "cuda")
         ]
         marks += results[0].graphs != results[1].graphs
@@ -61,7 +69,9 @@ def levels_speed(options: argparse.Namespace) -> None:
         table = wide_table(variables, 850, seed=variables)
 
         def run(device: str, table: pd.DataFrame = table) -> cc.ContextGraphs:
-            return cc.discover(table, "R", test="partial-correlation", alpha=0.001, device=device, n_jobs=-1)
+            return cc.discover(
+                table, "R", test="partial-correlation", alpha=0.001, device=device, n_jobs=-1, method="pc-ac"
+            )
 
         clocks = [
             _best(partial(run, device), 1, warm=variables == min(options.variables)) for device in ("cpu", "cuda")
@@ -74,7 +84,7 @@ def knn_search(options: argparse.Namespace) -> None:
     table = sparse_table(9, 10_000, seed=1)
     for device in ("cuda", "cpu"):
         start, work = time.perf_counter(), time.process_time()
-        result = cc.discover(table, "R", test="cmi-knn", device=device, n_jobs=-1)
+        result = cc.discover(table, "R", test="cmi-knn", device=device, n_jobs=-1, method="pc-ac")
         print(f"PC-AC with cmi-knn, 10 variables x 10,000 rows, {device}: {time.perf_counter() - start:.1f} s, "
               f"{time.process_time() - work:.1f} s of processor time, {sum(result.tests_run.values())} tests",
               flush=True)  # fmt: skip

@@ -29,7 +29,7 @@ STAGES = {
 
 def measure(variables: int, rows: int, n_jobs: int, changes: int, test: str) -> dict[str, Any]:
     """Seconds, stages, and peak memory of PC-AC on a fresh table; kernels are loaded before."""
-    cc.discover(context_table(8, 200, seed=1, changes=1), "R", alpha=ALPHA, n_jobs=n_jobs, test=test)
+    cc.discover(context_table(8, 200, seed=1, changes=1), "R", alpha=ALPHA, n_jobs=n_jobs, test=test, method="pc-ac")
     table = context_table(variables, rows, seed=7, changes=changes)
     before = _peak_mb()
     result = _search(table, n_jobs, test)
@@ -53,7 +53,7 @@ def measure(variables: int, rows: int, n_jobs: int, changes: int, test: str) -> 
 
 
 def _search(table: pd.DataFrame, n_jobs: int, test: str, progress: Any = False) -> cc.ContextGraphs:
-    return cc.discover(table, "R", alpha=ALPHA, n_jobs=n_jobs, test=test, progress=progress)
+    return cc.discover(table, "R", alpha=ALPHA, n_jobs=n_jobs, test=test, progress=progress, method="pc-ac")
 
 
 def _stages(table: pd.DataFrame, n_jobs: int, test: str) -> tuple[dict[str, float], float]:

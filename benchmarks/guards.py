@@ -72,7 +72,7 @@ def measured(cell: str, models: int, first_seed: int) -> tuple[list[str], list[s
         table = model.sample(int(rows), generator)
         if name == "outliers":
             table = with_outliers(table, generator)
-        result = cc.discover(table, "R")
+        result = cc.discover(table, "R", method="pc-ac")
         begin = time.process_time()
         found.update(misfit.kind for misfit in result.misfits)
         seconds += time.process_time() - begin

@@ -67,11 +67,11 @@ def calibrating() -> Callable[[], Any]:
 
 
 def drawing_again() -> Callable[[], Any]:
-    return partial(cc.discover(small(), "condition").stability, 20)
+    return partial(cc.discover(small(), "condition", method="pc-ac").stability, 20)
 
 
 def asking() -> Callable[[], Any]:
-    result = cc.discover(proteins(0, "log", 3000), "condition", max_given=1)
+    result = cc.discover(proteins(0, "log", 3000), "condition", max_given=1, method="pc-ac")
     pairs = [(x, y) for x in result.names for y in result.names if x < y]
     return lambda: [result.explain(*pair) for pair in pairs]
 

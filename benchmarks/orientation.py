@@ -30,7 +30,7 @@ def run(design: dict, n: int, options: dict, seeds: range) -> np.ndarray:
         model = random_model(seed=seed, **design)
         table = model.sample(n, seed=10_000 + seed)
         start = time.perf_counter()
-        result = cc.discover(table, context="R", **options)
+        result = cc.discover(table, context="R", method="pc-ac", **options)
         spent = time.perf_counter() - start
         ends = np.stack([result.graphs[value].ends for value in result.contexts])
         totals += _counts(ends, model.adjacency, model.context, sum(result.tests_run.values()), spent)

@@ -48,10 +48,10 @@ with ParquetFile(path, pre_buffer=False, buffer_size=2**18) as content:
     + TAIL
 )
 LOADED = """
-import numpy as np, pandas as pd, causalcontext as cc
-values = np.random.default_rng(0).standard_normal((300, 3))
-small = pd.DataFrame(values, columns=list("abc")).assign(R=np.arange(300) % 2)
-cc.discover(small, "R", test="partial-correlation")
+import numpy as np, pyarrow as pa, causalcontext as cc
+values = np.random.default_rng(0).standard_normal((3, 300))
+small = pa.table([*values, (np.arange(300) % 2).astype(np.int8)], names=[*"abcR"])
+cc.discover(cc.scan(small.to_reader(), "R"), test="partial-correlation")
 """
 SCAN = (
     HEAD

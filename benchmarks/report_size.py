@@ -30,7 +30,7 @@ def main() -> None:
         page, picture = Path(folder) / "report.html", Path(folder) / "contexts.png"
         for variables, density in SIZES:
             model = random_model(variables, contexts=3, density=density, changes=4, seed=4)
-            result = cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01)
+            result = cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01, method="pc-ac")
             result.report(page)
             reported = seconds(lambda result=result: result.report(page))
             painted = seconds(lambda result=result: result.plot(path=picture))

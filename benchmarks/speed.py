@@ -107,7 +107,7 @@ def _lap(race: Race, seed: int, repeats: int) -> Lap:
 
 
 def _our_skeleton(table: pd.DataFrame) -> Bools:
-    return cc.discover(table, test="fisher-z", alpha=ALPHA).graphs["all"].adjacency
+    return cc.discover(table, test="fisher-z", alpha=ALPHA, method="pc-ac").graphs["all"].adjacency
 
 
 def _paper_table(repeats: int, models: int = 20) -> str:

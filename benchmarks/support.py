@@ -18,7 +18,7 @@ def verdicts(example: str, sets: int, rows: int, first: int) -> Counter[str]:
     """How the missing edge was explained, over seeded data sets."""
     found: Counter[str] = Counter()
     for seed in range(first, first + sets):
-        result = cc.discover(getattr(cc.examples, example)(rows, seed), context="R")
+        result = cc.discover(getattr(cc.examples, example)(rows, seed), context="R", method="pc-ac")
         missing = [f for f in result.diagnose().about("missing edge")
                    if {f.evidence["source"], f.evidence["target"]} == {"T", "Y"}]  # fmt: skip
         found[missing[0].evidence["cause"] if missing else "T - Y does not vanish"] += 1

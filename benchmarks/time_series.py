@@ -37,6 +37,7 @@ class Cell:
     target: str = ""
 
 
+TESTED = ("pc-ac", "pc-m", "pc-p")
 MIDDLE = SeriesDesign(autocorrelation=0.6)
 HARD = SeriesDesign(variables=8, lags=3, autocorrelation=0.9, coefficients=(0.15, 0.35), changes=3)
 CELLS = {
@@ -84,8 +85,8 @@ def true_links(model: SeriesModel) -> Found:
 
 
 def ours(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> Found:
-    """score-ac with lags."""
-    result = cc.discover(table, context=model.context, lags=lags, method="score-ac", **options)
+    """score-ac with lags, unless another method is named."""
+    result = cc.discover(table, context=model.context, lags=lags, **({"method": "score-ac"} | options))
     d, k, names = len(model.names), len(model.labels), model.names
     links = np.zeros((k, lags + 1, d, d), dtype=bool)
     signs, directed = np.zeros(links.shape), np.zeros(links.shape, dtype=bool)
@@ -109,6 +110,15 @@ def ours(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> 
         [[first.mark(at(name, lag), model.context) == "-->" for name in names] for lag in range(lags + 1)]
     )
     return Found(links, signs, directed, copies != -1, copies, parents)
+
+
+def by_tests(method: str) -> Callable[[pd.DataFrame, SeriesModel, int], Found]:
+    """pc-ac, pc-m or pc-p with lags at the level of PCMCI+."""
+
+    def run(table: pd.DataFrame, model: SeriesModel, lags: int) -> Found:
+        return ours(table, model, lags, method=method, alpha=0.01)
+
+    return run
 
 
 def pcmci(masked: bool) -> Callable[[pd.DataFrame, SeriesModel, int], Found]:
@@ -400,12 +410,14 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--only", default="", help="cells whose name begins so")
+    parser.add_argument("--methods", default="score-ac", help="score-ac, pc-ac, pc-m, pc-p or several with commas")
     parser.add_argument("--peers", action="store_true", help="PCMCI+ too, if tigramite is installed")
     parser.add_argument("--extras", action="store_true", help="the land example, independent series, the alarm")
     parser.add_argument("--traps", action="store_true", help="gaps, units, cycles, missing values, measurement noise")
     arguments = parser.parse_args()
     print(machine())
-    methods: dict[str, Callable[..., Found]] = {"score-ac": ours}
+    known: dict[str, Callable[..., Found]] = {"score-ac": ours} | {name: by_tests(name) for name in TESTED}
+    methods = {name: known[name] for name in arguments.methods.split(",") if name}
     if arguments.peers and importlib.util.find_spec("tigramite") is not None:
         methods |= {"PCMCI+ pooled": pcmci(False), "PCMCI+ masked": pcmci(True)}
     cells = [

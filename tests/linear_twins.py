@@ -60,7 +60,7 @@ def result_of(graphs: dict[int, cc.Graph], moments: Moments, names: str = "RXYZ"
     """A result with these graphs and moments, as if it had been loaded."""
     generator = np.random.default_rng(0)
     table = {name: generator.normal(size=40) for name in names} | {"R": np.arange(40) % 2}
-    found = cc.discover(table, context="R")
+    found = cc.discover(table, context="R", method="pc-ac")
     return replace(found, graphs=graphs, moments=moments, rows=None, origins={}, doubts=())
 
 

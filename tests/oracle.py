@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.ends import directed, marked
+from causalcontext.graphs.ends import End, Ends, directed, marked
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import ViewRule, adaptive
 from causalcontext.search.algorithm import Found, algorithm_1
@@ -46,3 +46,13 @@ def skeleton(truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def wrong_marks(ends: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:
     """Arrowheads that contradict the true directed graphs, conflicts included."""
     return int((directed(ends) & ~truth).sum() + marked(ends, "x-x").sum() // 2)
+
+
+def open_to_kin(ends: Ends, contexts: Iterable[int]) -> bool:
+    """Whether a link of a context variable is open though arrows of any graphs lead along it: rule A1 would turn it."""
+    reach = directed(ends).any(axis=0)
+    for _ in range(3):
+        reach |= reach @ reach
+    kin = reach | reach.T
+    is_open = (ends == End.CIRCLE).any(axis=0)
+    return any(bool((kin[context] & is_open[context]).any()) for context in contexts)

@@ -14,7 +14,7 @@ MARKS = {
 
 def soil_pags() -> cc.ContextGraphs:
     """The soil example, its edges with these marks; where they come from is not known."""
-    soil = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+    soil = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-ac")
     graphs = {}
     for value, graph in soil.graphs.items():
         edges = [(*edge[:2], mark) for edge, mark in zip(graph.edges, MARKS[value], strict=False)]

@@ -27,7 +27,7 @@ def test_pc_and_fci_find_what_we_find(level):
     from causallearn.search.ConstraintBased.PC import pc
 
     name = register()
-    ours = cc.discover(TABLE, "R", alpha=0.01).graphs[level].adjacency
+    ours = cc.discover(TABLE, "R", alpha=0.01, method="pc-ac").graphs[level].adjacency
     found = pc(ARRAY, 0.01, name, show_progress=False, context=2, level=level)
     assert np.array_equal(found.G.graph != 0, ours)
     graph, _ = fci(ARRAY, name, 0.01, show_progress=False, context=2, level=level)

@@ -33,7 +33,7 @@ def test_a_few_signals(family: str) -> None:
 @pytest.mark.parametrize("ask", ["stability", "diagnose"])
 def test_nobody_goes_on_with_half_a_search(ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search hands back what it has; what needs whole ones must not take that for a result."""
-    result = cc.discover(cc.examples.soil_moisture(200, seed=1), "soil", test="partial-correlation")
+    result = cc.discover(cc.examples.soil_moisture(200, seed=1), "soil", test="partial-correlation", method="pc-ac")
 
     def interrupted_level(*_: object) -> None:
         raise KeyboardInterrupt

@@ -25,7 +25,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.options import Options
 
 TABLE = cc.examples.soil_moisture(200, seed=0)
-RESULT = cc.discover(TABLE, "soil")
+RESULT = cc.discover(TABLE, "soil", method="pc-ac")
 STRANGE: list[Any] = [
     np.array([1, 2]), 5, None, float("inf"), float("nan"), -1, "x", [], ["R"], {}, {"a": 1}, object(), True, 10**400,
     (1, 2), b"x", 1.5, TABLE,
@@ -132,12 +132,14 @@ def test_numbers_in_messages_are_the_numbers_of_the_table() -> None:
 def test_no_probability_is_zero() -> None:
     x = np.arange(2000.0)
     noise = np.random.default_rng(0).standard_normal((2000, 2))
-    result = cc.discover(pd.DataFrame({"x": x, "y": x + noise[:, 0], "z": noise[:, 1]}), test="partial-correlation")
+    result = cc.discover(
+        pd.DataFrame({"x": x, "y": x + noise[:, 0], "z": noise[:, 1]}), test="partial-correlation", method="pc-ac"
+    )
     assert "p < 1e-300" in result.explain("x", "y")
 
 
 def test_a_context_made_of_a_column_is_named_by_what_it_says() -> None:
     table = TABLE.drop(columns="soil").rename(columns={"radiation": "VPD"})
-    text = str(cc.discover(table, cc.threshold("VPD", 0.8), max_given=1))
+    text = str(cc.discover(table, cc.threshold("VPD", 0.8), max_given=1, method="pc-ac"))
     assert "VPD <= 0.8 (" in text
     assert "VPD > 0.8 = " not in text

@@ -27,7 +27,7 @@ def test_example_i_selection_bias_fools_masking_alone(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_example_i_has_the_true_skeleton(seed):
-    result = cc.discover(cc.examples.example_i(4000, seed), context="R")
+    result = cc.discover(cc.examples.example_i(4000, seed), context="R", method="pc-ac")
     for value, truth in example_i_truth().descriptive.items():
         assert np.array_equal(result.graphs[value].adjacency, truth.adjacency)
 
@@ -36,7 +36,7 @@ def test_example_i_has_the_true_skeleton(seed):
 def test_example_ii_lies_between_the_descriptive_and_the_physical_graph(seed):
     """Remark "descriptively sound": what is removed is absent from the data, what is kept exists in the system."""
     truth = example_ii_truth()
-    result = cc.discover(cc.examples.example_ii(4000, seed), context="R")
+    result = cc.discover(cc.examples.example_ii(4000, seed), context="R", method="pc-ac")
     for value, graph in result.graphs.items():
         system = [i for i, name in enumerate(graph.names) if name != "R"]
         found, least, most = (
@@ -48,12 +48,15 @@ def test_example_ii_lies_between_the_descriptive_and_the_physical_graph(seed):
 
 
 def test_example_ii_loses_the_link_where_it_has_no_support():
-    lost = [not has(cc.discover(cc.examples.example_ii(4000, seed), context="R").graphs[0], "T", "Y") for seed in SEEDS]
+    lost = [
+        not has(cc.discover(cc.examples.example_ii(4000, seed), context="R", method="pc-ac").graphs[0], "T", "Y")
+        for seed in SEEDS
+    ]
     assert sum(lost) >= 4
 
 
 def test_soil_moisture_is_found():
-    result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+    result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-ac")
     for value, truth in soil_moisture_truth().descriptive.items():
         assert np.array_equal(result.graphs[value].adjacency, truth.adjacency)
         assert (directed(result.graphs[value].ends) <= directed(truth.ends)).all()

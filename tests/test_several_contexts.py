@@ -101,7 +101,7 @@ def test_fixed_context_variables_cannot_be_tested():
 @pytest.mark.parametrize("seed", range(3))
 def test_skeletons_are_those_of_the_naive_search_of_each_combination(seed):
     frame = table(seed)
-    result = cc.discover(frame, context=["A", "B"], test="partial-correlation")
+    result = cc.discover(frame, context=["A", "B"], test="partial-correlation", method="pc-ac")
     cells = list(itertools.product(range(2), range(3)))
     twins = naive.pc_stable_cells(naive_answer(frame), range(6), CONTEXTS, cells)
     for (a, b), graph in result.graphs.items():
@@ -110,7 +110,7 @@ def test_skeletons_are_those_of_the_naive_search_of_each_combination(seed):
 
 
 def test_mechanisms_are_found_where_they_are():
-    result = cc.discover(table(4, n=4000), context=["A", "B"], alpha=0.01)
+    result = cc.discover(table(4, n=4000), context=["A", "B"], alpha=0.01, method="pc-ac")
     assert result.contexts == tuple(itertools.product((0, 1), ("east", "north", "south")))
     for (a, b), graph in result.graphs.items():
         assert (graph.mark("X", "Y") != "") == (a == 1)
@@ -122,13 +122,13 @@ def test_mechanisms_are_found_where_they_are():
 def test_only_combinations_that_occur_have_a_graph():
     frame = table(5)
     frame = frame[~((frame["A"] == 1) & (frame["B"] == "south"))]
-    result = cc.discover(frame, context=["A", "B"])
+    result = cc.discover(frame, context=["A", "B"], method="pc-ac")
     assert len(result.graphs) == 5
     assert (1, "south") not in result.graphs
 
 
 def test_rows_say_which_context_variables_were_fixed(tmp_path):
-    result = cc.discover(table(6, n=2000), context=["A", "B"])
+    result = cc.discover(table(6, n=2000), context=["A", "B"], method="pc-ac")
     log = result.tests()
     assert {"pooled", "A=0"} < set(log["rows"])
     fixed = log[log["rows"].str.contains("A=")]
@@ -139,15 +139,17 @@ def test_rows_say_which_context_variables_were_fixed(tmp_path):
     again = cc.load(tmp_path / "r.json")
     assert again == result
     assert again.explain("X", "Y") == result.explain("X", "Y")
-    moments = set(cc.discover(table(6, n=2000), context=["A", "B"], test="partial-correlation").tests()["test"])
+    moments = set(
+        cc.discover(table(6, n=2000), context=["A", "B"], test="partial-correlation", method="pc-ac").tests()["test"]
+    )
     assert moments <= {"partial-correlation", "context-change", "wilks"}
     assert str(again) == str(result)
 
 
 def test_order_of_columns_and_contexts_does_not_matter():
     frame = table(7)
-    result = cc.discover(frame, context=["A", "B"])
-    other = cc.discover(frame[["B", "W", "Z", "X", "Y", "A"]], context=["B", "A"])
+    result = cc.discover(frame, context=["A", "B"], method="pc-ac")
+    other = cc.discover(frame[["B", "W", "Z", "X", "Y", "A"]], context=["B", "A"], method="pc-ac")
     for (a, b), graph in result.graphs.items():
         twin = other.graphs[b, a]
         assert all(bool(graph.mark(x, y)) == bool(twin.mark(x, y)) for x, y in itertools.combinations(NAMES, 2))
@@ -167,7 +169,7 @@ def test_tests_grow_with_the_context_variables_not_with_their_combinations():
         frame = pd.DataFrame(values, columns=[f"V{i}" for i in range(8)])
         for j in range(contexts):
             frame[f"R{j}"] = (values[:, j] + 0.5 * rng.standard_normal(3000) > 0).astype(int)
-        result = cc.discover(frame, context=[f"R{j}" for j in range(contexts)], alpha=0.001)
+        result = cc.discover(frame, context=[f"R{j}" for j in range(contexts)], alpha=0.001, method="pc-ac")
         counts.append(result.tests_run["within contexts"])
         assert len(result.graphs) == 2**contexts
     assert counts[1] <= 16 * max(counts[0], 4)
@@ -177,14 +179,14 @@ def test_any_kind_of_table():
     import polars
 
     frame = table(9).assign(B=lambda f: f["B"].map({"east": 0, "north": 1, "south": 2}))
-    result = cc.discover(frame, context=["A", "B"])
-    lazy = cc.discover(polars.from_pandas(frame).lazy(), context=["A", "B"])
-    array = cc.discover(frame.to_numpy(), context=["A", "B"], names=list(frame.columns))
-    mapping = cc.discover({name: frame[name] for name in frame}, context=["A", "B"])
+    result = cc.discover(frame, context=["A", "B"], method="pc-ac")
+    lazy = cc.discover(polars.from_pandas(frame).lazy(), context=["A", "B"], method="pc-ac")
+    array = cc.discover(frame.to_numpy(), context=["A", "B"], names=list(frame.columns), method="pc-ac")
+    mapping = cc.discover({name: frame[name] for name in frame}, context=["A", "B"], method="pc-ac")
     assert dict(lazy.graphs) == dict(array.graphs) == dict(mapping.graphs) == dict(result.graphs)
     assert all(type(part) is int for value in array.contexts for part in value)
     with pytest.raises(cc.DataError, match="expected a pandas, polars or pyarrow"):
-        cc.discover(3, context=["A", "B"])
+        cc.discover(3, context=["A", "B"], method="pc-ac")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +207,7 @@ def test_bad_lists_get_one_sentence(options, words):
 
 @pytest.fixture(scope="module")
 def switched():
-    return cc.discover(table(4, n=4000), context=["A", "B"], alpha=0.01)
+    return cc.discover(table(4, n=4000), context=["A", "B"], alpha=0.01, method="pc-ac")
 
 
 def test_changes_compare_two_combinations(switched):
@@ -251,14 +253,14 @@ def test_findings_name_the_context_variable_they_are_about(switched):
     assert all(sum(a != b for a, b in zip(e["present"], e["absent"], strict=True)) == 1 for e in missing)
     assert len(found.about("near miss")) == len({f.message for f in found.about("near miss")})
     frame = table(4, n=2000).assign(A=lambda f: (f["W"] > 0.1).astype(int))
-    result = cc.discover(frame, context=["A", "B"])
+    result = cc.discover(frame, context=["A", "B"], method="pc-ac")
     assert "A is a function of W without exception" in result.warnings[0]
     assert "cc.threshold" in result.diagnose().about("deterministic context")[0].advice
 
 
 def test_support_is_asked_of_the_rows_that_differ_in_one_variable():
     frame = table(3)
-    result = cc.discover(frame, context=["A", "B"])
+    result = cc.discover(frame, context=["A", "B"], method="pc-ac")
     support = Support(result.rows, 0.05)
     here, there = result.contexts.index((1, "north")), result.contexts.index((0, "north"))
     columns = ["X", "Y", "Z"]
@@ -281,7 +283,9 @@ def test_stability_draws_in_every_combination(switched):
 
 def test_orientation_within_and_across_differ_in_their_origins():
     frame = table(4, n=4000)
-    across, within = (cc.discover(frame, context=["A", "B"], alpha=0.01, orientation=o) for o in ("across", "within"))
+    across, within = (
+        cc.discover(frame, context=["A", "B"], alpha=0.01, orientation=o, method="pc-ac") for o in ("across", "within")
+    )
     rules = {origin.rule for origin in within.origins.values()}
     assert rules <= {"collider", "R1", "R2", "R3", "R4"}
     for x in ("A", "B"):
@@ -296,7 +300,7 @@ def test_wet_soil_is_no_effect_of_its_runoff():
     for seed in range(3):
         frame = cc.examples.soil_moisture(2000, seed=seed)
         frame["season"] = np.random.default_rng(seed).choice(["summer", "winter"], 2000)
-        result = cc.discover(frame, context=["soil", "season"], alpha=0.01)
+        result = cc.discover(frame, context=["soil", "season"], alpha=0.01, method="pc-ac")
         assert {graph.mark("soil", "runoff") for graph in result.graphs.values()} == {"-->"}
         assert {graph.mark("precipitation", "soil") for graph in result.graphs.values()} == {"-->"}
 
@@ -310,22 +314,24 @@ def test_units_do_not_make_links_between_contexts():
     frame["S"] = (a + b + 0.5 * rng.standard_normal(500) > 0).astype(int)
     moved = frame.assign(A=frame["A"] * 1e4, B=frame["B"] * 1e-4)
     for test in ("auto", "partial-correlation"):
-        plain, other = (cc.discover(data, context=["R", "S"], test=test) for data in (frame, moved))
+        plain, other = (cc.discover(data, context=["R", "S"], test=test, method="pc-ac") for data in (frame, moved))
         assert dict(plain.graphs) == dict(other.graphs)
 
 
 def test_ugly_tables_are_treated_as_with_one_context():
     frame = table(2)
     mixed = frame.astype(object)
-    assert dict(cc.discover(mixed, context=["A", "B"]).graphs) == dict(cc.discover(frame, context=["A", "B"]).graphs)
+    assert dict(cc.discover(mixed, context=["A", "B"], method="pc-ac").graphs) == dict(
+        cc.discover(frame, context=["A", "B"], method="pc-ac").graphs
+    )
     with pytest.raises(cc.DataError, match="infinite values in 'X'"):
-        cc.discover(frame.assign(X=frame["X"].where(frame["X"] < 1.5, np.inf)), context=["A", "B"])
+        cc.discover(frame.assign(X=frame["X"].where(frame["X"] < 1.5, np.inf)), context=["A", "B"], method="pc-ac")
     holes = frame.assign(X=frame["X"].where(frame["X"] < 1.5))
     with pytest.raises(cc.DataError, match="missing values in 'X'"):
-        cc.discover(holes, context=["A", "B"])
-    dropped = cc.discover(holes, context=["A", "B"], missing="listwise")
-    assert dict(dropped.graphs) == dict(cc.discover(holes.dropna(), context=["A", "B"]).graphs)
-    testwise = cc.discover(holes, context=["A", "B"], missing="testwise")
+        cc.discover(holes, context=["A", "B"], method="pc-ac")
+    dropped = cc.discover(holes, context=["A", "B"], missing="listwise", method="pc-ac")
+    assert dict(dropped.graphs) == dict(cc.discover(holes.dropna(), context=["A", "B"], method="pc-ac").graphs)
+    testwise = cc.discover(holes, context=["A", "B"], missing="testwise", method="pc-ac")
     log = testwise.tests().query("rows == 'pooled'")
     assert set(log[(log["x"] == "X") | (log["y"] == "X")]["n"]) == {len(holes.dropna())}
     assert len(frame) in set(log["n"])
@@ -348,7 +354,7 @@ def test_every_method_and_scope(method, scope):
 def test_every_kind_of_column_and_test(test):
     frame = table(5, n=240).assign(K=lambda f: pd.cut(f["W"], 3, labels=["l", "m", "h"]).astype(str))
     frame["N"] = np.random.default_rng(1).poisson(2.0, len(frame))
-    result = cc.discover(frame, context=["A", "B"], test=test, max_given=1, kinds={"N": "count"})
+    result = cc.discover(frame, context=["A", "B"], test=test, max_given=1, kinds={"N": "count"}, method="pc-ac")
     assert result.union.mark("W", "K") != ""
     assert result.explain("A", "K").count("\n") == 5
 
@@ -363,5 +369,7 @@ def test_the_command_line_takes_several_contexts(tmp_path):
     files = ["--json", str(tmp_path / "r.json"), "--report", str(tmp_path / "r.html"), "--diagnose"]
     found = CliRunner().invoke(app, [*words, *files])
     assert found.exit_code == 0, found.output
-    assert cc.load(tmp_path / "r.json") == cc.discover(table(4, n=1500), context=["A", "B"], masked_scope="cycle")
+    assert cc.load(tmp_path / "r.json") == cc.discover(
+        table(4, n=1500), context=["A", "B"], masked_scope="cycle", method="pc-ac"
+    )
     assert "Diagnosis" in (tmp_path / "r.html").read_text()

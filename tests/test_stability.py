@@ -11,7 +11,7 @@ from pags import soil_pags
 
 @pytest.fixture(scope="module")
 def result():
-    return cc.discover(cc.examples.soil_moisture(600, seed=1), context="soil", alpha=0.01)
+    return cc.discover(cc.examples.soil_moisture(600, seed=1), context="soil", alpha=0.01, method="pc-ac")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def test_a_sample_is_a_search_of_the_drawn_rows(result):
     for number in range(5):
         generator = np.random.default_rng([3, number])
         rows = np.concatenate([of[generator.integers(len(of), size=len(of))] for of in resample.of_cell])
-        drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01)
+        drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01, method="pc-ac")
         for place, value in enumerate(drawn.contexts):
             adjacency = resample.ends(number, seed=3)[place] != 0
             assert np.array_equal(adjacency, drawn.graphs[value].adjacency)
@@ -79,7 +79,7 @@ def test_every_method(method):
 
 
 def test_plain_pc():
-    result = cc.discover(cc.examples.soil_moisture(200, seed=1).drop(columns="soil"))
+    result = cc.discover(cc.examples.soil_moisture(200, seed=1).drop(columns="soil"), method="pc-ac")
     assert result.stability(3).frequency.shape == (1, 6, 6, 4)
 
 

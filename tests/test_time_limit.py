@@ -79,7 +79,7 @@ def test_a_limit_is_kept_and_the_result_says_what_was_cut(method: str, limit: in
 
 
 def test_without_a_context() -> None:
-    result = cc.discover(TABLE.drop(columns="R"), test=Slow(), time_limit=20)
+    result = cc.discover(TABLE.drop(columns="R"), test=Slow(), time_limit=20, method="pc-ac")
     assert "the time limit ended the search before" in result.notes[0]
 
 
@@ -98,7 +98,9 @@ def test_the_time_left_is_honest(nodes: int, density: float, seed: int, monkeypa
             seen.append((Clock.now, self.left() or 0.0))
 
     monkeypatch.setattr(progress, "Watch", Spy)
-    cc.discover(random_model(nodes, density, seed=seed, contexts=3).sample(1000, seed), "R", test=Slow())
+    cc.discover(
+        random_model(nodes, density, seed=seed, contexts=3).sample(1000, seed), "R", test=Slow(), method="pc-ac"
+    )
     whole = Clock.now
     late = [(now, left) for now, left in seen if 0.5 * whole < now < 0.95 * whole]
     assert len(late) > 10
@@ -148,7 +150,7 @@ def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, m
 
     monkeypatch.setattr(second_opinion, "_run", never)
     with pytest.raises(cc.InterruptedSearch) as caught:
-        cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, progress=stop)
+        cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, progress=stop, method="pc-ac")
     caught.value.result.save(tmp_path / "r.json")
     assert not cc.load(tmp_path / "r.json").complete
     assert caught.value.result.second_opinion == "score-ac was not asked: the search was cut short"

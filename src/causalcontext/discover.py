@@ -12,6 +12,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
+from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.scan import Scan, scan
 from causalcontext.data.streams import is_lazy, is_out_of_memory
@@ -23,17 +24,24 @@ from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
+from causalcontext.methods.auto import MethodChoice, choose_by_call
 from causalcontext.methods.registry import run_method
+from causalcontext.methods.score_ac import ONE_CONTEXT
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.options import SCORE_METHODS, Keywords, Options, made, takes
+from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, watching
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
 from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
 from causalcontext.timeseries.run import score_series, series_settings
+from causalcontext.timeseries.tested import RULES as TESTED
+from causalcontext.timeseries.tested import tested_series
 from causalcontext.version import __version__
 
-LAGGED_METHODS = ("score-ac", "auto")
+SCORE_METHODS = ("score-ac", "auto")
+"""Those that search by scores, or may."""
+LAGGED_METHODS = ("score-ac", *TESTED, "auto")
 
 
 @takes(Options)
@@ -115,7 +123,8 @@ def discover(
         takes the quicker one; `curves` may bend mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
     lags : int, optional
         Rows follow each other in time, and causes may be up to so many steps ago. The result is then a `LaggedGraphs`
-        over variables such as `X(t-1)`; needs `method="score-ac"`. Too many lags cost little, too few invent links.
+        over variables such as `X(t-1)`, by "score-ac", "pc-ac", "pc-m" or "pc-p". Too many lags cost little, too few
+        invent links.
     time, units, step
         With lags: the column that orders the rows (dates or numbers; gaps are respected), the column that names the
         series of a panel, and the time between two rows, by default the most frequent difference.
@@ -146,29 +155,41 @@ def discover(
     """
     chosen = made(Options, options, "discover")
     if chosen.lags is not None:
-        return _discover_lagged(_in_memory(table), context, chosen, names)
+        return _discover_lagged(_in_memory(table), context, chosen, names, progress)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
+    chosen, reason = _resolved(chosen, context)
     scanned = _scanned(table, context, chosen, progress is True)
     data = _read(_in_memory(table), context, chosen, names) if scanned is None else scanned.data
     settings = _settings(chosen, test.name, context)
     links = _links(settings.knowledge, data)
     data, survey, prepared = prepare(data, test, chosen.missing, None if scanned is None else scanned.survey)
     with watching(progress, chosen.time_limit) as advance:
-        task = Task(prepared, data, survey, links, settings, chosen.score, chosen.threads, advance,
+        task = Task(prepared, data, survey, links, settings, _score(chosen), chosen.threads, advance,
                     Support(data, settings.alpha), device)  # fmt: skip
         outcome = run_method(chosen.method, task)
     if advance.over and not outcome.complete:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
-    sampled = scanned is not None and not scanned.whole
-    notes = (device_note, scanned.note() if scanned is not None else "")
-    result = _result(task, outcome, sampled, tuple(note for note in notes if note))
+    notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
+    outcome = replace(outcome, notes=(*reason, *outcome.notes))
+    result = _result(task, outcome, scanned, tuple(note for note in notes if note))
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
 
 
-def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> LaggedGraphs:
+def _resolved(options: Options, context: Any) -> tuple[Options, tuple[str, ...]]:
+    """The options with the method that the call itself decides on, if any, and why."""
+    if options.method != "auto":
+        return options, ()
+    choice = choose_by_call(options.named_for_tests)
+    if choice is None and isinstance(context, Indicator):
+        choice = MethodChoice("pc-ac", "the context is made out of a column")
+    return (options, ()) if choice is None else (replace(options, method=choice.method), (choice.reason,))
+
+
+def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence[str] | None,
+                     progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
     """The window graphs of a table whose rows follow each other in time."""
     series = options.series
     assert series is not None
@@ -177,7 +198,7 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
     if isinstance(context, Indicator):
         raise NotYetError("not yet: lags with a context made out of a column; make the column first")
     if options.method not in LAGGED_METHODS:
-        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac'")
+        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac', or 'pc-ac'")
     taken = [name for name in (series.time, series.units) if name is not None]
     for name in taken:
         if name == context or name in series.covariates:
@@ -185,10 +206,56 @@ def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
     data = read_table(rest, context, kinds=options.kinds, names=None if taken else names)
     data = with_cycles(data, series.cycles, columns)
-    settings = replace(_settings(options, "none", context), method="score-ac", series=series_settings(series))
-    found = score_series(data, columns, series, options.score, settings)
-    reason = ("method 'auto' chose score-ac: all columns are continuous, and it is the method that knows lags",)
-    return replace(found, notes=reason + found.notes) if options.method == "auto" else found
+    method, reason = _lagged_method(options, data)
+    settings = replace(_settings(options, "none", context), method=method, series=series_settings(series))
+    if method == "score-ac":
+        found = _scored(data, columns, options, settings, progress)
+    else:
+        found = _tested(data, columns, options, settings, progress)
+    return replace(found, notes=(*reason, *found.notes))
+
+
+def _lagged_method(options: Options, data: Dataset) -> tuple[str, tuple[str, ...]]:
+    """The method, and why "auto" chose it: the model of score-ac with lags takes continuous columns only."""
+    if options.method != "auto":
+        return options.method, ()
+    other = next((place for place in data.system if data.kinds[place] is not Kind.CONTINUOUS), None)
+    choice = choose_by_call(options.named_for_tests)
+    if choice is None and other is None:
+        choice = MethodChoice("score-ac", "all columns are continuous")
+    if choice is None:
+        assert other is not None
+        found = f"column {data.names[other]!r} is {data.kinds[other].value}"
+        choice = MethodChoice("pc-ac", f"{found}, and score-ac with lags takes continuous ones")
+    return choice.method, (choice.reason,)
+
+
+def _tested(data: Dataset, columns: dict[str, Any], options: Options, settings: Settings,
+            progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
+    """The window graphs that tests find."""
+    assert options.series is not None
+    device, note = usable_device(options.device)
+    test = on_device(find_test(options.test, int(options.seed)), device)
+    if options.transform == "ranks":
+        data = with_normal_scores(data)
+    settings = replace(settings, test=test.name, score={})
+    with watching(progress, options.time_limit) as advance:
+        found = tested_series(data, columns, options.series, settings, test, (options.threads, advance))
+    result = replace(found, notes=(*found.notes, *((note,) if note else ())))
+    if not result.complete and not advance.over:
+        raise InterruptedSearch(result)
+    return result
+
+
+def _scored(data: Dataset, columns: dict[str, Any], options: Options, settings: Settings,
+            progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
+    """The window graphs of the best-scoring model."""
+    assert options.series is not None
+    with watching(progress, options.time_limit) as advance:
+        found = score_series(data, columns, options.series, options.score, settings, advance)
+    if not found.complete and not advance.over:
+        raise InterruptedSearch(found)
+    return found
 
 
 def _settings(options: Options, test: str, context: object) -> Settings:
@@ -197,7 +264,7 @@ def _settings(options: Options, test: str, context: object) -> Settings:
         options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
         options.knowledge or Knowledge(), __version__, _scope(options), options.orientation,
         context.column if isinstance(context, Indicator) else None,
-        score=asdict(options.score) if options.method in SCORE_METHODS else {},
+        score=asdict(_score(options)) if options.method in SCORE_METHODS else {},
         possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
         contested=options.contested, context_confounded=bool(options.context_confounded),
         transform="ranks" if _ranked(options) else "none",
@@ -216,8 +283,13 @@ def _read(table: Any, context: Any, options: Options, names: Sequence[str] | Non
 
 
 def _ranked(options: Options) -> bool:
-    """Whether tests see normal scores instead of the columns; a score-based method transforms the table itself."""
-    return options.transform == "ranks" and options.method not in SCORE_METHODS
+    """Whether a search sees normal scores instead of the columns; score-ac transforms the table itself."""
+    return options.transform == "ranks" and options.method != "score-ac"
+
+
+def _score(options: Options) -> ScoreOptions:
+    """How to search by scores; columns that are normal scores already are transformed no further."""
+    return replace(options.score, transform="none") if _ranked(options) else options.score
 
 
 def _links(knowledge: Knowledge, data: Dataset) -> Links:
@@ -239,21 +311,20 @@ def _scanned(table: Any, context: Any, options: Options, progress: bool) -> Scan
         raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
     if options.missing == "testwise":
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
-    if options.transform == "ranks":
+    if _ranked(options):
         raise NotYetError('not yet: transform="ranks" needs the table in memory')
-    if options.method in SCORE_METHODS:
-        raise NotYetError(f"not yet: method {options.method!r} needs the table in memory; use pc-ac, pc-m, pc-p, "
-                          "pc-b or fci-ac")  # fmt: skip
     if isinstance(table, Scan):
         _check_context(table, context)
         return table
+    several = context is not None and not isinstance(context, str) and len(context) > 1
+    if several and options.method == "score-ac":
+        raise NotYetError(ONE_CONTEXT)
     return scan(table, context, kinds=options.kinds, progress=progress)
 
 
 def _scanned_lazily(table: Any, context: Any, options: Options) -> Scan | None:
     """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
-    whole = options.missing == "testwise" or options.transform == "ranks" or options.method in SCORE_METHODS
-    if whole or isinstance(context, Indicator):
+    if options.missing == "testwise" or _ranked(options) or isinstance(context, Indicator):
         return None
     try:
         return scan(table, context, kinds=options.kinds)
@@ -275,8 +346,8 @@ def _check_context(scanned: Scan, context: Any) -> None:
         raise OptionError(f"context is {context!r}, but the table was scanned with {had}; scan it again")
 
 
-def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...]) -> ContextGraphs:
-    data, survey = task.data, task.survey
+def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
+    data, survey, sampled = task.data, task.survey, scanned is not None and not scanned.whole
     kinds = tuple(str(kind.value) for kind in data.kinds)
     summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
                           survey.emptied, kinds, survey.fingerprint)  # fmt: skip
@@ -288,7 +359,7 @@ def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...])
         graphs={
             value: Graph(data.names, ends, outcome.kind) for value, ends in zip(data.values, outcome.ends, strict=True)
         },
-        settings=replace(task.settings, method=outcome.method or task.settings.method),
+        settings=_as_run(task.settings, outcome.method),
         data=summary,
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
@@ -301,7 +372,15 @@ def _result(task: Task, outcome: Outcome, sampled: bool, notes: tuple[str, ...])
         prepared=task.prepared,
         moments=survey.of_columns(data),
         rows=None if sampled else data,
+        scanned=scanned if sampled else None,
     )
+
+
+def _as_run(settings: Settings, method: str | None) -> Settings:
+    """The settings with the method that was chosen, where there was a choice."""
+    if method is None:
+        return settings
+    return replace(settings, method=method, score=settings.score if method == "score-ac" else {})
 
 
 def _transform_note(task: Task) -> tuple[str, ...]:

@@ -35,7 +35,8 @@ from causalcontext.search.fci import CONTESTED
 from causalcontext.timeseries.options import Covariates, SeriesOptions, copies, listed
 
 ORIENTATIONS = ("across", "within")
-SCORE_METHODS = ("score-ac", "auto")
+FOR_TESTS = ("test", "alpha", "max_given", "collider_rule", "masked_scope", "orientation", "device")
+"""What only a search by tests understands."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -109,15 +110,23 @@ class Options:
             check_whole("possible_dsep", self.possible_dsep, 1, ", or None for neighbours alone")
         if self.knowledge is not None and not isinstance(self.knowledge, Knowledge):
             raise OptionError(f"knowledge is a {type(self.knowledge).__name__}, expected a Knowledge object")
-        if self.missing == "testwise" and self.method in SCORE_METHODS and self.lags is None:
-            raise OptionError(f"missing is 'testwise', which is for methods that test; {self.method!r} needs complete "
-                              "rows: pass missing='listwise', or method='pc-ac'")  # fmt: skip
+        if self.missing == "testwise" and self.method == "score-ac" and self.lags is None:
+            raise OptionError("missing is 'testwise', which is for methods that test; 'score-ac' needs complete rows: "
+                              "pass missing='listwise', or method='pc-ac'")  # fmt: skip
         _ = self.score, self.series
 
     @property
     def score(self) -> ScoreOptions:
         """Those of the score-based engine."""
         return ScoreOptions(self.search, self.transform, self.starts, self.penalty, self.time_limit, self.curves)
+
+    @property
+    def named_for_tests(self) -> tuple[str, ...]:
+        """The options that only a search by tests understands and that are not as by default."""
+        default = {entry.name: default_of(entry) for entry in fields(self)}
+        named = tuple(name for name in FOR_TESTS if getattr(self, name) is not default[name]
+                      and getattr(self, name) != default[name])  # fmt: skip
+        return (*named, "missing='testwise'") if self.missing == "testwise" else named
 
     @property
     def series(self) -> SeriesOptions | None:

@@ -84,6 +84,12 @@ class Watch:
         self._expected = dict(trials)
         self._tell_forecast()
 
+    def check(self) -> None:
+        """Stop the search where its time is over."""
+        if self.limit is not None and self.elapsed > self.limit:
+            self.over = True
+            raise OutOfTime
+
     @property
     def elapsed(self) -> float:
         """Seconds since the beginning."""
@@ -129,9 +135,7 @@ class Watch:
         if self._show is not None:
             left = self.left()
             self._show(self._phase, share if left is None else self.elapsed / max(self.elapsed + left, 1e-9), left)
-        if self.limit is not None and self.elapsed > self.limit:
-            self.over = True
-            raise OutOfTime
+        self.check()
 
     def _tell_forecast(self) -> None:
         """One line, as soon as it is known that the search takes long."""

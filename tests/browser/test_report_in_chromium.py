@@ -15,7 +15,7 @@ WIDTHS = (1280, 400)
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
-    """Reports by name: the soil example, 30 variables, hostile names, plain PC, PAGs, nine contexts."""
+    """Reports by name: the soil example, 30 variables, hostile names, plain PC, PAGs, nine contexts, days with lags."""
     folder = tmp_path_factory.mktemp("reports")
     soil = cc.examples.soil_moisture(2000, seed=1)
     model = random_model(30, contexts=3, density=0.1, changes=4, seed=4)
@@ -26,6 +26,7 @@ def pages(tmp_path_factory):
         "plain": cc.discover(soil.drop(columns="soil")),
         "pags": soil_pags(),
         "nine": cc.discover(proteins(0, "log", 3000), "condition"),
+        "land": cc.discover(cc.examples.land_surface(1500, seed=1), "regime", lags=2, method="score-ac"),
     }
     for name, result in results.items():
         result.report(folder / f"{name}.html")
@@ -193,6 +194,47 @@ def test_effects_are_drawn_and_their_paths_lit(driver, pages):
     assert page.complaints() == []
 
 
+def test_one_lag_is_looked_at_by_itself(driver, pages):
+    page = Page(driver, pages["land"])
+    names = "return [...document.querySelectorAll('g.node')].map(n => n.ariaLabel)"
+    assert "3 differences may be claimed" in page.text("#answer")
+    assert page.text("#view-title") == "Labeled union: 17 edges"
+    assert len(page.run(names)) == 21
+    assert page.count("g.node.context") == 3
+    page.run("document.querySelector('input[name=lag][value=\"1\"]').click()")
+    assert page.text("#view-title") == "Labeled union: 8 edges at lag 1"
+    assert page.count("g.edge") == 8
+    assert len(page.run(names)) == 14
+    assert not any("(t-2)" in name for name in page.run(names))
+    page.show("water-limited")
+    assert page.text("#view-title") == "regime = water-limited: 555 windows, 8 edges at lag 1"
+    page.run("document.querySelector('input[name=lag][value=\"0\"]').click()")
+    assert page.count("g.edge:not(.ghost)") == 8
+    assert len(page.run(names)) == 7
+    page.run("document.querySelector('#edges button').click()")  # rain(t-1) --> rain is at another lag
+    assert page.text("#view-title").endswith("windows, 16 edges")
+    assert "rain(t-1) and rain" in page.text("#story-heading")
+    assert page.complaints() == []
+
+
+def test_paths_over_time_are_lit_on_the_links_that_repeat(driver, pages):
+    page = Page(driver, pages["land"])
+    for field, name in (("cause", "radiation(t-1)"), ("effect", "moisture")):
+        page.run("""const field = document.getElementById(arguments[0]);
+            field.value = [...field.options].find(o => o.text === arguments[1]).value;
+            field.dispatchEvent(new Event('change'))""", field, name)  # fmt: skip
+    lit = page.run("return [...document.querySelectorAll('g.edge.lit')].map(e => e.ariaLabel.split('\\n')[0])")
+    assert sorted(line.split(" in ")[0] for line in lit) == ["latent(t-1) --> moisture", "radiation --> latent"]
+    assert "moisture, per unit of radiation(t-1)" in page.text("#effects-story")
+    assert "regime is held at its value" in page.text("#effects-story")
+
+
+def test_a_page_without_a_script_has_the_graph_as_text(pages):
+    text = pages["land"].read_text()
+    assert "latent --&gt; moisture (lag 1)" in text
+    assert "latent(t-1) --&gt; moisture" in text
+
+
 def test_compare_search_alpha_and_theme(driver, pages):
     page = Page(driver, pages["soil"])
     page.show("dry")
@@ -212,7 +254,7 @@ def test_compare_search_alpha_and_theme(driver, pages):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["soil", "thirty", "hostile", "plain", "pags"])
+@pytest.mark.parametrize("name", ["soil", "thirty", "hostile", "plain", "pags", "land"])
 def test_nothing_is_cut_off_and_nothing_complains(driver, pages, name, width):
     page = Page(driver, pages[name], width)
     for _ in range(2):
@@ -262,7 +304,7 @@ def test_prints_without_controls(driver, pages):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["soil", "nine"])
+@pytest.mark.parametrize("name", ["soil", "nine", "land"])
 def test_labels_are_not_crossed(driver, pages, name, width):
     """They lie above all lines, and hide neither variables nor each other."""
     page = Page(driver, pages[name], width)

@@ -309,7 +309,8 @@ def test_a_made_context_is_no_surprise() -> None:
     """That it is a function of its column is known, and no note."""
     found = cc.check(good_table(240).drop(columns="R"), cc.threshold("X", 0.0))
     assert not [note for note in found.notes if "X" in note]
-    assert found.advice == ("a context made out of a column needs method='pc-ac', the default",)
+    why = "score-ac does not take a context that is made out of a column"
+    assert found.advice == (f"method 'auto' chose pc-ac: {why}",)
     beyond = cc.check(good_table().drop(columns="R"), cc.threshold("X", 99.0))
     assert beyond.problems == (
         "context 'X > 99' has 1 level; at least 2 are needed: all values of 'X' lie on one side of the cuts",

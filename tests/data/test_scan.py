@@ -1,5 +1,6 @@
 """Tables that are read once, in batches: the same numbers as in memory, whatever the batches, files and partitions."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,13 @@ import pytest
 import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.data import streams
-from causalcontext.data.accumulate import Accumulator, row_hashes
+from causalcontext.data.accumulate import Accumulator
+from causalcontext.data.record_batches import Columns
+from causalcontext.data.sample import row_hashes
 from causalcontext.data.scan import columns_of, finished
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
+from causalcontext.kernels.rows.batches import copy_rows
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
@@ -77,6 +81,75 @@ def test_a_scan_is_the_survey_of_the_table(context, cut, parts):
     assert (np.abs(mine.mean - theirs.mean) <= 1e-13 * scale + 1e-15 * np.abs(theirs.mean)).all()
 
 
+def exact_scatter(values):
+    """Centred cross products in whole numbers: what is left of rounding is that of the last step."""
+    rows = [[Fraction(value) for value in row] for row in values.tolist()]
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    away = [[value - mean for value, mean in zip(row, means, strict=True)] for row in rows]
+    columns = list(zip(*away, strict=True))
+    return np.array([[float(sum(a * b for a, b in zip(x, y, strict=True))) for y in columns] for x in columns])
+
+
+@pytest.mark.parametrize("cut", [[900], [1, 70], [64], [299, 2, 150]])
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("order", ["random", "sorted", "reversed"])
+def test_means_far_from_0_cost_no_digits(cut, parts, order):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((900, 3))
+    x[:, 1] -= 0.9 * x[:, 0]
+    x = x * [1.0, 1e-3, 50.0] + [1e8, -1e5, 5e9]
+    dry = rng.random(900) < 0.3
+    if order != "random":
+        rows = np.argsort(x[:, 0])
+        x, dry = (x[rows], dry[rows]) if order == "sorted" else (x[rows[::-1]], dry[rows[::-1]])
+    table = pd.DataFrame(x, columns=list("ABC")).assign(R=np.where(dry, "dry", "wet"))
+    found = in_batches(table, cut, "R", parts=parts).survey.moments
+    for cell, chosen in enumerate((dry, ~dry)):
+        twin = exact_scatter(x[chosen])
+        scale = np.sqrt(np.diag(twin))
+        assert np.abs((found.scatter[cell] - twin) / scale / scale[:, None]).max() < 1e-12
+
+
+def test_kernels_see_columns_where_they_lie():
+    arrays = {"A": pa.array([0.0, 1.0, 2.0, 3.0]), "B": pa.array([1, 2, None, 4], pa.int16()),
+              "C": pa.array([1.5, None, 2.5, 3.5]), "D": pa.array([7.0, 8.0, 9.0, 6.0], pa.float32())}  # fmt: skip
+    batch = pa.record_batch(arrays).slice(1, 3)
+    kept = np.empty((4, 3))
+    columns = Columns(batch, ["D", "C", "A", "B"])
+    copy_rows(columns.addresses, np.arange(3), 3, kept)
+    expected = [[8.0, 9.0, 6.0], [np.nan, 2.5, 3.5], [1.0, 2.0, 3.0], [2.0, np.nan, 4.0]]
+    np.testing.assert_array_equal(kept, expected)
+
+
+@pytest.mark.parametrize("context", [
+    pa.array([3, -1, 3, None, 3]), pa.array([2**63 + 5, 7, 2**63 + 5, None, 7], pa.uint64()),
+    pa.array([True, False, None, True, True]), pa.array(["b", None, "a", "b", "b"]),
+    pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 2, 1], pa.int8()), pa.array(["a", None, "c", "unused"])),
+])  # fmt: skip
+def test_cells_are_the_values_that_occur(context):
+    found = Accumulator(("A",), ("R",), 5)
+    batch = pa.record_batch({"A": [1.0, 2.0, 3.0, 4.0, 5.0], "R": context})
+    found.add(batch.slice(0, 2), 0)
+    found.add(batch.slice(2, 3), 2)
+    values = context.to_pylist()
+    assert {cell[0] for cell in found.cells} == set(values) - {None}
+    assert found.missing_context == values.count(None)
+    cells = [*found.cells]
+    assert [None if code < 0 else cells[code][0] for code in found.sample.in_order()[1].tolist()] == values
+
+
+@pytest.mark.parametrize("rows", [400, 1200, 3000])
+def test_rows_that_are_expected_change_nothing(rows):
+    values = np.random.default_rng(1).standard_normal((rows, 2))
+    batch = pa.record_batch({"A": values[:, 0], "B": values[:, 1]})
+    plain, told = Accumulator(("A", "B"), (), 500), Accumulator(("A", "B"), (), 500)
+    told.sample.expect(rows)
+    for begin in range(0, rows, 300):
+        for found in (plain, told):
+            found.add(batch.slice(begin, 300), begin)
+    assert np.array_equal(plain.sample.in_order()[0], told.sample.in_order()[0])
+
+
 def test_the_sample_is_the_same_whatever_the_parts():
     table = make_table()
     one, two = in_batches(table, [3000], "R"), in_batches(table, [17, 400], "R", parts=4)
@@ -137,6 +210,27 @@ def test_a_sampled_result_says_what_rests_on_what(files, tmp_path):
     assert cc.load(tmp_path / "result.json").notes == result.notes
 
 
+@pytest.mark.parametrize("method", ["score-ac", "auto"])
+def test_a_score_rests_on_the_sample(files, method):
+    table = make_table()
+    found = cc.scan(files["file"], "R", sample=800, columns=["A", "B", "C", "R"])
+    kept = np.sort(np.argsort(row_hashes(np.arange(3000)))[:800])
+    inside = cc.discover(table[["A", "B", "R", "C"]].iloc[kept], "R", method=method)
+    result = cc.discover(found, method=method)
+    assert dict(result.graphs) == dict(inside.graphs)
+    assert result.settings.method == "score-ac"
+    assert "rest on a random sample of 800 rows" in result.notes[-1]
+    assert sum(result.data.rows) == 3000
+    assert not result.mechanisms().empty
+
+
+def test_a_score_of_a_rare_context_is_refused():
+    table = make_table(3000)
+    table["R"] = np.where(np.arange(3000) < 12, "rare", "usual")
+    with pytest.raises(cc.DataError, match="larger sample="):
+        cc.discover(cc.scan(bad(table), "R", sample=300), method="score-ac")
+
+
 def test_lazy_tables_and_readers():
     polars = pytest.importorskip("polars")
     table = make_table()
@@ -145,6 +239,18 @@ def test_lazy_tables_and_readers():
         result = cc.discover(source, "R", **TEST)
         assert dict(result.graphs) == dict(inside.graphs)
         assert result.data.fingerprint == inside.data.fingerprint
+
+
+def test_a_relation_of_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    table = make_table()
+    with duckdb.connect() as connection:
+        result = cc.discover(connection.from_df(table), "R", **TEST)
+        some = cc.scan(connection.from_df(table).filter("A > 1000"), "R")
+    inside = cc.discover(table, "R", **TEST)
+    assert dict(result.graphs) == dict(inside.graphs)
+    assert result.data.fingerprint == inside.data.fingerprint
+    assert some.rows == int((table["A"] > 1000).sum())
 
 
 def test_a_lazy_table_with_text_is_collected():
@@ -156,9 +262,11 @@ def test_a_lazy_table_with_text_is_collected():
 def test_a_large_file_is_read_in_batches(files, monkeypatch):
     monkeypatch.setattr(streams, "LARGE_FILE", 1)
     assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
-    for options, words in (({"missing": "testwise"}, "listwise"), ({"method": "score-ac"}, "in memory")):
+    refused = [("R", {"missing": "testwise"}, "listwise"), (["R", "E"], {"method": "score-ac"}, "one context"),
+               ("R", {"transform": "ranks", "method": "pc-ac"}, "in memory")]  # fmt: skip
+    for context, options, words in refused:
         with pytest.raises(cc.CausalContextError, match=words):
-            cc.discover(files["file"], "R", **options)
+            cc.discover(files["file"], context, **options)
 
 
 def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):

@@ -21,13 +21,13 @@ def causes(result, x, y):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_mechanism_that_is_switched_off_is_physical(seed):
-    found = causes(cc.discover(cc.examples.example_i(2000, seed), context="R"), "T", "Y")
+    found = causes(cc.discover(cc.examples.example_i(2000, seed), context="R", method="pc-ac"), "T", "Y")
     assert found == ["mechanism"]
 
 
 def test_a_mechanism_out_of_support_is_descriptive():
-    found = [c for seed in range(12)
-             for c in causes(cc.discover(cc.examples.example_ii(2000, seed), context="R"), "T", "Y")]  # fmt: skip
+    results = (cc.discover(cc.examples.example_ii(2000, seed), context="R", method="pc-ac") for seed in range(12))
+    found = [cause for result in results for cause in causes(result, "T", "Y")]
     assert len(found) >= 8
     assert sum(cause == "support" for cause in found) >= 0.75 * len(found)
 
@@ -40,7 +40,7 @@ def test_missing_edges_of_a_small_context_are_lack_of_rows():
         r = (w > np.quantile(w, 2000 / 2030)).astype(int)
         x = x + 0.5 * w
         result = cc.discover(pd.DataFrame({"W": w, "X": x, "Y": 0.2 * x + y, "R": r}), context="R",
-                             knowledge=cc.Knowledge.context_children("R", ["Y"]))  # fmt: skip
+                             knowledge=cc.Knowledge.context_children("R", ["Y"]), method="pc-ac")  # fmt: skip
         found += causes(result, "X", "Y")
     assert len(found) >= 4
     assert set(found) == {"few rows"}
@@ -55,7 +55,7 @@ def test_a_constant_cause_is_singular_support():
     w, y = rng.standard_normal((2, n))
     light = np.where(w > 0, rng.uniform(0.5, 2, n), np.where(rng.random(n) < 0.9, 0.0, rng.uniform(0, 0.3, n)))
     frame = pd.DataFrame({"W": w, "light": light, "Y": 1.5 * light + y, "day": np.where(w > 0, "day", "night")})
-    found = causes(cc.discover(frame, context="day"), "light", "Y")
+    found = causes(cc.discover(frame, context="day", method="pc-ac"), "light", "Y")
     assert found in (["singular support"], [])
 
 
@@ -63,24 +63,26 @@ def test_a_deterministic_context_is_a_loud_finding_with_the_call():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(rng.standard_normal((400, 3)), columns=["W", "X", "Y"])
     frame["R"] = np.where(frame["W"] > 0.3, "high", "low")
-    (finding,) = cc.discover(frame, context="R").diagnose().about("deterministic context")
+    (finding,) = cc.discover(frame, context="R", method="pc-ac").diagnose().about("deterministic context")
     assert finding.severity is Severity.WARNING
     assert finding.evidence["call"].startswith('context=cc.threshold("W", 0.')
     frame.loc[0, "R"] = "high" if frame.loc[0, "R"] == "low" else "low"
-    assert not cc.discover(frame, context="R").diagnose().about("deterministic context")
+    assert not cc.discover(frame, context="R", method="pc-ac").diagnose().about("deterministic context")
 
 
 def test_a_band_is_a_small_tree():
     rng = np.random.default_rng(6)
     frame = pd.DataFrame(rng.standard_normal((400, 3)), columns=["W", "X", "Y"])
     frame["R"] = np.where(frame["W"].abs() < 0.5, "near", "far")
-    (finding,) = cc.discover(frame, context="R").diagnose().about("deterministic context")
+    (finding,) = cc.discover(frame, context="R", method="pc-ac").diagnose().about("deterministic context")
     assert len(finding.evidence["cuts"]) == 2
     assert 'cc.bins("W", edges=[' in finding.evidence["call"]
 
 
 def test_selection_bias_is_audited():
-    findings = cc.discover(cc.examples.example_i(3000, 1), context="R").diagnose().about("selection bias")
+    findings = (
+        cc.discover(cc.examples.example_i(3000, 1), context="R", method="pc-ac").diagnose().about("selection bias")
+    )
     assert findings[0].evidence["possible causes"] == ("X", "T")
     assert {(f.evidence["x"], f.evidence["y"]) for f in findings[1:]} >= {("X", "T")}
 
@@ -91,7 +93,7 @@ def test_an_exogenous_context_looks_so():
     x, y, z = rng.standard_normal((3, 2000))
     y = y + np.where(r == 1, x, 0.0)
     frame = pd.DataFrame({"X": x, "Y": y, "Z": z + y, "R": r})
-    (finding,) = cc.discover(frame, context="R", alpha=0.01).diagnose().about("selection bias")
+    (finding,) = cc.discover(frame, context="R", alpha=0.01, method="pc-ac").diagnose().about("selection bias")
     assert "looks exogenous" in finding.message
 
 
@@ -100,10 +102,10 @@ def test_overlap_near_misses_and_cycles_are_findings():
     r = rng.integers(2, size=600)
     x, y, z = rng.standard_normal((3, 600))
     frame = pd.DataFrame({"X": x + 4.0 * r, "Y": y + 0.09 * z, "Z": z, "R": r})
-    result = cc.discover(frame, context="R")
+    result = cc.discover(frame, context="R", method="pc-ac")
     assert [f.evidence["column"] for f in result.diagnose().about("overlap")] == ["X"]
     table = cc.examples.soil_moisture(2000, seed=1)
-    soil = cc.discover(table, context="soil", test="partial-correlation").diagnose()
+    soil = cc.discover(table, context="soil", test="partial-correlation", method="pc-ac").diagnose()
     assert not soil.about("near miss")
     assert len(soil.about("large cycles")) == 1
 
@@ -113,13 +115,13 @@ def test_doubts_are_reported_by_rule():
 
     from causalcontext.search.family import Doubt
 
-    result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil")
+    result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", method="pc-ac")
     doubtful = replace(result, doubts=(Doubt("V2", 0, 0, 1), Doubt("A1", 0, 0, 1)))
     assert {f.evidence["rule"] for f in doubtful.diagnose().about("assumptions")} == {"V2", "A1"}
 
 
 def test_a_loaded_result_says_what_it_cannot_check(tmp_path):
-    result = cc.discover(cc.examples.example_i(800, 2), context="R")
+    result = cc.discover(cc.examples.example_i(800, 2), context="R", method="pc-ac")
     result.save(tmp_path / "r.json")
     again = cc.load(tmp_path / "r.json").diagnose()
     assert any("not available on a loaded result" in finding.message for finding in again)
@@ -136,7 +138,7 @@ def test_every_method_can_be_diagnosed(method):
 
 
 def test_without_a_context_there_is_nothing_to_compare():
-    result = cc.discover(cc.examples.soil_moisture(300, seed=2).drop(columns="soil"))
+    result = cc.discover(cc.examples.soil_moisture(300, seed=2).drop(columns="soil"), method="pc-ac")
     assert topics(result) == {"context"}
 
 
@@ -158,14 +160,16 @@ def test_decisions_by_a_hair_are_rare():
     found = []
     for shift in np.arange(0.0, 0.4, 0.01):
         table = pd.DataFrame({"X": x + shift * r, "Y": rng.standard_normal(400), "R": r})
-        result = cc.discover(table, context="R", test="partial-correlation")
+        result = cc.discover(table, context="R", test="partial-correlation", method="pc-ac")
         found += result.diagnose().about("near miss")[:1]
     assert 0 < len(found) < 15
 
 
 def test_many_contexts_make_few_findings():
     table = proteins(0, "log", 3000)
-    found = cc.discover(table, "condition", alpha=0.01, test="partial-correlation", max_given=2).diagnose()
+    found = cc.discover(
+        table, "condition", alpha=0.01, test="partial-correlation", max_given=2, method="pc-ac"
+    ).diagnose()
     assert len(found.about("overlap")) <= 4
     assert len(found.about("missing edge")) <= 20
     assert str(found).count("\n") < 30

@@ -21,7 +21,7 @@ def table(n=300, seed=0):
 
 @pytest.fixture(scope="module")
 def result():
-    found = cc.discover(table(), context="R")
+    found = cc.discover(table(), context="R", method="pc-ac")
     names = list(found.names)
     return found.with_graphs({r: cc.Graph.from_edges(names, [(c, v, "-->") for v in of for c in of[v]])
                               for r, of in GRAPH.items()})  # fmt: skip
@@ -53,7 +53,7 @@ def test_the_bootstrap_and_the_delta_method_agree(result):
 
 def test_a_new_search_in_every_sample_shows_what_comes_from_the_graph():
     found = cc.discover(table(600, seed=2), context="R", alpha=0.01, knowledge=cc.Knowledge(
-        tiers=[["X"], ["R"], ["B"], ["Y"]]))  # fmt: skip
+        tiers=[["X"], ["R"], ["B"], ["Y"]]), method="pc-ac")  # fmt: skip
     drawn = found.effects("X", "Y", graph="resampled", samples=30)
     assert {"samples", "from graph", "zero in", "open in"} <= set(drawn)
     assert drawn["from graph"].between(0, 1).all()
@@ -69,7 +69,9 @@ def test_a_graph_that_hangs_on_chance_widens_the_interval():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"X": rng.normal(size=200), "R": np.arange(200) % 2})
     frame["Y"] = 0.16 * frame["X"] + rng.normal(size=200)
-    found = cc.discover(frame, context="R", alpha=0.05, knowledge=cc.Knowledge(tiers=[["X"], ["R", "Y"]]))
+    found = cc.discover(
+        frame, context="R", alpha=0.05, knowledge=cc.Knowledge(tiers=[["X"], ["R", "Y"]]), method="pc-ac"
+    )
     row = found.effects("X", "Y", graph="resampled", samples=60).iloc[0]
     assert 0.1 < row["zero in"] < 0.9
     assert row["from graph"] > 0.1

@@ -35,14 +35,14 @@ def clean(seed: int, rows: int = 400) -> pd.DataFrame:
     return pd.DataFrame({"X": x, "Z": z, "Y": 100.0 + 7.0 * y, "W": -3.0 * w, "R": np.where(r, "b", "a")})
 
 
-def found(table: pd.DataFrame, **options: object) -> dict[str, tuple[str, ...]]:
-    return {misfit.kind: misfit.columns for misfit in cc.discover(table, "R", **options).misfits}
+def found(table: pd.DataFrame, method: str = "pc-ac", **options: object) -> dict[str, tuple[str, ...]]:
+    return {misfit.kind: misfit.columns for misfit in cc.discover(table, "R", method=method, **options).misfits}
 
 
 def test_residuals_and_statistics_are_the_naive_ones():
     table = clean(0)
     data = read_table(table, "R")
-    result = cc.discover(table, "R")
+    result = cc.discover(table, "R", method="pc-ac")
     ends = np.stack([result.graphs[value].ends for value in result.contexts])
     sheet = sheet_of(data)
     pooled = next(iter(fits(sheet, ends)))
@@ -114,11 +114,11 @@ def test_categories_constants_and_few_rows_are_no_problem():
     table = clean(2).assign(kind=lambda t: np.where(t.Z > 0, "u", "v"))
     assert set(found(table)) <= {CURVES, SPREAD}
     assert found(clean(3, 12)) == {}
-    assert cc.discover(clean(3)[["X", "Z"]].assign(S=lambda t: t.X + t.Z)).guards == ()
+    assert cc.discover(clean(3)[["X", "Z"]].assign(S=lambda t: t.X + t.Z), method="pc-ac").guards == ()
 
 
 def test_a_sentence_says_where_what_it_does_and_what_to_try():
-    result = cc.discover(WRONG[CURVES](clean(0), np.random.default_rng(1000)), "R")
+    result = cc.discover(WRONG[CURVES](clean(0), np.random.default_rng(1000)), "R", method="pc-ac")
     sentence = next(text for text in result.guards if "straight lines" in text)
     assert "Y" in sentence
     assert "method='score-ac'" in sentence
@@ -127,7 +127,7 @@ def test_a_sentence_says_where_what_it_does_and_what_to_try():
 
 
 def test_what_was_found_is_kept_in_files(tmp_path):
-    result = cc.discover(WRONG[OUTLIERS](clean(5), np.random.default_rng(5)), "R")
+    result = cc.discover(WRONG[OUTLIERS](clean(5), np.random.default_rng(5)), "R", method="pc-ac")
     result.save(tmp_path / "result.json")
     loaded = cc.load(tmp_path / "result.json")
     assert loaded.misfits == result.misfits != ()
@@ -143,7 +143,7 @@ def test_a_test_without_a_model_is_told_about_rows_only():
 def test_normal_scores_make_monotone_scales_harmless():
     table = clean(7)
     warped = table.assign(X=np.exp(table.X), Y=(table.Y - 100.0) ** 3, W=np.sinh(table.W))
-    plain, other = (cc.discover(one, "R", transform="ranks") for one in (table, warped))
+    plain, other = (cc.discover(one, "R", transform="ranks", method="pc-ac") for one in (table, warped))
     assert dict(plain.graphs) == dict(other.graphs)
     pd.testing.assert_frame_equal(plain.changes("a", "b"), other.changes("a", "b"))
     assert plain.settings.transform == "ranks"
@@ -159,7 +159,7 @@ def test_outliers_hide_fewer_links_from_ranks():
         numbers = table.drop(columns="R")
         table = (numbers + 10.0 * numbers.std().to_numpy() * (g.random(numbers.shape) < 0.04)).assign(R=table.R)
         for transform in kept:
-            graph = cc.discover(table, "R", transform=transform).union
+            graph = cc.discover(table, "R", transform=transform, method="pc-ac").union
             kept[transform] += sum(
                 {edge.source, edge.target} in ({"X", "Y"}, {"Z", "Y"}, {"Y", "W"}) for edge in graph.edges
             )

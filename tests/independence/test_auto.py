@@ -67,7 +67,7 @@ def test_every_test_is_on_the_page() -> None:
     "test", ["tsagris", "g-squared", "sandwich", "energy", "conditional-gaussian", "context-change"]
 )
 def test_a_test_by_name_answers_what_it_takes(test: str) -> None:
-    result = cc.discover(mixed_table(160), context="R", kinds=KINDS, test=test, max_given=1)
+    result = cc.discover(mixed_table(160), context="R", kinds=KINDS, test=test, max_given=1, method="pc-ac")
     used = set(result.tests()["test"]) - {""}
     assert test in used
     assert not (result.tests()["decision"] == "untestable").any()
@@ -75,7 +75,9 @@ def test_a_test_by_name_answers_what_it_takes(test: str) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_clinic_is_found(seed: int) -> None:
-    result = cc.discover(cc.examples.clinic(1500, seed=seed), context="status", kinds={"visits": "count"})
+    result = cc.discover(
+        cc.examples.clinic(1500, seed=seed), context="status", kinds={"visits": "count"}, method="pc-ac"
+    )
     truth = clinic_truth()
     for value, graph in result.graphs.items():
         names = graph.names
@@ -87,12 +89,12 @@ def test_the_clinic_is_found(seed: int) -> None:
 def test_neither_columns_nor_names_of_levels_nor_threads_matter() -> None:
     table = cc.examples.clinic(400, seed=4)
     kinds = {"visits": "count"}
-    reference = cc.discover(table, context="status", kinds=kinds)
+    reference = cc.discover(table, context="status", kinds=kinds, method="pc-ac")
     renamed = table.assign(smoker=table["smoker"].map({"yes": "a", "no": "b"}))
     others = [
-        cc.discover(table[list(table)[::-1]], context="status", kinds=kinds),
-        cc.discover(renamed, context="status", kinds=kinds),
-        cc.discover(table, context="status", kinds=kinds, n_jobs=2),
+        cc.discover(table[list(table)[::-1]], context="status", kinds=kinds, method="pc-ac"),
+        cc.discover(renamed, context="status", kinds=kinds, method="pc-ac"),
+        cc.discover(table, context="status", kinds=kinds, n_jobs=2, method="pc-ac"),
     ]
     for other in others:
         for value, graph in reference.graphs.items():
@@ -144,5 +146,7 @@ def test_trouble_gets_a_verdict(case: str, test: str) -> None:
 @pytest.mark.parametrize("test", ["auto", "tsagris"])
 def test_separation_is_the_strongest_dependence(test: str) -> None:
     table = ugly("separated")
-    result = cc.discover(table, context="R", kinds={"town": "categorical", "sex": "categorical"}, test=test)
+    result = cc.discover(
+        table, context="R", kinds={"town": "categorical", "sex": "categorical"}, test=test, method="pc-ac"
+    )
     assert all(graph.mark("x", "sex") for graph in result.graphs.values())

@@ -131,10 +131,10 @@ def test_a_search_by_name_finds_curves_and_its_guards_do_not_speak_of_them() -> 
     x, coin = g.normal(size=600), g.integers(0, 2, 600)
     y = x**2 + 0.5 * g.normal(size=600)
     table = pd.DataFrame({"X": x, "Y": y, "Z": np.tanh(2 * y) + 0.5 * g.normal(size=600), "R": coin})
-    found = cc.discover(table, "R", test="basis")
+    found = cc.discover(table, "R", test="basis", method="pc-ac")
     assert {"basis", "robust-change"} <= set(found.tests()["test"])
     assert all(set(graph.neighbours("Y")) == {"X", "Z"} for graph in found.graphs.values())
     assert all(graph.neighbours("X") == ("Y",) for graph in found.graphs.values())
     assert "curves" not in {misfit.kind for misfit in found.misfits}
-    parallel = cc.discover(table[["Z", "R", "Y", "X"]], "R", test="basis", n_jobs=2)
+    parallel = cc.discover(table[["Z", "R", "Y", "X"]], "R", test="basis", n_jobs=2, method="pc-ac")
     assert all(set(graph.neighbours("Y")) == {"X", "Z"} for graph in parallel.graphs.values())

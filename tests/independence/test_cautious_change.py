@@ -66,5 +66,5 @@ def test_a_coin_costs_little_power() -> None:
 
 def test_discover_takes_it_by_name() -> None:
     context, y, z = coin(np.random.default_rng(1))
-    result = cc.discover(pd.DataFrame({"Y": y, "Z": z, "R": context}), "R", test="cautious-change")
+    result = cc.discover(pd.DataFrame({"Y": y, "Z": z, "R": context}), "R", test="cautious-change", method="pc-ac")
     assert "cautious-change" in set(result.tests()["test"])

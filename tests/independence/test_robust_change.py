@@ -298,7 +298,7 @@ def test_conditions_that_tell_the_contexts_apart_leave_the_gate_nothing_to_gain(
 
 def test_discover_takes_it_by_name():
     table = cc.simulate.random_model(nodes=5, seed=3).sample(400, seed=4)
-    result = cc.discover(table, context="R", test="robust-change")
+    result = cc.discover(table, context="R", test="robust-change", method="pc-ac")
     used = set(result.tests()["test"])
     assert "robust-change" in used
     assert find_test("robust-change").name == "robust-change"

@@ -55,7 +55,7 @@ def soil(n: int = 400, seed: int = 3) -> pd.DataFrame:
 
 
 def test_a_test_of_ones_own_answers_what_it_takes_and_auto_the_rest() -> None:
-    result = cc.discover(soil(), context="soil", test=RankCorrelation())
+    result = cc.discover(soil(), context="soil", test=RankCorrelation(), method="pc-ac")
     tests = result.tests()
     plain = tests.query("test == 'spearman'")
     assert len(plain)
@@ -88,13 +88,16 @@ def test_random_numbers_follow_the_names_and_not_the_order() -> None:
 
 
 def test_the_seed_of_discover_reaches_the_test() -> None:
-    logs = [cc.discover(soil(60), context="soil", test=Drawn(), seed=seed).tests()["p"] for seed in (1, 1, 2)]
+    logs = [
+        cc.discover(soil(60), context="soil", test=Drawn(), seed=seed, method="pc-ac").tests()["p"]
+        for seed in (1, 1, 2)
+    ]
     assert logs[0].equals(logs[1])
     assert not logs[0].equals(logs[2])
 
 
 def test_threads_do_not_change_the_answers() -> None:
-    logs = [cc.discover(soil(60), context="soil", test=Drawn(), n_jobs=jobs).tests() for jobs in (1, 3)]
+    logs = [cc.discover(soil(60), context="soil", test=Drawn(), n_jobs=jobs, method="pc-ac").tests() for jobs in (1, 3)]
     pd.testing.assert_frame_equal(*logs)
 
 
@@ -180,25 +183,25 @@ def test_testwise_at_the_context_and_inside_it() -> None:
 
 def test_testwise_says_what_it_did() -> None:
     table = holey(2)
-    result = cc.discover(table, context="soil", missing="testwise")
+    result = cc.discover(table, context="soil", missing="testwise", method="pc-ac")
     assert result.data.rows == tuple((table["soil"] == value).sum() for value in result.contexts)
     assert "itself a selection" in result.warnings[0]
     assert result.tests().query("rows == 'pooled'")["n"].nunique() > 1
-    complete = cc.discover(soil(300, 2), context="soil", missing="testwise")
+    complete = cc.discover(soil(300, 2), context="soil", missing="testwise", method="pc-ac")
     assert complete.warnings == ()
-    assert complete.graphs == cc.discover(soil(300, 2), context="soil").graphs
+    assert complete.graphs == cc.discover(soil(300, 2), context="soil", method="pc-ac").graphs
 
 
 def test_testwise_does_not_depend_on_the_order_of_columns() -> None:
     table = holey(4)
-    graphs = [cc.discover(table[order], context="soil", missing="testwise").union
+    graphs = [cc.discover(table[order], context="soil", missing="testwise", method="pc-ac").union
               for order in (list(table), list(table)[::-1])]  # fmt: skip
     names = list(table)
     assert all(graphs[0].mark(a, b) == graphs[1].mark(a, b) for a in names for b in names if a != b)
 
 
 def test_testwise_survives_stability_and_diagnosis() -> None:
-    result = cc.discover(holey(5), context="soil", missing="testwise")
+    result = cc.discover(holey(5), context="soil", missing="testwise", method="pc-ac")
     assert result.diagnose() is not None
     assert result.stability(samples=3).samples == 3
 
@@ -207,4 +210,4 @@ def test_a_column_without_any_value_is_named() -> None:
     table = holey()
     table.iloc[:, 0] = np.nan
     with pytest.raises(cc.DataError, match="no value in any row of"):
-        cc.discover(table, context="soil", missing="testwise")
+        cc.discover(table, context="soil", missing="testwise", method="pc-ac")

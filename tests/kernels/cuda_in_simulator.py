@@ -40,7 +40,9 @@ def check_levels() -> None:
     table = pd.DataFrame({**{f"x{j}": 100 * j - x[j] for j in range(7)}, "copy": x[0]})
     table["R"] = np.where(x[3] + random.standard_normal(120) > 0, "a", "b")
     compiled.FEWEST_ON_CARD, levels.THREADS = 1, 8
-    one, other = (cc.discover(table, "R", test="partial-correlation", device=device) for device in ("cpu", "cuda"))
+    one, other = (
+        cc.discover(table, "R", test="partial-correlation", device=device, method="pc-ac") for device in ("cpu", "cuda")
+    )
     assert one.graphs == other.graphs
     assert one.tests().equals(other.tests())
     assert one.tests_run == other.tests_run

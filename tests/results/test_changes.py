@@ -46,7 +46,7 @@ def test_slopes_and_their_comparison_are_the_naive_ones(seed, given):
 @pytest.mark.parametrize("seed", range(3))
 def test_two_contexts_side_by_side_are_the_naive_ones(seed):
     frame = table(seed)
-    result = cc.discover(frame, context="R")
+    result = cc.discover(frame, context="R", method="pc-ac")
     two = TwoContexts(result, result.moments, 2, 0)
     parts = [frame.loc[frame["R"] == level, list("ABCD")].to_numpy() for level in (2, 0)]
     for mine, part in zip(two.slopes(3, 1, (0,)), parts, strict=True):
@@ -61,7 +61,7 @@ def test_two_contexts_side_by_side_are_the_naive_ones(seed):
 def test_no_changes_are_a_table_of_the_same_types():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((300, 3)), columns=list("ABC")).assign(R=rng.integers(2, size=300))
-    found = cc.discover(frame, context="R", alpha=0.001).changes(0, 1)
+    found = cc.discover(frame, context="R", alpha=0.001, method="pc-ac").changes(0, 1)
     assert len(found) == 0
     assert found["claimed"].dtype == bool
 
@@ -90,7 +90,7 @@ def test_false_discovery_control_is_the_naive_one(seed):
 
 @pytest.fixture(scope="module")
 def soil():
-    return cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+    return cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-ac")
 
 
 def test_true_changes_are_claimed_with_their_effect(soil):
@@ -110,7 +110,7 @@ def test_labels_have_three_values(soil):
     found = soil.labels().set_index(["source", "target", "context"])["label"]
     assert found["precipitation", "runoff", "wet"] == "present"
     assert found["precipitation", "runoff", "dry"] == "absent"
-    few = cc.discover(cc.examples.soil_moisture(150, seed=3), context="soil", alpha=0.001).labels()
+    few = cc.discover(cc.examples.soil_moisture(150, seed=3), context="soil", alpha=0.001, method="pc-ac").labels()
     missing = few[few["label"] != "present"]
     assert set(missing["label"]) == {"undetermined"}  # about 75 rows a context cannot show an absence
     assert set(soil.labels(negligible=0.9)["label"]) == {"present", "absent"}
@@ -129,7 +129,7 @@ def test_questions_that_make_no_sense_get_one_sentence(soil):
     with pytest.raises(cc.OptionError, match="two different contexts"):
         soil.changes("dry", "dry")
     with pytest.raises(cc.OptionError, match="only one graph"):
-        cc.discover(cc.examples.soil_moisture(200, seed=1).drop(columns="soil")).labels()
+        cc.discover(cc.examples.soil_moisture(200, seed=1).drop(columns="soil"), method="pc-ac").labels()
 
 
 def test_a_cause_whose_variance_changes_is_not_a_change_of_its_effect():
@@ -141,7 +141,7 @@ def test_a_cause_whose_variance_changes_is_not_a_change_of_its_effect():
         r = (w > np.quantile(w, 10 / 11)).astype(int)
         x = w + np.where(r == 1, 0.05, 1.0) * x
         frame = pd.DataFrame({"W": w, "X": x, "Y": 0.4 * x + y, "R": r})
-        claims += int(cc.discover(frame, context="R").changes(0, 1)["claimed"].sum())
+        claims += int(cc.discover(frame, context="R", method="pc-ac").changes(0, 1)["claimed"].sum())
     assert claims <= 1
 
 
@@ -155,7 +155,7 @@ def test_an_edge_that_shows_where_it_was_not_found_is_no_change():
     x, y = rng.standard_normal((2, len(r)))
     frame = pd.DataFrame({"X": x, "Y": y + np.where(r == 0, 2.0, 0.8) * x, "R": r})
     known = cc.Knowledge(required=[("X", "Y")])
-    result = cc.discover(frame, context="R", knowledge=known)
+    result = cc.discover(frame, context="R", knowledge=known, method="pc-ac")
     without = Graph.from_edges(result.names, [("R", "Y", "-->")])
     cut = replace(result, graphs={0: result.graphs[0], 1: without})
     row = cut.changes(0, 1).iloc[0]
@@ -173,7 +173,7 @@ def test_a_change_that_the_other_direction_explains_is_not_claimed():
         y = y * np.where(r == 0, 1.0, 0.05)
         frame = pd.DataFrame({"X": y + x, "Y": y, "R": r})
         known = cc.Knowledge(required=[("X", "Y"), ("R", "Y")])
-        result = cc.discover(frame, context="R", knowledge=known)
+        result = cc.discover(frame, context="R", knowledge=known, method="pc-ac")
         without = Graph.from_edges(result.names, [("R", "Y", "-->")])
         found = replace(result, graphs={0: result.graphs[0], 1: without}).changes(0, 1).iloc[0]
         claimed += bool(found["claimed"])
@@ -214,7 +214,7 @@ def test_what_both_engines_find_is_claimed():
 
 
 def test_a_claim_that_the_score_does_not_make_is_a_candidate():
-    result = cc.discover(switched(0), "R")
+    result = cc.discover(switched(0), "R", method="pc-ac")
     other = result.second_opinion
     assert other.settings.method == "score-ac"
     same = dict.fromkeys(result.contexts, other.graphs["on"])
@@ -235,7 +235,7 @@ def test_nothing_is_claimed_where_the_model_is_wrong(method):
 
 
 def test_a_file_keeps_what_was_confirmed(tmp_path):
-    result = cc.discover(switched(2), "R")
+    result = cc.discover(switched(2), "R", method="pc-ac")
     result.save(tmp_path / "result.json")
     loaded = cc.load(tmp_path / "result.json")
     assert loaded.known_claims == (("X", "Y", "on", "off"),)

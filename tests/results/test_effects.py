@@ -46,7 +46,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def result(rows):
-    return cc.discover(rows, context="R").with_graphs(graphs(GRAPH))
+    return cc.discover(rows, context="R", method="pc-ac").with_graphs(graphs(GRAPH))
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_the_direct_part_is_the_coefficient(result):
 
 def test_the_order_of_columns_does_not_matter(rows, result):
     names = NAMES[::-1]
-    turned = cc.discover(rows[names], context="R").with_graphs(graphs(GRAPH, names))
+    turned = cc.discover(rows[names], context="R", method="pc-ac").with_graphs(graphs(GRAPH, names))
     for ask in (lambda r: r.mechanisms(), lambda r: r.effects()):
         first, second = ask(result), ask(turned)
         key = ["cause", "effect", "context"] if "cause" in first else ["x", "y", "context", "versus"]
@@ -153,7 +153,7 @@ def test_a_saved_result_answers_from_its_moments(result, tmp_path):
 
 def test_without_a_context_there_is_one_context():
     rows = table(300).drop(columns="R")
-    found = cc.discover(rows).effects()
+    found = cc.discover(rows, method="pc-ac").effects()
     assert set(found["context"]) <= {"all"}
 
 
@@ -178,8 +178,8 @@ def test_open_ancestry_of_the_context_leaves_both_choices_of_rows():
     z = rng.normal(size=400)
     frame = pd.DataFrame({"Z": z, "W": z + rng.normal(size=400), "R": (z + rng.normal(size=400) > 0).astype(int)})
     graph = cc.Graph.from_edges(names, [("W", "Z", "-->"), ("Z", "R", "o-o"), ("W", "R", "-->")])
-    found = one(cc.discover(frame[names], context="R").with_graphs({0: graph, 1: graph}).effects("W", "Z"),
-                context=1, versus=None)  # fmt: skip
+    result = cc.discover(frame[names], context="R", method="pc-ac").with_graphs({0: graph, 1: graph})
+    found = one(result.effects("W", "Z"), context=1, versus=None)
     wanted = [np.polyfit(part["W"], part["Z"], 1)[0] for part in (frame, frame[frame["R"] == 1])]
     assert found["values"] == pytest.approx(tuple(sorted(wanted)))
 
@@ -190,7 +190,7 @@ def test_what_cannot_be_fitted_says_so():
     frame["Y"] = np.where(frame["R"] == 0, frame["X"], 0.0) + rng.normal(size=60)
     frame.loc[frame["R"] == 1, "X"] = 3.0
     graph = cc.Graph.from_edges(["X", "R", "Y"], [("X", "Y", "-->"), ("R", "Y", "-->")])
-    found = cc.discover(frame, context="R").with_graphs({0: graph, 1: graph}).effects("X", "Y")
+    found = cc.discover(frame, context="R", method="pc-ac").with_graphs({0: graph, 1: graph}).effects("X", "Y")
     assert one(found, context=0, versus=None)["identified"]
     note = one(found, context=1, versus=None)["note"]
     assert note.startswith("not identified: Y cannot be fitted (rows: R=1): a column is constant")
@@ -217,13 +217,6 @@ def test_graphs_of_fci_ac_answer_where_their_marks_allow_it():
     found = cc.discover(cc.examples.soil_moisture(1000, seed=1), context="soil", method="fci-ac", alpha=0.01).effects()
     assert found["identified"].any()
     assert found.loc[~found["identified"], "note"].str.startswith("not identified, because of").all()
-
-
-def test_a_search_with_lags_says_that_it_is_not_yet_there():
-    found = cc.discover(cc.examples.land_surface(300, seed=1), context="regime", lags=1, method="score-ac")
-    for ask in (found.mechanisms, found.effects, lambda: found.effects(samples=20)):
-        with pytest.raises(cc.CausalContextError, match="not yet: effects of a search with lags"):
-            ask()
 
 
 @pytest.mark.parametrize(

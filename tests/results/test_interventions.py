@@ -18,7 +18,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def result(rows):
-    return cc.discover(rows, context="R").with_graphs(graphs(GRAPH))
+    return cc.discover(rows, context="R", method="pc-ac").with_graphs(graphs(GRAPH))
 
 
 def means_and_fits(rows, errors=True):
@@ -65,7 +65,7 @@ def test_setting_the_context_is_what_a_simulated_intervention_does():
     """Also where mechanisms that R changes are fitted on rows that were selected by what causes R."""
     model = soil_moisture_model()
     rows, noise = model.sample(20_000, seed=1), model.draw_noise(200_000, seed=2)
-    found = cc.discover(rows, context="soil").with_graphs(model.truth().descriptive)
+    found = cc.discover(rows, context="soil", method="pc-ac").with_graphs(model.truth().descriptive)
     wet, dry = (model.solve(noise, do={"soil": level}) for level in (1, 0))
     for row in found.effects("soil").to_dict("records"):
         wanted = wet[row["y"]].mean() - dry[row["y"]].mean()
@@ -86,7 +86,7 @@ def test_categories_and_counts_are_standardised_over_rows():
     names = list(rows.columns)
     graph = cc.Graph.from_edges(names, [("R", "ill", "-->"), ("X", "ill", "-->"), ("R", "visits", "-->"),
                                         ("X", "visits", "-->")])  # fmt: skip
-    result = cc.discover(rows, context="R", kinds={"visits": "count"}).with_graphs({0: graph, 1: graph})
+    result = cc.discover(rows, context="R", kinds={"visits": "count"}, method="pc-ac").with_graphs({0: graph, 1: graph})
     for y, kind in (("ill", "categorical"), ("visits", "count")):
         numbers = (rows[y] == "yes") if y == "ill" else rows[y]
         found, wanted = result.effects("X", y), {}
@@ -110,14 +110,14 @@ def test_what_is_not_yet_answered_says_so():
     rows = mixed_table(400).assign(colour=pd.Categorical(rng.choice(["red", "green", "blue"], 400)))
     names = list(rows.columns)
     graph = cc.Graph.from_edges(names, [("X", "colour", "-->"), ("colour", "visits", "-->")])
-    result = cc.discover(rows, context="R").with_graphs({0: graph, 1: graph})
+    result = cc.discover(rows, context="R", method="pc-ac").with_graphs({0: graph, 1: graph})
     notes = result.effects()["note"]
     assert notes.str.contains("not yet: effects on colour, which is categorical").any()
     assert notes.str.contains("not yet: effects of colour, which is categorical").any()
 
 
 def test_a_context_made_of_a_column_cannot_be_set(rows):
-    found = cc.discover(rows.drop(columns="R"), context=cc.threshold("X", 100.0))
+    found = cc.discover(rows.drop(columns="R"), context=cc.threshold("X", 100.0), method="pc-ac")
     with pytest.raises(cc.CausalContextError, match="made out of 'X'"):
         found.effects(found.context, "Y")
     assert "X" in set(found.effects()["x"])
@@ -130,7 +130,7 @@ def test_one_of_several_contexts_is_set_with_the_others_held():
     y = np.where(r == 1, 2.0, 0.5) * x + np.where(r == 1, 1.0, 0.0) + 0.5 * s + rng.normal(size=n)
     rows = pd.DataFrame({"R": r, "S": s, "X": x, "Y": y})
     graph = cc.Graph.from_edges(["R", "S", "X", "Y"], [("R", "Y", "-->"), ("S", "Y", "-->"), ("X", "Y", "-->")])
-    result = cc.discover(rows, context=["R", "S"])
+    result = cc.discover(rows, context=["R", "S"], method="pc-ac")
     result = result.with_graphs(dict.fromkeys(result.contexts, graph))
     found = result.effects("R", "Y")
     assert sorted(zip(found["context"], found["versus"], strict=True)) == [((1, 0), (0, 0)), ((1, 1), (0, 1))]
@@ -141,6 +141,6 @@ def test_one_of_several_contexts_is_set_with_the_others_held():
 
 @pytest.mark.parametrize("names", [NAMES, NAMES[::-1]])
 def test_the_means_do_not_depend_on_the_order_of_columns(rows, result, names):
-    turned = cc.discover(rows[names], context="R").with_graphs(graphs(GRAPH, names))
+    turned = cc.discover(rows[names], context="R", method="pc-ac").with_graphs(graphs(GRAPH, names))
     first, second = (f.predict_intervention({"X": 99.0}).sort_values(["context", "variable"]) for f in (result, turned))
     assert np.allclose(first[["mean", "se"]], second[["mean", "se"]])

@@ -40,15 +40,23 @@ def test_the_example_is_recovered(result):
 
 
 def test_evidence_takes_the_place_of_tests(result):
-    assert len(result.tests()) == 0
-    scores = result.scores()
+    tests, scores = result.tests(), result.scores()
+    assert list(tests.columns) == list(cc.discover(model_table(100, 1), "R", method="pc-ac").tests().columns)
+    assert len(tests) == len(scores)
+    assert (tests["decision"] == scores["decision"]).all()
+    assert (tests["statistic"] == scores["score"]).all()
+    assert (tests["n"] == scores["n"]).all()
+    assert set(tests["test"]) == {"score"}
+    assert set(tests["rows"]) <= {"pooled", "soil=dry", "soil=wet"}
+    assert tests["p"].isna().all()
+    assert all(not {row.x, row.y} & set(row.given) for row in tests.itertuples())
     assert len(scores) == 2 * 21
     assert list(scores.columns[:4]) == ["context", "x", "y", "effect"]
     for row in scores.itertuples():
         present = result.graphs[row.context].mark(row.x, row.y) != ""
         assert present == (row.decision == "present")
         assert (row.score > 0) == present
-    assert len(cc.discover(model_table(100, 1), "R").scores()) == 0
+    assert len(cc.discover(model_table(100, 1), "R", method="pc-ac").scores()) == 0
 
 
 def test_edges_have_scores_and_no_p_values(result):

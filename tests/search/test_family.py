@@ -138,7 +138,7 @@ def test_a_rule_is_one_function_and_one_entry(monkeypatch):
     words = "{effect} causes nothing"
     entry = Entry("Z", Scope.WITHIN, Turn.CONSEQUENCES, arrow_at_everything, "a test", words, Kind.PAG)
     monkeypatch.setattr(rules, "RULES", (*RULES, entry))
-    result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil")
+    result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", method="pc-ac")
     adjacency = np.stack([graph.adjacency for graph in result.graphs.values()])
     evidence = Evidence([Triples(frozenset(), frozenset())] * len(adjacency))
     found = orient_all(adjacency, evidence, Kind.PAG)

@@ -134,7 +134,7 @@ def test_an_interrupted_first_level_decides_nothing(monkeypatch):
 
     monkeypatch.setattr(SplitSearch, "screen", screen)
     with pytest.raises(InterruptedSearch) as caught:
-        discover(random_table(1, 1), "R0", test="partial-correlation")
+        discover(random_table(1, 1), "R0", test="partial-correlation", method="pc-ac")
     result = caught.value.result
     assert (result.log.decision == Decision.UNTESTABLE).all()
     assert "interrupted before" in result.explain("X0", "X1")
@@ -145,7 +145,7 @@ def test_an_interrupted_first_level_decides_nothing(monkeypatch):
 def test_cross_products_of_many_variables_are_kept_once(place, monkeypatch):
     table = random_table(1, 1).drop(columns="R0")
     table.insert(place, "R", np.arange(len(table)) % 2)
-    before = discover(table, "R", test="partial-correlation")
+    before = discover(table, "R", test="partial-correlation", method="pc-ac")
     monkeypatch.setattr("causalcontext.data.survey._MANY_VARIABLES", 1)
     data = read_table(table, "R")
     survey = take_survey(data)
@@ -153,4 +153,4 @@ def test_cross_products_of_many_variables_are_kept_once(place, monkeypatch):
     columns = survey.of_columns(data)
     assert np.shares_memory(survey.moments.scatter, columns.scatter)
     assert np.array_equal(survey.moments.scatter, twin.moments.scatter)
-    assert discover(table, "R", test="partial-correlation") == before
+    assert discover(table, "R", test="partial-correlation", method="pc-ac") == before

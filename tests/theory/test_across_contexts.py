@@ -11,7 +11,7 @@ from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triples
 from causalcontext.simulate import every_model, random_discrete_model, random_models
 from causalcontext.simulate.assumptions import has_long_union_cycle
-from oracle import search_oracle, skeleton, wrong_marks
+from oracle import open_to_kin, search_oracle, skeleton, wrong_marks
 
 R, X, Y, Z = range(4)
 
@@ -88,6 +88,12 @@ def test_no_wrong_mark_with_four_variables(position):
         assert wrong_marks(found.ends, truth) == 0
 
 
+def test_no_neighbour_with_an_open_link_is_a_known_ancestor_or_descendant_of_the_context(every_search):
+    """Rule A1 has nothing left to say (docs/decisions/orientation-across.md)."""
+    for _, _, found in every_search:
+        assert not open_to_kin(found.ends, (R,))
+
+
 def test_links_at_the_context_are_the_same_in_all_graphs(every_search):
     for _, _, found in every_search:
         assert np.array_equal(found.ends[0, R], found.ends[1, R])
@@ -117,7 +123,7 @@ def test_first_example_beyond_joint_causal_inference():
     found = search_oracle(random_discrete_model(truth, R, seed=1), across=True)
     assert np.array_equal(directed(found.ends), truth)
     assert found.origins[0, Y, Z].rule == "collider"
-    assert found.origins[0, R, Z].rule in ("collider", "V1", "V4", "A1")
+    assert found.origins[0, R, Z].rule in ("collider", "V1", "V4")
     assert directed(plain.ends).sum() <= directed(found.ends).sum()
 
 

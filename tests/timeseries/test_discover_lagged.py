@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.graphs.graph import Graph
 from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.simulate.examples import land_surface_model
 
@@ -182,7 +183,7 @@ BAD = [
     ({"covariates": ["regime"]}, "which is the context"),
     ({"covariates": ["rian"]}, "did you mean 'rain'"),
     ({"covariates": "rain,radiation,moisture,temperature,latent,sensible"}, "at least one must be left"),
-    ({"method": "pc-m"}, "method 'pc-m' with lags"),
+    ({"method": "fci-ac"}, "method 'fci-ac' with lags; pass method='score-ac', or 'pc-ac'"),
     ({"lags": 40}, "windows: pass fewer lags, or more rows"),
 ]  # fmt: skip
 
@@ -284,13 +285,64 @@ def test_the_command_line_takes_lags(land, tmp_path):
     assert "yes" in told.output
 
 
-def test_effects_are_not_there_yet(result):
-    with pytest.raises(cc.NotYetError, match="not yet"):
-        result.effects("radiation", "latent")
-
-
 def test_skewed_residuals_are_named(result):
     assert not any("skewed" in note for note in result.notes)
     model = random_series_model(SeriesDesign(variables=3, lags=1, noise="exponential"), 1)
     found = lagged(model.sample(800, 1), "R", lags=1)
     assert any(note.startswith("residuals are skewed") and "X1" in note for note in found.notes)
+
+
+def test_nodes_are_names_or_variables_with_times(result):
+    graph = result.graphs["water-limited"]
+    assert graph.mark(("latent", -1), "moisture") == graph.mark("latent(t-1)", ("moisture", 0)) == "-->"
+    assert graph.parents(("rain", 0)) == ("rain(t-1)",)
+    assert graph.lags("latent", "moisture") == (1,)
+    assert graph.lags("moisture", "latent") == (0,)
+    for node in [("latent", 1), ("latent",), ("latent", "1")]:
+        with pytest.raises(cc.DataError, match="expected one such as"):
+            graph.mark(node, "moisture")
+    with pytest.raises(cc.DataError, match=r"no variable \('latent', -7\)"):
+        graph.mark(("latent", -7), "moisture")
+
+
+def test_exports_of_window_graphs_say_times(result):
+    graph = result.graphs["water-limited"]
+    nodes = graph.to_networkx().nodes
+    assert nodes["latent(t-1)"] == {"variable": "latent", "lag": 1}
+    assert nodes["latent"] == {"variable": "latent", "lag": 0}
+    gml = cc.export.to_gml(graph)
+    assert 'label "latent(t-1)"\n    variable "latent"\n    lag 1' in gml
+    assert cc.export.from_gml(gml) == graph
+    assert cc.export.from_graphml(cc.export.to_graphml(graph)) == graph
+    assert '"latent(t-1)" [variable="latent", lag=1];' in cc.export.to_dot(graph)
+    assert "lag" not in cc.export.to_gml(Graph.from_edges("XY", [("X", "Y", "-->")]))
+
+
+def test_the_report_knows_time(result, tmp_path):
+    from causalcontext.report.answer import answer
+    from causalcontext.report.html import page
+    from causalcontext.report.payload import payload
+
+    told = payload(result)
+    assert told["time"] == {"lags": 1, "lag": [1] * 7 + [0] * 7, "earlier": [-1] * 7 + list(range(7))}
+    assert told["contextVariables"] == [6, 13]
+    names = told["names"]
+    shown = {(names[x], names[y]) for x, y in told["effects"]["pairs"]}
+    assert ("radiation(t-1)", "moisture") in shown
+    assert told["summary"].startswith("score-ac on 1,499 windows of 7 variables and 1 lags")
+    assert "3 differences may be claimed, 0 may not." in answer(result)
+    assert "moisture --&gt; latent is found in water-limited only: its slope is" in answer(result)
+    assert "latent --&gt; moisture (lag 1)" in page(result)
+
+
+def test_the_report_tells_which_copy_a_change_follows():
+    from causalcontext.report.answer_lagged import lagged_stories
+
+    design = SeriesDesign(variables=3, lags=1, into_context="lagged", changes=3)
+    for seed in range(20):
+        model = random_series_model(design, seed)
+        found = lagged(model.sample(800, seed), "R", lags=1)
+        told = [story.sentence for story in lagged_stories(found)]
+        if any("by the value of R(t-1)" in sentence for sentence in told):
+            return
+    raise AssertionError("no change follows R(t-1)")

@@ -11,6 +11,7 @@ import pandas as pd
 
 from causalcontext.cli.showing import context_text
 from causalcontext.cli.terminal import print_line, say, show_page, show_table
+from causalcontext.graphs.lag_names import at
 from causalcontext.results.files import load
 
 
@@ -36,7 +37,8 @@ def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
     where = context_text(row["context"])
     if row.get("versus") is not None:
         where = f"{where} minus {context_text(row['versus'])}"
-    name = row["path"] if by_path else f"{row['x']} on {row['y']}"
+    cause = at(row["x"], row["lag"]) if "lag" in row else row["x"]
+    name = row["path"] if by_path else f"{cause} on {row['y']}"
     return [name, where, _effect(row), _interval(row), "" if pd.isna(row["p"]) else f"{row['p']:.2g}", row["note"]]
 
 

@@ -2,32 +2,37 @@
 
 An `Accumulator` takes record batches one after the other, and adds up with those of other parts of the same table:
 `a.merged(b)`. What it keeps does not depend on how the rows are cut into batches and parts, as long as every part
-knows which row it begins with: a row is in the sample if the hash of its *number* is among the smallest ones.
-Numbers rather than values, since equal rows have equal values; and drawn from all rows alike, not so many from every
-context: where the context is an effect of the system, a draw by the context would be a selection.
+knows which row it begins with. Moments are added up around a number near the mean of every cell, the mean of the first
+rows that are met there, so that means far from 0 cost no digits.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.blocks import block_moments, blocks_for, without_blocks
 from causalcontext.data.moments import Moments
+from causalcontext.data.record_batches import Columns, cells_of
+from causalcontext.data.sample import Drawn, Sample
 from causalcontext.data.survey import MISSING_WORD, word_of
-from causalcontext.data.tally import Tally, add_batch, no_tally
+from causalcontext.data.tally import Tally, no_tally
 from causalcontext.errors import DataError
-from causalcontext.kernels.arrays import Codes, Floats, Ints
-from causalcontext.kernels.rows.scan import digest_rows
+from causalcontext.kernels.arrays import Codes, Floats
+from causalcontext.kernels.rows.batches import add_sorted, digest_codes, into_blocks, look, look_up
+from causalcontext.kernels.rows.scan import order_by_level
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_CELLS = 1000
-_GOLDEN, _FIRST, _SECOND = (np.uint64(f) for f in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-_27, _30, _31, _ONE = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(1)
+Words = NDArray[np.uint64]
+_NEW = -2
 
 
 class Accumulator:
@@ -42,102 +47,129 @@ class Accumulator:
     """
 
     def __init__(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int) -> None:
-        self.system, self.contexts, self.sample = system, contexts, sample
+        self.system, self.contexts = system, contexts
         self.rows, self.missing_context, self.context_digest = 0, 0, 0
         self.cells: dict[tuple[Any, ...], int] = {} if contexts else {(): 0}
-        self.tally = no_tally(len(self.cells), len(system))
-        self.hashes = np.empty(0, dtype=np.uint64)
-        self.numbers, self.kept_codes = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
-        self.kept = np.empty((len(system), 0))
+        self.sample = Sample(sample, len(system))
+        self._blocks = blocks_for(len(self.cells), len(system))
+        self._tally = no_tally(len(self.cells) * self._blocks, len(system))
+        self._centres = np.zeros_like(self._tally.mean)  # means are less these numbers, which lie near them
+
+    @property
+    def tally(self) -> Tally:
+        """What all rows say, the cells in the order of `cells`."""
+        found, centres = without_blocks(self._tally, self._centres, self._blocks)
+        return replace(found, mean=centres + found.mean)
+
+    @property
+    def block_moments(self) -> tuple[Moments, ...]:
+        """The moments of every block, its cells in the order of `cells`; none where these would take too much room."""
+        return block_moments(self._tally, self._centres, self._blocks)
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
         codes = self._codes(batch)
-        values = np.empty((len(self.system), batch.num_rows))
-        for place, name in enumerate(self.system):
-            values[place] = batch.column(batch.schema.get_field_index(name)).to_numpy(zero_copy_only=False)
+        held = Columns(batch, self.system)  # the kernels below see no more than addresses
+        columns = held.addresses
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            add_batch(self.tally, values, codes, first_row)
+            self._add_moments(columns, codes, first_row)
         self.rows += batch.num_rows
-        self.missing_context += int(np.count_nonzero(codes < 0))
         if self.contexts:
             called = (cell[0] if len(cell) == 1 else cell for cell in self.cells)
             words = np.array([*map(word_of, called), MISSING_WORD], dtype=np.uint64)
-            self.context_digest = (self.context_digest + int(digest_rows(words[codes], first_row))) % 2**64
-        self._draw(values, codes, first_row)
+            digest, without = digest_codes(codes, words, first_row)
+            self.context_digest = (self.context_digest + int(digest)) % 2**64
+            self.missing_context += int(without)
+        self.sample.add(columns, codes, first_row)
 
     def merged(self, other: Accumulator) -> Accumulator:
         """What is known about both parts of a table; neither is changed."""
-        both = Accumulator(self.system, self.contexts, self.sample)
+        both = Accumulator(self.system, self.contexts, self.sample.most)
         both.cells = dict(self.cells)
         place = np.array([both.cells.setdefault(cell, len(both.cells)) for cell in other.cells] + [-1], dtype=np.int32)
-        mine = widened(self.tally, np.arange(len(self.cells)), len(both.cells))
-        theirs = widened(other.tally, place[:-1], len(both.cells))
-        both.tally = _added(mine, theirs)
+        both._blocks = min(self._blocks, other._blocks, blocks_for(len(both.cells), len(self.system)))
+        both._tally, both._centres = _added(
+            self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks),
+            other._placed(place[:-1], len(both.cells), both._blocks),
+        )
         both.rows, both.missing_context = self.rows + other.rows, self.missing_context + other.missing_context
         both.context_digest = (self.context_digest + other.context_digest) % 2**64
-        both.hashes = np.concatenate([self.hashes, other.hashes])
-        both.numbers = np.concatenate([self.numbers, other.numbers])
-        both.kept_codes = np.concatenate([self.kept_codes, place[other.kept_codes]])
-        both.kept = np.concatenate([self.kept, other.kept], axis=1)
-        both._keep_smallest()
+        both.sample = self.sample.merged(other.sample, place)
         return both
 
-    def sampled(self) -> tuple[Floats, Codes]:
-        """The values and cells of the rows that were drawn, in the order of the table."""
-        self._keep_smallest()
-        order = np.argsort(self.numbers)
-        return self.kept[:, order], self.kept_codes[order]
+    def packed(self) -> bytes:
+        """Everything in it, for a journey; `unpacked` makes it whole again."""
+        drawn = self.sample.drawn()
+        head = {"system": self.system, "contexts": self.contexts, "most": self.sample.most, "bound": self.sample.bound,
+                "cells": list(self.cells), "rows": self.rows, "missing_context": self.missing_context,
+                "context_digest": self.context_digest, "blocks": self._blocks}  # fmt: skip
+        arrays = {f"tally_{field.name}": getattr(self._tally, field.name) for field in fields(Tally)}
+        arrays |= {f"drawn_{name}": array for name, array in drawn._asdict().items()}
+        written = BytesIO()
+        np.savez(written, head=np.frombuffer(json.dumps(head).encode(), np.uint8), centres=self._centres, **arrays)
+        return written.getvalue()
+
+    def _add_moments(self, columns: Words, codes: Codes, first_row: int) -> None:
+        tally, usable = self._tally, np.empty(codes.size, dtype=np.bool_)
+        if self._blocks > 1:
+            cells, codes = codes, np.empty_like(codes)
+            into_blocks(cells, first_row, self._blocks, codes)
+        look(columns, codes, first_row, tally.digests, tally.missing, tally.infinite, usable)
+        order, starts = order_by_level(codes, usable, len(tally.n))
+        if order.size < codes.size:
+            tally.lost[:] += np.bincount(codes[codes >= 0], minlength=len(tally.n)) - np.diff(starts)
+        add_sorted(columns, order, starts, tally.n, self._centres, tally.mean, tally.low, tally.high, tally.scatter)
+
+    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> tuple[Tally, Floats]:
+        """The tally and its centres with the cells at some places among so many, in their blocks or as one."""
+        tally, centres = self._tally, self._centres
+        if blocks < self._blocks:
+            tally, centres = without_blocks(tally, centres, self._blocks)
+        levels = (place[:, None] * blocks + np.arange(blocks)).ravel()
+        wide = np.zeros((cells * blocks, centres.shape[1]))
+        wide[levels] = centres
+        return widened(tally, levels, cells * blocks), wide
 
     def _codes(self, batch: pa.RecordBatch) -> Codes:
         """The cell of every row, -1 where a context variable is missing; new cells are noted."""
+        codes = np.zeros(batch.num_rows, dtype=np.int32)
         if not self.contexts:
-            return np.zeros(batch.num_rows, dtype=np.int32)
-        values, digits = zip(*(_coded(batch, name) for name in self.contexts), strict=True)
-        combined, size = np.zeros(batch.num_rows, dtype=np.int64), 1
-        known = np.ones(batch.num_rows, dtype=bool)
-        for levels, digit in zip(values, digits, strict=True):
-            combined, known, size = combined * max(len(levels), 1) + digit, known & (digit >= 0), size * len(levels)
-        place = np.full(size + 1, -1, dtype=np.int32)
-        for found in np.flatnonzero(np.bincount(combined[known], minlength=size)).tolist():
-            rest, cell = found, []
-            for levels in reversed(values):
-                rest, digit = divmod(rest, len(levels))
-                cell.append(levels[digit])
-            place[found] = self.cells.setdefault(tuple(reversed(cell)), len(self.cells))
+            return codes
+        read = cells_of(batch, self.contexts)
+        places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
+        place = np.array([*places, -1], dtype=np.int32)
+        if look_up(read.numbers, read.first, place, codes) == 0:
+            return codes
+        for number in np.unique(read.numbers[codes == _NEW]).tolist():
+            place[number - read.first] = self.cells.setdefault(read.cells[number - read.first], len(self.cells))
+        self._make_room()
+        look_up(read.numbers, read.first, place, codes)
+        return codes
+
+    def _make_room(self) -> None:
+        """Room for cells that are new."""
         if len(self.cells) > MOST_CELLS:
             raise DataError(f"{', '.join(self.contexts)} has more than {MOST_CELLS} values or combinations of values, "
                             "which looks like an identifier")  # fmt: skip
-        if len(self.cells) > len(self.tally.n):
-            self.tally = widened(self.tally, np.arange(len(self.tally.n)), len(self.cells))
-        return place[np.where(known, combined, size)]
-
-    def _draw(self, values: Floats, codes: Codes, first_row: int) -> None:
-        """Keep the rows of a batch whose hashes are among the smallest so far."""
-        numbers = np.arange(first_row, first_row + codes.size)
-        hashes = row_hashes(numbers)
-        full = self.hashes.size >= self.sample
-        chosen = np.flatnonzero(hashes < self.hashes.max()) if full else np.arange(codes.size)
-        self.hashes = np.concatenate([self.hashes, hashes[chosen]])
-        self.numbers = np.concatenate([self.numbers, numbers[chosen]])
-        self.kept_codes = np.concatenate([self.kept_codes, codes[chosen]])
-        self.kept = np.concatenate([self.kept, values[:, chosen]], axis=1)
-        self._keep_smallest()
-
-    def _keep_smallest(self) -> None:
-        if self.hashes.size > self.sample:
-            chosen = np.argpartition(self.hashes, self.sample - 1)[: self.sample]
-            self.hashes, self.numbers = self.hashes[chosen], self.numbers[chosen]
-            self.kept_codes, self.kept = self.kept_codes[chosen], self.kept[:, chosen]
+        known = np.arange(len(self._tally.n) // self._blocks)
+        blocks = min(self._blocks, blocks_for(len(self.cells), len(self.system)))
+        self._tally, self._centres = self._placed(known, len(self.cells), blocks)
+        self._blocks = blocks
 
 
-def row_hashes(numbers: Ints) -> NDArray[np.uint64]:
-    """A hash of every row number, another one for every number (splitmix64)."""
-    with np.errstate(over="ignore"):
-        bits = (numbers.astype(np.uint64) + _ONE) * _GOLDEN
-        bits = (bits ^ (bits >> _30)) * _FIRST
-        bits = (bits ^ (bits >> _27)) * _SECOND
-    return np.asarray(bits ^ (bits >> _31))
+def unpacked(content: bytes) -> Accumulator:
+    """The accumulator that was packed."""
+    with np.load(BytesIO(content), allow_pickle=False) as arrays:
+        head = json.loads(arrays["head"].tobytes())
+        found = Accumulator(tuple(head["system"]), tuple(head["contexts"]), head["most"])
+        found.cells = {tuple(cell): place for place, cell in enumerate(head["cells"])}
+        found.rows, found.missing_context = head["rows"], head["missing_context"]
+        found.context_digest, found._blocks = head["context_digest"], head["blocks"]
+        found._tally = Tally(**{field.name: arrays[f"tally_{field.name}"] for field in fields(Tally)})
+        found._centres = arrays["centres"]
+        drawn = Drawn(*(arrays[f"drawn_{name}"] for name in Drawn._fields))
+    found.sample = Sample(head["most"], len(found.system), drawn, head["bound"])
+    return found
 
 
 def widened(tally: Tally, place: NDArray[np.integer[Any]], levels: int) -> Tally:
@@ -151,21 +183,15 @@ def widened(tally: Tally, place: NDArray[np.integer[Any]], levels: int) -> Tally
     return wide
 
 
-def _added(one: Tally, two: Tally) -> Tally:
-    """What both say; the moments by the formula of Chan, Golub and LeVeque."""
+def _added(one: tuple[Tally, Floats], two: tuple[Tally, Floats]) -> tuple[Tally, Floats]:
+    """What both say, around the centres of the first where it has rows; moments by Chan, Golub and LeVeque."""
+    (mine, near), (theirs, far) = one, two
+    centres = np.where((mine.n > 0)[:, None], near, far)
     with np.errstate(over="ignore", invalid="ignore"):
-        moments = Moments(one.n, one.mean, one.scatter) + Moments(two.n, two.mean, two.scatter)
-        return replace(one, n=moments.rows, mean=moments.mean, scatter=moments.scatter, lost=one.lost + two.lost,
-                       low=np.minimum(one.low, two.low), high=np.maximum(one.high, two.high),
-                       missing=one.missing + two.missing, infinite=one.infinite + two.infinite,
-                       digests=one.digests + two.digests)  # fmt: skip
-
-
-def _coded(batch: pa.RecordBatch, name: str) -> tuple[list[Any], Ints]:
-    """The values of a column in a batch, and which of them every row has; -1 where it has none."""
-    import pyarrow as pa
-
-    column = batch.column(batch.schema.get_field_index(name))
-    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return coded.dictionary.to_pylist(), codes
+        moments = Moments(mine.n, mine.mean, mine.scatter)
+        moments += Moments(theirs.n, (far - centres) + theirs.mean, theirs.scatter)
+        both = replace(mine, n=moments.rows, mean=moments.mean, scatter=moments.scatter, lost=mine.lost + theirs.lost,
+                       low=np.minimum(mine.low, theirs.low), high=np.maximum(mine.high, theirs.high),
+                       missing=mine.missing + theirs.missing, infinite=mine.infinite + theirs.infinite,
+                       digests=mine.digests + theirs.digests)  # fmt: skip
+    return both, centres

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from math import isqrt
 from typing import TYPE_CHECKING, Any, Protocol
 
-from causalcontext.data.accumulate import Accumulator
-from causalcontext.data.streams import VALUES_PER_BATCH
+from causalcontext.data.accumulate import Accumulator, unpacked
+from causalcontext.data.streams import gathered, rows_per_batch
+from causalcontext.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+MOST_AT_ONCE = 16
+"""More partitions of a Spark table are merged by its workers first."""
 
 
 class Partitions(Protocol):
@@ -33,9 +38,12 @@ class Partitions(Protocol):
 
 
 def partitions_of(source: Any) -> Partitions | None:
-    """The partitions of a Dask table; None for anything else."""
-    if type(source).__module__.startswith("dask") and hasattr(source, "to_delayed"):
+    """The partitions of a Dask or Spark table; None for anything else."""
+    library = type(source).__module__.partition(".")[0]
+    if library.startswith("dask") and hasattr(source, "to_delayed"):
         return DaskPartitions(source)
+    if library == "pyspark" and hasattr(source, "mapInArrow"):
+        return SparkPartitions(source)
     return None
 
 
@@ -64,23 +72,129 @@ class DaskPartitions:
 
         table = self.table[[*system, *contexts]]
         lengths = table.map_partitions(len).compute().tolist()
-        begins = accumulate([0, *lengths[:-1]])
+        begins, found = accumulate([0, *lengths[:-1]]), Accumulator(system, contexts, sample)
+        found.sample.expect(sum(lengths))
         parts = [
-            delayed(accumulated_frame)(part, Accumulator(system, contexts, sample), begin)
+            delayed(accumulated_frame)(part, found, begin)
             for part, begin in zip(table.to_delayed(), begins, strict=True)
         ]
         while len(parts) > 1:
             pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
             parts = [delayed(merged_all)(pair) if len(pair) > 1 else pair[0] for pair in pairs]
-        found: Accumulator = compute(parts[0])[0]  # type: ignore[no-untyped-call]
-        return found
+        whole: Accumulator = compute(parts[0])[0]  # type: ignore[no-untyped-call]
+        _check_rows(whole.rows, sum(lengths))
+        return whole
 
 
-def accumulated_frame(frame: pd.DataFrame, found: Accumulator, first_row: int) -> Accumulator:
+class SparkPartitions:
+    """A Spark table. It runs on the session that made it, whose workers need this library.
+
+    What travels is bytes (`Accumulator.packed`), in the rows of tables that `mapInArrow` makes.
+
+    Parameters
+    ----------
+    table : pyspark.sql.DataFrame
+    """
+
+    source = "a Spark table"
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        return to_arrow_schema(self.table.schema)
+
+    def accumulated(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int) -> Accumulator:
+        """What all partitions say together; the number of their rows is asked for first, to number them."""
+        names = (*system, *contexts)
+        table = self.table.select(*("`" + name.replace("`", "``") + "`" for name in names))
+        table = table.toDF(*(f"column{place}" for place in range(len(names))))  # mapInArrow stumbles over dots in names
+        counted = _collected(table.mapInArrow(_count_rows, "part long, rows long"))
+        lengths = {row["part"]: row["rows"] for row in counted}
+        ends = accumulate(lengths[part] for part in sorted(lengths))
+        begins = {part: end - lengths[part] for part, end in zip(sorted(lengths), ends, strict=True)}
+        start = Accumulator(system, contexts, sample)
+        start.sample.expect(sum(lengths.values()))
+        found = table.mapInArrow(_SparkPart(start.packed(), begins), "found binary")
+        if len(lengths) > MOST_AT_ONCE:
+            found = found.repartition(isqrt(len(lengths))).mapInArrow(_merge_rows, "found binary")
+        whole = merged_all([start, *(unpacked(bytes(row["found"])) for row in _collected(found))])
+        _check_rows(whole.rows, sum(lengths.values()))
+        return whole
+
+
+def _collected(table: Any) -> list[Any]:
+    """The rows of a small Spark table; errors of its workers in one sentence of ours."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return list(table.collect())
+    except PySparkException as error:
+        lines = [line.strip() for line in str(error).splitlines()]
+        reason = next((line for line in reversed(lines) if "Error: " in line), lines[0] if lines else "no reason")
+        raise DataError(f"Spark could not add up the table ({reason}); every worker needs causalcontext and "
+                        "pyarrow") from error  # fmt: skip
+
+
+class _SparkPart:
+    """What one partition of a Spark table says."""
+
+    def __init__(self, start: bytes, begins: dict[int, int]) -> None:
+        self.start, self.begins = start, begins
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        found = unpacked(self.start)
+        names = [*found.system, *found.contexts]
+        named = ((pa.RecordBatch.from_arrays(batch.columns, names=names), 0) for batch in batches)
+        first_row = self.begins.get(TaskContext.get().partitionId(), 0)
+        for batch, _ in gathered(named, rows_per_batch(names) // 2):
+            found.add(batch, first_row + found.rows)
+        yield _packed_row(found)
+
+
+def _count_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The number of a partition of a Spark table, and how many rows it has."""
+    import pyarrow as pa
+    from pyspark import TaskContext
+
+    rows = sum(batch.num_rows for batch in batches)
+    yield pa.record_batch({"part": pa.array([TaskContext.get().partitionId()], pa.int64()), "rows": [rows]})
+
+
+def _merge_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What several partitions say together."""
+    parts = [unpacked(found) for batch in batches for found in batch.column(0).to_pylist()]
+    if parts:
+        yield _packed_row(merged_all(parts))
+
+
+def _packed_row(found: Accumulator) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return pa.record_batch({"found": pa.array([found.packed()], pa.binary())})
+
+
+def _check_rows(found: int, counted: int) -> None:
+    """Return if the table did not change between counting and adding up."""
+    if found != counted:
+        raise DataError(f"the partitions had {counted:,} rows when they were counted and {found:,} when they were "
+                        "read: cache the table, or write it to files first")  # fmt: skip
+
+
+def accumulated_frame(frame: pd.DataFrame, start: Accumulator, first_row: int) -> Accumulator:
     """What one partition says; it begins with this row of the table."""
     import pyarrow as pa
 
-    rows = max(1024, VALUES_PER_BATCH // frame.shape[1])
+    found = unpacked(start.packed())  # a partition in the same process must not change it
+
+    rows = rows_per_batch(list(frame.columns))
     for begin in range(0, len(frame), rows):
         part = frame.iloc[begin : begin + rows]
         found.add(pa.RecordBatch.from_pandas(part, preserve_index=False), first_row + begin)

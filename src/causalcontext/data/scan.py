@@ -47,25 +47,32 @@ class Scan:
         How many rows there are.
     source : str
         What was read.
+    blocks : tuple of Moments
+        Of blocks of rows, which `stability` draws from; empty where these would take too much room.
     """
 
     data: Dataset
     survey: Survey
     rows: int
     source: str
+    blocks: tuple[Moments, ...] = ()
 
     @property
     def whole(self) -> bool:
         """Whether the sample is the whole table."""
         return self.data.n_rows == self.rows
 
-    def note(self) -> str:
+    def note(self, scored: bool = False) -> str:
         """What rests on all rows, and what on the sample; empty where there is no difference."""
         if self.whole:
             return ""
+        sample = f"a random sample of {self.data.n_rows:,} rows"
+        if scored:
+            return (f"{self.source} was read once: the model of score-ac, its edges, directions and scores rest on "
+                    f"{sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip
         return (f"{self.source} was read once: what rests on moments (partial-correlation, fisher-z, context-change, "
-                f"effects) uses all {self.rows:,} rows, any other test and the support check a random sample of "
-                f"{self.data.n_rows:,} rows; tests() has the rows of every decision in n")  # fmt: skip
+                f"effects) uses all {self.rows:,} rows, any other test and the support check {sample}; tests() has "
+                "the rows of every decision in n")  # fmt: skip
 
     def __repr__(self) -> str:
         named = f", context {self.data.context_name}" if self.data.contexts.positions else ""
@@ -85,7 +92,7 @@ def scan(
 
     Parameters
     ----------
-    source : path, pattern, Dask table, polars LazyFrame or anything with `__arrow_c_stream__`
+    source : path, pattern, Dask or Spark table, polars LazyFrame or anything with `__arrow_c_stream__`
         A Parquet or text file, a folder of them, `"folder/*.parquet"`; a DuckDB relation, a pyarrow reader.
     context : str or sequence of str, optional
         The columns that name the context: text, whole numbers or truth values. All other columns are numbers.
@@ -211,6 +218,8 @@ def _watched(progress: bool | Watch) -> Iterator[Watch]:
 
 def _accumulated(stream: Stream, columns: Columns, sample: int, watch: Watch) -> Accumulator:
     found = Accumulator(columns.system, columns.contexts, sample)
+    if stream.rows is not None:
+        found.sample.expect(stream.rows)
     enough = rows_per_batch(columns.names) // 2
     for batch, done in gathered(stream.batches(columns.names), enough):
         found.add(batch, found.rows)
@@ -225,7 +234,7 @@ def finished(found: Accumulator, columns: Columns, source: str) -> Scan:
     levels, contexts, order = _contexts(found, columns)
     place = np.full(len(found.cells) + 1, -1, dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    values, codes = found.sampled()
+    values, codes = found.sample.in_order()
     codes, system = place[codes], iter(values)
     levels_of_cell = np.array([*contexts.cells, (-1,) * len(columns.places)], dtype=np.int32)
     data = Dataset(
@@ -239,7 +248,8 @@ def finished(found: Accumulator, columns: Columns, source: str) -> Scan:
         codes=codes,
     )  # fmt: skip
     check_size(data)
-    return Scan(data, _survey(found, data, order), found.rows, source)
+    blocks = tuple(block.some(order) for block in found.block_moments)
+    return Scan(data, _survey(found, data, order), found.rows, source, blocks)
 
 
 def _contexts(found: Accumulator, columns: Columns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:

@@ -81,8 +81,8 @@ def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Value
     )  # fmt: skip
 
 
-def without_unit_means(series: Series) -> Series:
-    """The series with the mean of every unit taken away from every system variable.
+def without_unit_means(series: Series, which: Bools | None = None) -> Series:
+    """The series with the mean of every unit taken away from every system variable, or from `which` of them.
 
     Levels that differ between units are a hidden common cause of everything.
     """
@@ -91,13 +91,14 @@ def without_unit_means(series: Series) -> Series:
         rows = series.units == unit
         known = np.isfinite(values[rows])
         sums = np.where(known, values[rows], 0.0).sum(axis=0)
-        values[rows] -= sums / np.maximum(known.sum(axis=0), 1)
+        means = sums / np.maximum(known.sum(axis=0), 1)
+        values[rows] -= means if which is None else np.where(which, means, 0.0)
     return Series(series.names, values, series.codes, series.covariate_names, series.covariates, series.units,
                   series.steps, series.interpolated)  # fmt: skip
 
 
-def with_single_cells_filled(series: Series) -> Series:
-    """The series with every single missing number replaced by the mean of its two neighbours in time.
+def with_single_cells_filled(series: Series, which: Bools | None = None) -> Series:
+    """The series with every single missing number, of `which` columns, replaced by the mean of its two neighbours.
 
     Longer holes stay: they are gaps. The context is never filled in.
     """
@@ -106,7 +107,7 @@ def with_single_cells_filled(series: Series) -> Series:
     inside = np.concatenate([[False], follows[:-1] & follows[1:], [False]]) if len(follows) > 1 else None
     for j in range(values.shape[1]):
         known = np.isfinite(series.values[:, j])
-        if inside is None or known.all():
+        if inside is None or known.all() or (which is not None and not which[j]):
             continue
         both = np.concatenate([[False], known[:-2] & known[2:], [False]])
         single = np.flatnonzero(~known & inside & both)

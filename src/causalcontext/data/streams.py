@@ -43,21 +43,25 @@ class Stream:
         How many bytes there are to read, where that is known.
     source : str
         What it is, in words.
+    rows : int or None
+        How many rows there are, where that is known.
     """
 
     schema: pa.Schema
     batches: Callable[[Sequence[str]], Iterator[tuple[pa.RecordBatch, int]]]
     size: int | None
     source: str
+    rows: int | None = None
 
 
 def is_out_of_memory(table: Any) -> bool:
-    """Whether a table is one that has to be read in batches: a large file, a folder or pattern, an Arrow reader."""
+    """Whether a table has to be read in batches: a large file, a folder or pattern, a reader, a Spark table."""
     if isinstance(table, str | os.PathLike):
         place = as_path(table)
         pattern = glob.has_magic(str(table)) and not place.exists()
         return pattern or place.is_dir() or (place.is_file() and place.stat().st_size > LARGE_FILE)
-    return type(table).__module__.startswith("pyarrow") and type(table).__name__ == "RecordBatchReader"
+    library, name = type(table).__module__.partition(".")[0], type(table).__name__
+    return library == "pyspark" or (library == "pyarrow" and name == "RecordBatchReader")
 
 
 def is_lazy(table: Any) -> bool:
@@ -138,7 +142,7 @@ def _stream_of_parquet(files: list[Path]) -> Stream:
 
     sizes = [file.stat().st_size for file in files]
     with _reading(files[0]), ParquetFile(files[0]) as first:
-        schema = first.schema_arrow
+        schema, rows_of_first = first.schema_arrow, first.metadata.num_rows
 
     def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
         done = 0
@@ -148,10 +152,10 @@ def _stream_of_parquet(files: list[Path]) -> Stream:
                 rows, total = 0, max(content.metadata.num_rows, 1)
                 for batch in content.iter_batches(rows_per_batch(columns), columns=list(columns), use_threads=False):
                     rows += batch.num_rows
-                    yield batch.select(list(columns)), done + size * rows // total
+                    yield batch, done + size * rows // total
             done += size
 
-    return Stream(schema, batches, sum(sizes), _spoken(files))
+    return Stream(schema, batches, sum(sizes), _spoken(files), rows_of_first if len(files) == 1 else None)
 
 
 def _stream_of_text(files: list[Path]) -> Stream:

@@ -18,6 +18,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.moments import Moments
 from causalcontext.data.some_rows import complete_rows, some_rows
 from causalcontext.data.survey import Survey, take_survey
+from causalcontext.diagnostics.block_samples import BlockResample, check_blocks
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_whole, shortly
 from causalcontext.graphs.ends import End, Kind, adjacent, ends_of_mark, marked
@@ -119,7 +120,8 @@ def stability(
     Parameters
     ----------
     result : ContextGraphs
-        A live result: a loaded one has no rows to draw from.
+        A live result: a loaded one has no rows to draw from. Of a table that was scanned, blocks of rows are drawn, or
+        rows of the sample where the result rests on it.
     samples : int
     n_jobs : int
         Worker processes of joblib (an active joblib backend is used); the result does not depend on it.
@@ -149,12 +151,19 @@ def stability(
     return Stability(result, samples, frequency, _labels(result, adjacent(ends)))
 
 
-def _resampling(result: ContextGraphs) -> Resample | Resampling:
-    """What searches samples: of rows, or of windows where rows follow each other in time."""
+def _resampling(result: ContextGraphs) -> Resample | BlockResample | Resampling:
+    """What searches samples: of rows, of blocks where rows are gone, of windows where they follow each other."""
     if isinstance(result, LaggedGraphs):
         assert result.resample is not None
         return result.resample
+    if result.rows is None and not _on_sample(result):
+        return BlockResample(result)
     return Resample(result)
+
+
+def _on_sample(result: ContextGraphs) -> bool:
+    """Whether a result of a scanned table rests on the sample of its rows."""
+    return result.scanned is not None and result.evidence is not None
 
 
 class Resample:
@@ -165,6 +174,8 @@ class Resample:
 
     def __init__(self, result: ContextGraphs) -> None:
         data, self.settings = result.rows, result.settings
+        if data is None and result.scanned is not None:
+            data = result.scanned.data
         assert data is not None
         usable = data.codes >= 0 if result.settings.missing == "testwise" else complete_rows(data)
         self.data = some_rows(data, np.flatnonzero(usable))
@@ -214,7 +225,9 @@ def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> N
     return np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in of_cell])
 
 
-def _run(resample: Resample | Resampling, tasks: list[Any], seed: int, n_jobs: int) -> Iterator[list[NDArray[np.int8]]]:
+def _run(
+    resample: Resample | BlockResample | Resampling, tasks: list[Any], seed: int, n_jobs: int
+) -> Iterator[list[NDArray[np.int8]]]:
     """The marks of the samples, in order."""
     if n_jobs == 1:
         yield from (_several(resample, numbers, seed) for numbers in tasks)
@@ -225,7 +238,9 @@ def _run(resample: Resample | Resampling, tasks: list[Any], seed: int, n_jobs: i
     yield from parallel(delayed(_several)(resample, numbers, seed) for numbers in tasks)
 
 
-def _several(resample: Resample | Resampling, numbers: NDArray[np.intp], seed: int) -> list[NDArray[np.int8]]:
+def _several(
+    resample: Resample | BlockResample | Resampling, numbers: NDArray[np.intp], seed: int
+) -> list[NDArray[np.int8]]:
     return [resample.ends(int(number), seed) for number in numbers]
 
 
@@ -251,9 +266,9 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
         raise OptionError(f"samples is {shortly(samples)}, expected at most {MOST_SAMPLES:,}")
     if isinstance(result, LaggedGraphs) and result.resample is not None:
         return
-    if result.rows is None:
-        raise OptionError(
-            "stability is not available on a loaded result or a scanned one, which have no rows; run discover again"
-        )
+    if result.rows is None and result.scanned is None:
+        raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
+    if result.rows is None and result.scanned is not None and not _on_sample(result):
+        check_blocks(result, result.scanned)
     if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in ("auto", *TESTS):
         raise NotYetError(f"not yet: stability with the test {result.settings.test!r}, which is not in the registry")

@@ -18,6 +18,7 @@ from causalcontext.graphs.ends import MARK_OF_ENDS, End, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.log import Decision
 from causalcontext.results.words import context_words
 
@@ -125,8 +126,11 @@ def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, st
 
 
 def context_variables(result: ContextGraphs) -> tuple[int, ...]:
-    """The positions of the variables that name the context."""
-    return tuple(sorted(result.cells.positions))
+    """The positions of the variables that name the context, at every time."""
+    if not isinstance(result, LaggedGraphs):
+        return tuple(sorted(result.cells.positions))
+    count, lags = len(result.series.variables), result.series.lags
+    return tuple(position - lag * count for position in result.cells.positions for lag in range(lags, -1, -1))
 
 
 def context_place(result: ContextGraphs, value: Any) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, check_choice, did_you_mean
 from causalcontext.graphs.ends import End, Ends, Kind, adjacent, as_written, ends_of_mark, mark_of
+from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Bools
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
     import networkx as nx
     from matplotlib.axes import Axes
+
+
+Node = str | tuple[str, int]
+"""A name; in a window graph also a variable and its time: `("X", -1)` is `"X(t-1)"`."""
 
 
 class Edge(NamedTuple):
@@ -92,29 +97,42 @@ class Graph:
         first, second = np.nonzero(np.triu(self._ends))
         return tuple(self._edge(int(i), int(j)) for i, j in zip(first, second, strict=True))
 
-    def mark(self, x: str, y: str) -> str:
+    def mark(self, x: Node, y: Node) -> str:
         """The edge read from `x` to `y`, the end at `x` first: `"-->"`, `"<--"`, `"o-o"`, ..., or `""` for none.
 
         `"x-x"` is a conflict; `"o->"` and `"<->"` stand in a PAG; in a union of contexts `"<=>"` points one way here
-        and the other way there, and `"+"` is an end that is a tail here and an arrow there.
+        and the other way there, and `"+"` is an end that is a tail here and an arrow there. In a window graph
+        `("X", -1)` is `"X(t-1)"`.
         """
         return mark_of(self._ends, self.position(x), self.position(y))
 
-    def neighbours(self, name: str) -> tuple[str, ...]:
+    def lags(self, x: str, y: str) -> tuple[int, ...]:
+        """How many steps ago x is a cause of y, in a window graph.
+
+        Examples
+        --------
+        >>> Graph.from_edges(["X(t-1)", "Y(t-1)", "X", "Y"], [("X(t-1)", "Y", "-->")]).lags("X", "Y")
+        (1,)
+        """
+        self.position(x)
+        return tuple(sorted(lag for name, lag in map(split, self.parents(y)) if name == x))
+
+    def neighbours(self, name: Node) -> tuple[str, ...]:
         """The variables that share an edge with `name`, in the order of `names`."""
         return tuple(self.names[i] for i in np.flatnonzero(self._ends[self.position(name)]))
 
-    def parents(self, name: str) -> tuple[str, ...]:
+    def parents(self, name: Node) -> tuple[str, ...]:
         """The variables with a directed edge into `name`, in the order of `names`."""
         place = self.position(name)
         into = (self._ends[:, place] == End.ARROW) & (self._ends[place] == End.TAIL)
         return tuple(self.names[i] for i in np.flatnonzero(into))
 
-    def position(self, name: str) -> int:
+    def position(self, name: Node) -> int:
         """The place of a variable in `names`."""
-        if name not in self._index:
-            raise DataError(f"the graph has no variable {name!r}{did_you_mean(name, self.names)}")
-        return self._index[name]
+        spelled = _spelled(name) if isinstance(name, tuple) else name
+        if spelled not in self._index:
+            raise DataError(f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)}")
+        return self._index[spelled]
 
     def to_networkx(self) -> nx.DiGraph:
         """The graph for networkx: `A --> B` is one arc, every other edge two; `mark` is an attribute of arcs."""
@@ -172,6 +190,13 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"Graph({len(self.names)} variables, {len(self.edges)} edges)"
+
+
+def _spelled(node: tuple[str, int]) -> str:
+    """The name of a variable at a time that is given as 0, -1, -2, ..."""
+    if len(node) != 2 or not isinstance(node[0], str) or not isinstance(node[1], int) or node[1] > 0:
+        raise DataError(f"{node!r} is no variable at a time, expected one such as ('X', -1) for X one step ago")
+    return at(node[0], -node[1])
 
 
 def _is_whole(codes: Ends) -> bool:

@@ -38,6 +38,19 @@ def window_names(names: Sequence[str], lags: int) -> tuple[str, ...]:
     return tuple(at(name, lag) for lag in range(lags, -1, -1) for name in names)
 
 
+def times(names: Sequence[str]) -> dict[str, dict[str, str | int]]:
+    """The variable and the lag of every name of a window graph, as attributes; nothing where no name has a lag.
+
+    Examples
+    --------
+    >>> times(["X(t-1)", "X"])
+    {'X(t-1)': {'variable': 'X', 'lag': 1}, 'X': {'variable': 'X', 'lag': 0}}
+    """
+    if not any(split(name)[1] for name in names):
+        return {}
+    return {name: {"variable": split(name)[0], "lag": split(name)[1]} for name in names}
+
+
 def check_plain(names: Sequence[str]) -> None:
     """Return if no name looks like that of a variable at an earlier time."""
     for name in names:

@@ -1,4 +1,8 @@
-"""auto: which method suits the data, and why. docs/score.md has the measurements behind the rules."""
+"""auto: which method suits the call and the data, and why; docs/decisions/default-method.md has the measurements.
+
+Three questions, one after the other: did the caller name what only one kind of search understands, does the table suit
+a search by scores, and do the residuals of the best-scoring model contradict it?
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,20 @@ from dataclasses import dataclass, replace
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.methods.pc import pc_ac, pc_p
-from causalcontext.methods.score_ac import from_scores, scored
+from causalcontext.methods.score_ac import few_rows, from_scores, scored
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.score.engine import MOST_LEVELS
+from causalcontext.score.options import ScoreOptions
 from causalcontext.score.residuals import Misfit
 
-MOST_VARIABLES = 1000
-"""Beyond so many variables a search over orders takes minutes, PC-AC still seconds."""
+MOST_VARIABLES = 100
+"""Beyond so many variables a search over orders may take a minute, PC-AC a second."""
+MOST_VALUES = 1_000_000
+"""Rows times variables: longer tables take score-ac a minute or more."""
+MOST_CONTEXTS = 20
+"""Which contexts share a mechanism is a search by itself: with 50 contexts it takes half a minute."""
+MOST_LOGITS = 8_000_000
+"""The squared number of levels of all columns with levels, times the rows: what fits of categories cost."""
 STRONG = 0.25
 """A correlation of this size between a residual and (squares of) earlier variables bends a mechanism visibly."""
 MOST_BENT = 1.0 / 3.0
@@ -22,24 +33,39 @@ MOST_BENT = 1.0 / 3.0
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """A method, and one sentence why."""
+    """A method, and why."""
 
     method: str
-    reason: str
+    why: str
+
+    @property
+    def reason(self) -> str:
+        """One line for the reader of a result."""
+        return f"method 'auto' chose {self.method}: {self.why}"
 
 
-def choose_by_table(data: Dataset) -> MethodChoice | None:
-    """PC-AC where the score-based model does not apply or takes too long; None if it may be tried."""
-    if len(data.contexts.positions) > 1:
-        return MethodChoice("pc-ac", "method 'auto' chose pc-ac: score-ac takes one context variable")
-    many = [data.names[i] for i in data.system if i in data.categories and len(data.categories[i]) > MOST_LEVELS]
-    if many:
-        found = f"column {many[0]!r} has more than {MOST_LEVELS} levels"
-        return MethodChoice("pc-ac", f"method 'auto' chose pc-ac: {found}")
-    if len(data.names) > MOST_VARIABLES:
-        found = f"with {len(data.names)} variables score-ac takes minutes"
-        return MethodChoice("pc-ac", f"method 'auto' chose pc-ac: {found}")
-    return None
+def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
+    """PC-AC where the caller named options that only tests understand.
+
+    Examples
+    --------
+    >>> choose_by_call(["test"]).reason
+    "method 'auto' chose pc-ac: you named a test"
+    >>> choose_by_call(["alpha", "max_given"]).reason
+    "method 'auto' chose pc-ac: alpha and max_given are for searches by tests"
+    """
+    if not named:
+        return None
+    if "test" in named:
+        return MethodChoice("pc-ac", "you named a test")
+    listed = " and ".join(part for part in (", ".join(named[:-1]), named[-1]) if part)
+    return MethodChoice("pc-ac", f"{listed} {'is' if len(named) == 1 else 'are'} for searches by tests")
+
+
+def choose_by_table(data: Dataset, patient: bool = False) -> MethodChoice | None:
+    """PC-AC where score-ac does not take the table, or takes too long for who is not patient; None if it is tried."""
+    why = _refused(data) or ("" if patient else _slow(data))
+    return MethodChoice("pc-ac", why) if why else None
 
 
 def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodChoice:
@@ -47,23 +73,59 @@ def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodCho
     bent = [finding for finding in findings if finding.kind == "nonlinear" and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):
         found = f"{len(bent)} of {variables} mechanisms are clearly not additive"
-        reason = f"{found}, so the likelihood of score-ac compares wrong models; tests of straight lines suffer too"
-        return MethodChoice("pc-ac", f"method 'auto' chose pc-ac: {reason}: compare with test='cmi-knn'")
-    found = "it takes all columns, and the residuals of its model contradict it little"
-    return MethodChoice("score-ac", f"method 'auto' chose score-ac: {found}")
+        why = f"{found}, so the likelihood of score-ac compares wrong models; tests of straight lines suffer too"
+        return MethodChoice("pc-ac", f"{why}: compare with test='cmi-knn'")
+    return MethodChoice("score-ac", "it takes all columns, and the residuals of its model contradict it little")
 
 
 def auto(task: Task) -> Outcome:
     """What suits the data: score-ac, unless it does not apply or its residuals say that its model is wrong."""
-    choice = choose_by_table(task.data)
+    named = _named(task.score)
+    choice, few = choose_by_table(task.data, patient=bool(named)), few_rows(task)
+    if choice is None and few:
+        choice = MethodChoice("pc-ac", few)
     if choice is None:
         found = scored(task)
         choice = choose_by_residuals(found.findings, len(task.data.system))
-        if not found.complete:
-            choice = MethodChoice("score-ac", "method 'auto' chose score-ac: no time was left for another search")
+        if named:
+            choice = MethodChoice("score-ac", f"you named {' and '.join(named)}")
+        elif not found.complete:  # no time is left for another search
+            choice = MethodChoice("score-ac", "it takes all columns")
         if choice.method == "score-ac":
             return _chosen(choice, from_scores(task, found))
     return _chosen(choice, (pc_ac if task.data.contexts.positions else pc_p)(task))
+
+
+def _refused(data: Dataset) -> str:
+    """Why score-ac cannot search the table; "" if it can."""
+    if data.contexts.source is not None:
+        return "score-ac does not take a context that is made out of a column"
+    if len(data.contexts.positions) > 1:
+        return "score-ac takes one context variable"
+    many = [data.names[i] for i in data.system if i in data.categories and len(data.categories[i]) > MOST_LEVELS]
+    return f"column {many[0]!r} has more than {MOST_LEVELS} levels" if many else ""
+
+
+def _slow(data: Dataset) -> str:
+    """Why score-ac would take long; "" if it does not."""
+    rows, variables, contexts = data.n_rows, len(data.names), len(data.contexts.cells)
+    levels = sum(len(data.categories[i]) for i in data.system if i in data.categories)
+    if variables > MOST_VARIABLES:
+        return f"with {variables:,} variables score-ac takes long"
+    if rows * variables > MOST_VALUES:
+        return f"with {rows:,} rows of {variables} variables score-ac takes long"
+    if contexts > MOST_CONTEXTS:
+        return f"with {contexts:,} contexts score-ac takes long"
+    if levels * levels * rows > MOST_LOGITS:
+        return f"with {levels} levels of categories in {rows:,} rows score-ac takes long"
+    return ""
+
+
+def _named(options: ScoreOptions) -> list[str]:
+    """The options that only score-ac understands and that are not as by default."""
+    default = ScoreOptions()
+    names = ("search", "starts", "curves", "penalty")
+    return [name for name in names if getattr(options, name) != getattr(default, name)]
 
 
 def _chosen(choice: MethodChoice, outcome: Outcome) -> Outcome:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.errors import NotYetError
+from causalcontext.data.survey import Survey, take_survey
+from causalcontext.errors import DataError, NotYetError
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.results.log import TrialLog
 from causalcontext.score.engine import ScoreOutcome, run_score
+
+ONE_CONTEXT = "not yet: score-ac takes one context variable; join them into one column, or pass method='pc-ac'"
+FEWEST = 10
+"""Rows that every context must have in the sample of a scan."""
 
 
 def score_ac(task: Task) -> Outcome:
@@ -18,9 +23,37 @@ def score_ac(task: Task) -> Outcome:
 def scored(task: Task) -> ScoreOutcome:
     """The best-scoring model of the table."""
     if len(task.data.contexts.positions) > 1:
-        raise NotYetError("not yet: score-ac takes one context variable; join them into one column, or pass "
-                          "method='pc-ac'")  # fmt: skip
-    return run_score(task.data, task.survey, task.links, task.score, task.settings.seed, task.n_jobs, task.advance)
+        raise NotYetError(ONE_CONTEXT)
+    survey = _survey_of_rows(task)
+    return run_score(task.data, survey, task.links, task.score, task.settings.seed, task.n_jobs, task.advance)
+
+
+def _survey_of_rows(task: Task) -> Survey:
+    """The survey of the rows that are there.
+
+    Of a table that was scanned these are a sample. Curves, noise laws and the logits of the context need rows, and
+    scores can be compared only if all of them come from the same ones: so all of the model rests on the sample.
+    """
+    if not _is_sample(task):
+        return task.survey
+    few = few_rows(task)
+    if few:
+        raise DataError(f"{few}; scan the table with a larger sample=, or pass method='pc-ac'")
+    return take_survey(task.data, "listwise")
+
+
+def few_rows(task: Task) -> str:
+    """Which context has too few rows in the sample of a scan; "" if none has."""
+    if _is_sample(task):
+        found = take_survey(task.data, "listwise")
+        for value, rows in zip(found.values, found.moments.rows.tolist(), strict=True):
+            if rows < FEWEST:
+                return f"context {value!r} has {rows} of the rows that the scan kept, score-ac needs {FEWEST}"
+    return ""
+
+
+def _is_sample(task: Task) -> bool:
+    return int(task.survey.moments.rows.sum()) > task.data.n_rows
 
 
 def from_scores(task: Task, found: ScoreOutcome) -> Outcome:

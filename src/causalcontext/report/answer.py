@@ -14,7 +14,9 @@ import numpy as np
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.graphs.ends import as_written, mark_of
+from causalcontext.report.answer_lagged import lagged_stories
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.mechanism_difference import compare
 from causalcontext.results.slopes import Slope
 from causalcontext.results.verdicts import Said, SaidByChanges
@@ -57,16 +59,23 @@ def _differences(result: ContextGraphs) -> Iterator[str]:
     if result.context is None or len(result.contexts) < 2:
         return
     yield "<h2>What differs between the contexts?</h2>"
-    found = stories(result)
+    found = _told(result)
     if not found:
         yield f"<p>No edge differs: all {len(result.contexts)} contexts have the same ones.</p>"
         return
-    claimed = sum(story.claimed for story in found)
+    claimed = sum(is_claimed for _, is_claimed in found)
     yield f"<p>{_counted(claimed, 'difference')} may be claimed, {len(found) - claimed} may not.</p><ul>"
-    yield from (f'<li dir="auto">{escape(_sentence(story))}</li>' for story in found[:MOST_STORIES])
+    yield from (f'<li dir="auto">{escape(sentence)}</li>' for sentence, _ in found[:MOST_STORIES])
     yield "</ul>"
     if len(found) > MOST_STORIES:
         yield f"<p>{len(found) - MOST_STORIES} more are in doubt as well; changes() has them all.</p>"
+
+
+def _told(result: ContextGraphs) -> list[tuple[str, bool]]:
+    """Every difference in a sentence, and whether it may be claimed."""
+    if isinstance(result, LaggedGraphs) and result.series.slopes:
+        return [(story.sentence, story.claimed) for story in lagged_stories(result)]
+    return [(_sentence(story), story.claimed) for story in stories(result)]
 
 
 def _cautions(result: ContextGraphs) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,12 @@ import numpy as np
 from causalcontext.drawing.names import printable
 from causalcontext.errors import CausalContextError
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
+from causalcontext.results.effects.lagged_table import COLUMNS as LAGGED_COLUMNS
+from causalcontext.results.effects.lagged_table import question_rows, questions
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows, pair_rows
+from causalcontext.results.lagged import LaggedGraphs
 
 LEVEL = 0.95
 MOST_ROWS = 6000
@@ -20,19 +25,42 @@ MOST_ROWS = 6000
 
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     """What the panel needs to know of a presentable result; None where there are no numbers."""
+    if isinstance(shown, LaggedGraphs):
+        return _over_time(shown)
     try:
         mechanics = Mechanics(shown)
         pairs, whole = _chosen(mechanics)
     except CausalContextError:
         return None
+    known = [[dict(zip(COLUMNS, row, strict=True)) for row in pair_rows(mechanics, x, y, LEVEL)] for x, y in pairs]
+    return _panel(shown, pairs, known, whole, shown.rows is None)
+
+
+def _over_time(shown: LaggedGraphs) -> dict[str, Any] | None:
+    """The same for a result with lags: causes are nodes such as X(t-1)."""
+    try:
+        mechanics = LaggedMechanics(shown)
+    except CausalContextError:
+        return None
+    asked, responses = questions(mechanics, None, None, None)
+    most = MOST_ROWS // (len(shown.contexts) * (len(shown.contexts) + 1) // 2)
+    chosen = asked if len(asked) <= most else [q for q in asked if mechanics.may[:, q.lag, q.x, q.y].any()][:most]
+    pairs = [(mechanics.node(x, lag), mechanics.node(y, 0)) for x, lag, y in chosen]
+    known = [[dict(zip(LAGGED_COLUMNS, row, strict=True)) for row in question_rows(responses, question, LEVEL)]
+             for question in chosen]  # fmt: skip
+    return _panel(shown, pairs, known, len(chosen) == len(asked), shown.table is None)
+
+
+def _panel(shown: ContextGraphs, pairs: Sequence[tuple[int, int]], known: Sequence[Sequence[dict[str, Any]]],
+           whole: bool, classical: bool) -> dict[str, Any]:  # fmt: skip
     notes: dict[str, int] = {"": 0}
-    rows = [[_compact(mechanics, row, notes) for row in pair_rows(mechanics, x, y, LEVEL)] for x, y in pairs]
+    rows = [[_compact(shown, row, notes) for row in part] for part in known]
     return {
         "pairs": [list(pair) for pair in pairs],
         "rows": rows,
         "notes": [printable(note) if note else "" for note in notes],
         "whole": whole,
-        "errors": "classical" if shown.rows is None else "sandwich",
+        "errors": "classical" if classical else "sandwich",
     }
 
 
@@ -51,10 +79,9 @@ def _rows_of_a_pair(mechanics: Mechanics) -> int:
     return len(list(asked_rows(mechanics, system[0], system[-1])))
 
 
-def _compact(mechanics: Mechanics, row: tuple[Any, ...], notes: dict[str, int]) -> list[Any]:
+def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int]) -> list[Any]:
     """Context, the one it is compared with or -1, least and greatest value, interval, p-value, number of the note."""
-    known = dict(zip(COLUMNS, row, strict=True))
-    contexts = mechanics.result.contexts
+    contexts = shown.contexts
     versus = -1 if known["versus"] is None else contexts.index(known["versus"])
     values = known["values"] or (math.nan,)
     numbers = [_number(value) for value in (values[0], values[-1], known["low"], known["high"], known["p"])]

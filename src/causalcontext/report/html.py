@@ -22,6 +22,7 @@ from causalcontext.report.answer import answer
 from causalcontext.report.payload import Section, payload
 from causalcontext.report.stability_card import stability_section
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.version import __version__
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -49,7 +50,7 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
             "TITLE": html.escape(printable(title or _title(result))),
             "STYLE": _part("report.css"),
             "ANSWER": answer(result),
-            "TEXT": html.escape(str(result.labeled_union)),
+            "TEXT": html.escape(_text(result)),
             "DATA": safe_json(payload(result, (*_scores(result), *_diagnosis(result), *sections))),
             "SCRIPT": script,
         },
@@ -75,6 +76,14 @@ def _diagnosis(result: ContextGraphs) -> tuple[Section, ...]:
 def _scores(result: ContextGraphs) -> tuple[Section, ...]:
     """For a score-based result, what speaks for and against every link."""
     return () if result.evidence is None else (Section("Scores", (), result.scores()),)
+
+
+def _text(result: ContextGraphs) -> str:
+    """The graph for readers without a script; of a result with lags first what causes what at any lag."""
+    union = str(result.labeled_union)
+    if not isinstance(result, LaggedGraphs):
+        return union
+    return f"{result.summary}\n\nThe same, lag by lag:\n{union}"
 
 
 def _title(result: ContextGraphs) -> str:

@@ -24,6 +24,7 @@ from causalcontext.report.effects_panel import effects_panel
 from causalcontext.report.presentable import presentable, stories
 from causalcontext.report.text import notes
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.words import context_words
 
 MOST_STORIES = 12_000
@@ -44,8 +45,10 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
     shown, pairs = presentable(result), _told_pairs(result)
     return {
         "names": list(shown.names),
+        "columns": [printable(name) for name in shown.columns],
         "context": None if shown.context is None else printable(shown.context),
         "contextVariables": list(context_variables(shown)),
+        "time": _time(shown),
         "contexts": [printable(str(value)) for value in shown.contexts],
         "titles": [printable(_title(shown, value)) for value in shown.contexts],
         "rows": list(result.data.rows),
@@ -75,9 +78,21 @@ def summary(result: ContextGraphs) -> str:
     how = f"test {result.settings.test}, alpha {result.settings.alpha:g}"
     if result.evidence is not None:
         how = f"{result.evidence.search} search, transform {result.evidence.transform}"
-    return (
-        f"{result.settings.method} on {sum(result.data.rows):,} rows and {len(result.names)} variables{context}; {how}"
-    )
+    what = f"rows and {len(result.names)} variables"
+    if isinstance(result, LaggedGraphs):
+        what = f"windows of {len(result.series.variables)} variables and {result.series.lags} lags"
+    return f"{result.settings.method} on {sum(result.data.rows):,} {what}{context}; {how}"
+
+
+def _time(shown: ContextGraphs) -> dict[str, Any] | None:
+    """The lag of every node of a window graph, and which node is the same variable one step earlier, -1 for none."""
+    if not isinstance(shown, LaggedGraphs):
+        return None
+    count, lags = len(shown.series.variables), shown.series.lags
+    extra = len(shown.names) - count * (lags + 1)
+    lag = [lags - place // count for place in range(count * (lags + 1))] + [0] * extra
+    earlier = [place - count if place >= count else -1 for place in range(count * (lags + 1))] + [-1] * extra
+    return {"lags": lags, "lag": lag, "earlier": earlier}
 
 
 def _drawn(found: Layout) -> dict[str, Any]:
@@ -118,7 +133,7 @@ def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[s
     position = {name: place for place, name in enumerate(shown.names)}
     told, places = set(pairs), {value: place for place, value in enumerate(shown.contexts)}
     found: list[dict[tuple[int, int], Any]] = [{} for _ in shown.contexts]
-    for row in shown.tests().to_dict("records"):
+    for row in shown.tests().to_dict("records") if shown.evidence is None else ():
         pair = position[row["x"]], position[row["y"]]
         if pair in told:
             found[places[row["context"]]][pair] = row
@@ -143,7 +158,7 @@ def _columns(shown: ContextGraphs, value: Any, rows: dict[tuple[int, int], Any],
         "p": [_number(row["p"]) for row in chosen],
         "statistic": [_number(row["statistic"]) for row in chosen],
         "n": [int(row["n"]) for row in chosen],
-        "given": [[shown.position(name) for name in row["given"]] for row in chosen],
+        "given": [[shown.columns.index(name) for name in row["given"]] for row in chosen],
         "rows": [printable(row["rows"]) if row["rows"] else "" for row in chosen],
         "test": [row["test"] for row in chosen],
         "strength": [_number(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],
@@ -167,7 +182,8 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
 
 
 def _warning(result: ContextGraphs) -> str:
-    incomplete = "" if result.complete else "The search was interrupted: untested edges are still there. "
+    left = "untested edges are still there" if result.evidence is None else "this is the best model found so far"
+    incomplete = "" if result.complete else f"The search was interrupted: {left}. "
     return incomplete + " ".join(printable(note) for note in notes(result))
 
 

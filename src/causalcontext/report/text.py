@@ -32,7 +32,9 @@ def _heading(result: ContextGraphs) -> str:
         gone = ", ".join(f"{value} ({rows:,} rows)" for value, rows in result.data.emptied)
         lines.append(f"contexts without a complete row, which have no graph: {gone}")
     if not result.complete:
-        lines.append("INCOMPLETE: the search was interrupted; untested edges are still there and nothing is oriented")
+        left = "untested edges are still there and nothing is oriented"
+        best = "this is the best model found so far"
+        lines.append(f"INCOMPLETE: the search was interrupted; {left if result.evidence is None else best}")
     return "\n".join(lines)
 
 

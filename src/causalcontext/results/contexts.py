@@ -14,6 +14,7 @@ import pandas as pd
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.moments import Moments
+from causalcontext.data.scan import Scan
 from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.ends import directed, may_cause
 from causalcontext.graphs.graph import Graph
@@ -24,7 +25,7 @@ from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, described
 from causalcontext.results.answers import Answers
-from causalcontext.results.evidence import ScoreEvidence, score_edges
+from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import TrialLog
 from causalcontext.results.misfits import find_misfits
 from causalcontext.search.family import Doubt, Origin
@@ -122,6 +123,8 @@ class ContextGraphs(Answers):
         Rows, means and cross products of all columns, in every context.
     rows : Dataset or None
         The table, as long as the result lives; it is not saved.
+    scanned : Scan or None
+        Of a table larger than memory, what was kept of it; it is not saved.
     evidence : ScoreEvidence or None
         For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
     notes : tuple of str
@@ -150,6 +153,7 @@ class ContextGraphs(Answers):
     prepared: PreparedTest | None = field(default=None, repr=False)
     moments: Moments | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
+    scanned: Scan | None = field(default=None, repr=False)
     known_misfits: tuple[Misfit, ...] | None = field(default=None, repr=False)
     known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
 
@@ -167,6 +171,16 @@ class ContextGraphs(Answers):
     def context(self) -> str | None:
         """The name of the context variable, of several all of them; None without one."""
         return ", ".join(self.names[position] for position in self.cells.positions) or None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the numbers of conditions in the log stand for: the variables."""
+        return self.names
+
+    @property
+    def asked(self) -> Contexts:
+        """The variables that views of the log fix, and their values."""
+        return self.cells
 
     @cached_property
     def misfits(self) -> tuple[Misfit, ...]:
@@ -220,10 +234,15 @@ class ContextGraphs(Answers):
 
         `decision` is "present", "absent", "untestable" (no trial of the pair could be run; the edge stays),
         "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
+
+        A score-based search runs no tests: what decided is the comparison of two models, with the link and without it,
+        `test` is "score", `statistic` the difference of the log scores, and there is no p-value.
         """
-        fixed = [self.fixed(view) for view in range(len(self.cells.views))]
+        if self.evidence is not None:
+            return score_decisions(self.evidence, self.graphs, self.names, self.context)
+        fixed = [self.fixed(view) for view in range(len(self.asked.views))]
         views = [", ".join(f"{name}={value}" for name, value in found.items()) or "pooled" for found in fixed]
-        return self.log.frame(self.names, self.contexts, views)
+        return self.log.frame(self.names, self.contexts, views, self.columns)
 
     def scores(self) -> pd.DataFrame:
         """For a score-based result, the evidence on every pair in each context; without rows for other methods.

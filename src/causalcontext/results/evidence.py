@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.graphs.ends import may_cause
+from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.equations import Mechanisms
-from causalcontext.results.log import Decision
+from causalcontext.results.log import Decision, TrialLog
 
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
 
@@ -175,6 +177,32 @@ def score_edges(
                      float(evidence.difference[weakest, slot]), evidence.model[effect]))  # fmt: skip
     columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def score_decisions(
+    evidence: ScoreEvidence, graphs: Mapping[Any, Graph], names: Sequence[str], context: str | None
+) -> pd.DataFrame:
+    """The comparison that decided each pair in each context, in the columns of a log of tests."""
+    first, second = np.triu_indices(len(names), 1)
+    contexts, rows = list(graphs), []
+    for r, graph in enumerate(graphs.values()):
+        causes = [np.flatnonzero(column).tolist() for column in may_cause(graph.ends).T]
+        for slot, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            effect = int(evidence.effect[r, slot])
+            given = tuple(names[z] for z in causes[effect] if z not in (i, j)) if effect >= 0 else ()
+            shared = evidence.merged(effect, r, contexts) if effect >= 0 else ()
+            rows.append((contexts[r], names[i], names[j], given, _rows_in_words(shared, contexts, context),
+                         "score" if effect >= 0 else "", evidence.difference[r, slot], float("nan"), float("nan"),
+                         int(evidence.rows[r, effect]) if effect >= 0 else 0,
+                         Decision(int(evidence.decision[r, slot])).name.lower(), 0))  # fmt: skip
+    return pd.DataFrame(rows, columns=list(TrialLog.COLUMNS))
+
+
+def _rows_in_words(shared: tuple[Any, ...], contexts: Sequence[Any], context: str | None) -> str:
+    """The rows of some contexts; "" of none."""
+    if len(shared) == len(contexts):
+        return "pooled"
+    return f"{context}={' or '.join(map(str, shared))}" if shared else ""
 
 
 def _plain(value: Any) -> Any:

@@ -62,7 +62,7 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
 
 
 def _given(result: ContextGraphs, entry: Entry) -> str:
-    names = [result.names[z] for z in entry.conditions]
+    names = [result.columns[z] for z in entry.conditions]
     return f" given {', '.join(names)}" if names else ""
 
 

@@ -25,8 +25,17 @@ def explain_lagged(result: LaggedGraphs, x: str, y: str) -> str:
     if lags[0] < lags[1]:
         x, y = y, x
     if result.evidence is None:
-        return explain(result, x, y)
+        return _unread(result, x) or explain(result, x, y)
     return "\n".join(_sentence(result, result.evidence, x, y, r) for r in range(len(result.contexts)))
+
+
+def _unread(result: LaggedGraphs, x: str) -> str:
+    """Why a copy of the context is never asked about."""
+    name, lag = split(x)
+    if name != result.context or lag in result.series.copies or result.settings.method == "pc-m":
+        return ""
+    return (f"{x} takes no part in the search: the copies of {name} that are told apart are those at lags "
+            f"{', '.join(map(str, result.series.copies))} (context_lags)")  # fmt: skip
 
 
 def reading(result: LaggedGraphs, name: str) -> str:

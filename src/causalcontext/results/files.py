@@ -14,6 +14,7 @@ import numpy as np
 from causalcontext.data.dataset import cell_values
 from causalcontext.data.files import as_path, write_whole
 from causalcontext.data.moments import Moments
+from causalcontext.data.window_moments import WindowMoments
 from causalcontext.errors import CausalContextError, FileError
 from causalcontext.graphs.graph import Graph
 from causalcontext.guards.misfits import Misfit
@@ -119,7 +120,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "claims": _claims_to_list(result),
         "misfits": [[misfit.kind, list(misfit.columns), misfit.size] for misfit in result.misfits],
         "moments": _moments_to_dict(result.moments),
-    } | ({"series": result.series.to_dict()} if isinstance(result, LaggedGraphs) else {})
+    } | (_series_to_dict(result) if isinstance(result, LaggedGraphs) else {})
 
 
 def from_dict(content: dict[str, Any]) -> ContextGraphs:
@@ -136,7 +137,10 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     moments = _moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     kind: type[ContextGraphs] = LaggedGraphs if "series" in content else ContextGraphs
-    more: dict[str, Any] = {"series": SeriesFacts.from_dict(content["series"])} if "series" in content else {}
+    more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
+    series: SeriesFacts | None = more.get("series")
+    asked = cells if series is None else series.asked(cells)
+    columns = len(names) if series is None else len(series.columns(names))
     return kind(
         names=names,
         cells=cells,
@@ -145,7 +149,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         graphs={value: _graph(names, edges[value], content["kind"]) for value in contexts},
         settings=settings,
         data=_summary(content["data"]),
-        log=_log_from_dict(content["log"], cells, len(names)),
+        log=_log_from_dict(content["log"], asked, len(names), (len(contexts), columns)),
         tests_run=content["tests_run"],
         complete=content["complete"],
         origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content["origins"]},
@@ -159,6 +163,30 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         known_misfits=tuple(Misfit(kind, tuple(columns), size) for kind, columns, size in content["misfits"]),
         **more,
     )
+
+
+def _series_to_dict(result: LaggedGraphs) -> dict[str, Any]:
+    """What a result with lags knows besides: facts, and the moments of its windows."""
+    found = result.window_moments
+    kept = None if found is None else {"copies": list(found.copies), "codes": found.codes.tolist(),
+                                       "moments": _moments_to_dict(found.moments)}  # fmt: skip
+    return {"series": result.series.to_dict(), "windows": kept}
+
+
+def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
+    facts, kept = SeriesFacts.from_dict(content["series"]), content.get("windows")
+    if kept is None:
+        return {"series": facts}
+    contexts, copies = len(content["context"]["cells"]), tuple(int(lag) for lag in kept["copies"])
+    codes = np.array(kept["codes"], dtype=np.int64).reshape(-1, len(copies))
+    check_range(codes, 0, contexts - 1, "windows.codes")
+    check_range(np.array(copies), 0, facts.lags, "windows.copies")
+    system = len(facts.variables) - len(content["context"]["variables"])
+    width = system * (facts.lags + 1) + len(facts.covariates)
+    moments = _moments_from_dict(kept["moments"], max(len(codes), 1), width)
+    if moments is None:
+        raise ValueError("windows have no moments")
+    return {"series": facts, "kept_moments": WindowMoments(copies, contexts, codes, moments)}
 
 
 def _claims_to_list(result: ContextGraphs) -> list[list[str]] | str:
@@ -225,8 +253,9 @@ def _log_to_dict(log: TrialLog) -> dict[str, Any]:
     return columns | {"labels": [list(label) for label in log.labels]}
 
 
-def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int) -> TrialLog:
-    shape = (len(cells.cells), variables * (variables - 1) // 2)
+def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, sizes: tuple[int, int]) -> TrialLog:
+    contexts, most = sizes
+    shape = (contexts, variables * (variables - 1) // 2)
     arrays: dict[str, Any] = {
         name: np.array(columns[name], dtype=kind).reshape(shape)
         for name, kind in _INTEGER_COLUMNS.items()
@@ -243,7 +272,7 @@ def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int) -> 
                "untested": np.inf, "cut": np.inf, "label": max(len(labels) - 1, 0)}  # fmt: skip
     for name, high in highest.items():
         check_range(arrays[name], -1 if name == "view" else 0, high, f"log.{name}")
-    check_range(given, -1, variables - 1, "log.given")
+    check_range(given, -1, most - 1, "log.given")
     return TrialLog(Entries(**arrays, given=given.reshape(*shape, given.shape[1])), variables, labels)
 
 

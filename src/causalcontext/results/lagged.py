@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
-from causalcontext.data.windows import WindowCounts
+from causalcontext.data.window_moments import WindowMoments
+from causalcontext.data.windows import LaggedTable, WindowCounts
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.ends import Ends
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.questions import Contexts
 from causalcontext.results.contexts import ContextGraphs
 
 if TYPE_CHECKING:
+    from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
     from causalcontext.results.effects.mechanics import Mechanics
 
 Copy = tuple[str, int | tuple[int, ...]] | None
@@ -115,6 +120,10 @@ class SeriesFacts:
     slopes : tuple of SlopeRow
     rise : float or None
         How much the score rises with more lags; positive values are an alarm.
+    copies : tuple of int
+        Of a search by tests, the lags of the copies of the context that choose rows.
+    depth : int
+        Of a search by tests, the longest lag that was conditioned on.
     """
 
     variables: tuple[str, ...]
@@ -124,13 +133,29 @@ class SeriesFacts:
     windows: WindowCounts
     slopes: tuple[SlopeRow, ...] = ()
     rise: float | None = None
+    copies: tuple[int, ...] = ()
+    depth: int = 0
+
+    def columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The nodes, then the past beyond the window that was conditioned on."""
+        lags = range(self.lags + 1, self.depth + 1)
+        return (*names, *(at(name, lag) for lag in lags for name in self.variables))
+
+    def asked(self, cells: Contexts) -> Contexts:
+        """The copies of the context that choose rows, among the nodes, and their values."""
+        if not self.copies or not cells.positions:
+            return cells
+        step = len(self.variables)
+        positions = tuple(cells.positions[0] - lag * step for lag in self.copies)
+        return Contexts(positions, tuple(product(range(len(cells.cells)), repeat=len(positions))))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as lists, numbers and text; null stands for not a number."""
         rows = [[None if value != value else value for value in row] for row in self.slopes]
         reads = {name: None if copy is None else list(copy) for name, copy in self.reads.items()}
         return {"variables": list(self.variables), "lags": self.lags, "covariates": list(self.covariates),
-                "reads": reads, "windows": asdict(self.windows), "slopes": rows, "rise": self.rise}  # fmt: skip
+                "reads": reads, "windows": asdict(self.windows), "slopes": rows, "rise": self.rise,
+                "copies": list(self.copies), "depth": self.depth}  # fmt: skip
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
@@ -143,7 +168,8 @@ class SeriesFacts:
             SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:])) for row in content["slopes"]
         )
         return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
-                   WindowCounts(**content["windows"]), rows, content["rise"])  # fmt: skip
+                   WindowCounts(**content["windows"]), rows, content["rise"], tuple(content.get("copies", ())),
+                   content.get("depth", 0))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +177,29 @@ class LaggedGraphs(ContextGraphs):
     """One window graph per context: links into time t, with earlier values named `X(t-1)`.
 
     A label on a link into a variable is the value of the copy of the context *that this variable reads* (`reads`): a
-    graph is that of the system with the context held at its value.
+    graph is that of the system with the context held at its value. `table` are the windows, as long as the result
+    lives; a loaded result has their moments alone (`kept_moments`).
     """
 
     series: SeriesFacts = field(kw_only=True)
     resample: Resampling | None = field(default=None, kw_only=True, repr=False)
+    table: LaggedTable | None = field(default=None, kw_only=True, repr=False)
+    kept_moments: WindowMoments | None = field(default=None, kw_only=True, repr=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the numbers of conditions in the log stand for: the nodes, then the past beyond the window."""
+        return self.series.columns(self.names)
+
+    @property
+    def asked(self) -> Contexts:
+        """The copies of the context that views of the log fix, and their values."""
+        return self.series.asked(self.cells)
+
+    def fixed(self, view: int) -> dict[str, Any]:
+        """The copies of the context that a view fixes, by name, with their values; none for all rows."""
+        chosen = self.asked.views[max(view, 0)]
+        return {self.names[position]: self.contexts[value] for position, value in chosen}
 
     @property
     def reads(self) -> dict[str, Copy]:
@@ -201,10 +245,77 @@ class LaggedGraphs(ContextGraphs):
         return changes_lagged(self, first, second, alpha)
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
-        raise NotYetError("not yet: labels of a search with lags; changes() and slopes() say what is known")
+        """Whether each link is present, absent or undetermined in each context, with the evidence."""
+        from causalcontext.results.labels_lagged import labels_lagged
+
+        return labels_lagged(self, negligible)
+
+    def mechanisms(self, *, level: float = 0.95, errors: str = "auto") -> pd.DataFrame:
+        """The direct coefficients: one row for every cause, effect and context; see `ContextGraphs.mechanisms`.
+
+        A variable that reads a copy of the context is fitted on the windows with that value of this copy, one that
+        reads none on all windows. With all parents in the regression residuals are white; where they are not, `note`
+        says so.
+        """
+        from causalcontext.results.effects.lagged_table import lagged_mechanisms
+
+        return lagged_mechanisms(self._lagged_mechanics(errors), level)
+
+    def effects(
+        self, x: str | None = None, y: str | None = None, *, by_path: bool = False, level: float = 0.95,
+        errors: str = "auto", steps: int | None = None, **sampling: Any,
+    ) -> pd.DataFrame:  # fmt: skip
+        """The total effect of x so many steps ago on y now, in every context, and how it differs between contexts.
+
+        By how much the mean of y rises with a unit of x `lag` steps before, all copies of the context held at its value
+        and nothing else touched: x itself, too, goes on as it does.
+
+        Parameters
+        ----------
+        x, y : str, optional
+            The cause and the effect; `"X"` is X at every lag, `"X(t-2)"` at one.
+        by_path : bool
+            One row for every directed path through the repeated links instead.
+        level : float
+            Of the intervals.
+        errors : {"auto", "sandwich", "classical"}
+            As in `mechanisms`.
+        steps : int, optional
+            The longest lag; by default that of the search. Links repeat, so it may be longer.
+        **sampling
+            `samples`, `graph`, `seed` and `n_jobs` of a result without lags: not yet.
+
+        Returns
+        -------
+        DataFrame
+            x, lag, y, context, versus, effect, se, low, high, p, direct, values, identified, note, as without lags.
+        """
+        from causalcontext.results.effects.lagged_table import lagged_effects, lagged_effects_by_path
+
+        if sampling:
+            raise NotYetError(f"not yet: effects with {', '.join(sampling)} of a search with lags; leave that out")
+        ask = lagged_effects_by_path if by_path else lagged_effects
+        return ask(self._lagged_mechanics(errors), x, y, level, steps)
+
+    @cached_property
+    def window_moments(self) -> WindowMoments | None:
+        """Rows, means and cross products of the windows, for every combination of values of the context's copies."""
+        if self.kept_moments is not None or self.table is None:
+            return self.kept_moments
+        return WindowMoments.of_table(self.table, self.settings.series["context_lags"] if self.cells.positions else ())
+
+    def _lagged_mechanics(self, errors: str) -> LaggedMechanics:
+        """The fits, kept as long as the result lives."""
+        from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
+
+        kept = self.__dict__.setdefault("_kept_lagged_mechanics", {})
+        if errors not in kept:
+            kept[errors] = LaggedMechanics(self, errors)
+        found: LaggedMechanics = kept[errors]
+        return found
 
     def _mechanics(self, errors: str) -> Mechanics:
-        raise NotYetError("not yet: effects of a search with lags; slopes() has the direct coefficients")
+        raise NotYetError("not yet: means under an intervention in a search with lags; effects() has what a unit does")
 
     def at(self, name: str, lag: int) -> str:
         """The name of a variable so many steps ago: `at("X", 1)` is `X(t-1)`."""

@@ -111,6 +111,8 @@ class TrialLog:
         Of the entries of all other pairs.
     """
 
+    COLUMNS = ("context", "x", "y", "given", "rows", "test", "statistic", "df", "p", "n", "decision", "untested")
+
     def __init__(self, entries: Entries, variables: int, labels: tuple[Label, ...], slots: Ints | None = None,
                  source: Source | None = None) -> None:  # fmt: skip
         self.kept, self.variables, self.labels = entries, variables, labels
@@ -242,8 +244,12 @@ class TrialLog:
         entry = self.at(context, slot)
         return self.labels[int(entry.label)].strength_of(float(entry.statistic), int(entry.n))
 
-    def frame(self, names: Sequence[str], contexts: Sequence[Any], views: Sequence[str]) -> pd.DataFrame:
-        """The log as a tidy table, with views in words; pairs that the method does not search are left out."""
+    def frame(self, names: Sequence[str], contexts: Sequence[Any], views: Sequence[str],
+              columns: Sequence[str] | None = None) -> pd.DataFrame:  # fmt: skip
+        """The log as a tidy table, with views in words; pairs that the method does not search are left out.
+
+        `columns` are what conditions may be, the variables by default.
+        """
         first, second = np.triu_indices(len(names), 1)
         row, pair = np.nonzero(self.decision != Decision.NOT_SEARCHED)
         name = np.array(names, dtype=object)
@@ -255,7 +261,7 @@ class TrialLog:
                 "context": values[row],
                 "x": name[first[pair]],
                 "y": name[second[pair]],
-                "given": _named_sets(self.given[row, pair], names),
+                "given": _named_sets(self.given[row, pair], columns or names),
                 "rows": np.array(["", *views], dtype=object)[self.view[row, pair] + 1],
                 "test": np.array(names_of_tests, dtype=object)[
                     np.where(self.view[row, pair] < 0, 0, self.label[row, pair] + 1)

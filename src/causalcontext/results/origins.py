@@ -107,6 +107,6 @@ def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:
     if entry.decision != Decision.ABSENT:
         return ""
     fixed = result.fixed(int(entry.view))
-    given = [result.names[z] for z in entry.conditions]
+    given = [result.columns[z] for z in entry.conditions]
     rows = f"where {fixed_words(fixed, result.settings.indicator)}" if fixed else "on all rows"
     return f" given {', '.join(given)} {rows}" if given else f" {rows}"

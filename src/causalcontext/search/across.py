@@ -1,9 +1,10 @@
-"""What the graphs of different contexts say about each other's arrows: rules A1-A3, V1, V4, F and T1, and two checks.
+"""What the graphs of different contexts say about each other's arrows: rules A2, A3, V1, V4, F and T1, and two checks.
 
 They are sound under causal sufficiency, weak context-sufficiency (mechanisms change only where a context variable is a
 cause) and strong context-acyclicity (no union cycle meets a context variable or its ancestors); docs/orientation.md has
 the one-line proofs. T0, that links at a context variable are the same in all graphs, is how `GraphFamily` applies
-an end. V3 of the literature note is a special case of V1. `search.rules` lists them, with their order.
+an end. V3 of the literature note is a special case of V1; A1, that a neighbour of a context which is a known ancestor
+causes it, follows from the others. `search.rules` lists them, with their order.
 
 With several context variables, two graphs are compared where just one of the variables differs: what changes between
 them is its doing. An edge that is missing in one context speaks for a change of mechanism only if the data could have
@@ -20,16 +21,6 @@ from causalcontext.search.family import GraphFamily, PartlyOriented, Proposal, V
 
 Edge = tuple[int, int, int]
 """(graph, x, y)"""
-
-
-def ancestor_of_context(family: GraphFamily) -> Iterator[Proposal]:
-    """A1: a neighbour of a context that is a known ancestor causes it; a known descendant is caused by it."""
-    for context in family.contexts.positions:
-        open_here = set().union(*(graph.circles[context] for graph in family.graphs))
-        for v in open_here & ancestors(family, context):
-            yield _arrow(0, v, context, via=(context,))
-        for v in open_here & descendants(family, context):
-            yield _arrow(0, context, v, via=(context,))
 
 
 def from_ancestor_to_descendant(family: GraphFamily) -> Iterator[Proposal]:

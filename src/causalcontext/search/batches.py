@@ -31,12 +31,11 @@ from causalcontext.kernels.levels.skeleton import (
 )
 from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.kernels.limits import TIED
-from causalcontext.questions import Outcomes, Trial
-from causalcontext.search.levels import Scene, Screening, Sweep, in_parallel
+from causalcontext.questions import Trial
+from causalcontext.search.answers import Answers
+from causalcontext.search.levels import Scene, Screening, Sweep
 from causalcontext.search.plan import Plan
 
-Answer = tuple[float, float, float, int, int, int]
-"""p, statistic, df, rows, reason, label."""
 LARGEST_BLOCK = 64
 """Sets of one pair that go into a batch at most; a search begins with one and doubles, so that few are in vain."""
 
@@ -70,7 +69,7 @@ class BatchedSearch:
     def __init__(self, prepared: PreparedTest, n_jobs: int = 1) -> None:
         self.prepared, self.n_jobs = prepared, n_jobs
         self._lock = Lock()
-        self._answers: dict[Trial, Answer] = {}
+        self._answers = Answers(prepared, n_jobs)
 
     def screen(self, plan: Plan, asked: Bools) -> Screening | None:
         """Nothing: every pair is searched, and recorded."""
@@ -91,9 +90,9 @@ class BatchedSearch:
             if size + len(entry.triggers) <= scene.plan.max_given
             for candidate in _sets(scene, int(x), int(y), int(g), mask, size)
         ]
-        self._run([candidate.trial for _, candidate in asked])
+        self._answers.run([candidate.trial for _, candidate in asked])
         for k, candidate in asked:
-            if self._answers[_canonical(candidate.trial)][0] > scene.plan.alpha:
+            if self._answers.of(candidate.trial).p > scene.plan.alpha:
                 separating[k] += 1
                 held = {*candidate.chosen, *scene.plan.masks[candidate.mask].triggers}
                 for place in range(ballots.offset[k], ballots.offset[k + 1]):
@@ -103,8 +102,8 @@ class BatchedSearch:
     def ask(self, trials: Sequence[Trial]) -> Floats:
         """The p-value of every trial, NaN where it cannot be run."""
         with self._lock:
-            self._run(list(trials))
-            return np.array([self._answers[_canonical(trial)][0] for trial in trials], dtype=np.float64)
+            self._answers.run(list(trials))
+            return np.array([self._answers.of(trial).p for trial in trials], dtype=np.float64)
 
     def _search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         graphs, before = sweep.scene.share.end - sweep.scene.share.begin, len(self._answers)
@@ -118,43 +117,21 @@ class BatchedSearch:
         size = 1
         while waiting:
             blocks = [list(islice(asked.candidates, size)) for asked in waiting]
-            self._run([candidate.trial for block in blocks for candidate in block])
+            self._answers.run([candidate.trial for block in blocks for candidate in block])
             waiting = [
                 asked
                 for asked, block in zip(waiting, blocks, strict=True)
                 if not self._settle(asked, block, sweep.scene.plan.alpha, decisions) and len(block) == size
             ]
             size = min(2 * size, LARGEST_BLOCK)
-        fresh = list(self._answers)[before:]
-        some = sum(1 for trial in fresh if trial.view)
-        return decisions, np.array([len(fresh) - some, some], dtype=np.int64)
-
-    def _run(self, trials: list[Trial]) -> None:
-        """Answer the trials that are not answered yet."""
-        fresh = [t for t in dict.fromkeys(_canonical(trial) for trial in trials) if t not in self._answers]
-        if not fresh:
-            return
-        for part, outcomes in self._outcomes(fresh):
-            self._remember(part, outcomes)
-
-    def _outcomes(self, trials: list[Trial]) -> Iterator[tuple[list[Trial], Outcomes]]:
-        """The answers, in parts that threads work on where there are several."""
-        size = -(-len(trials) // (4 * self.n_jobs)) if self.n_jobs > 1 else len(trials)
-        parts = [trials[begin : begin + size] for begin in range(0, len(trials), size)]
-        yield from zip(parts, in_parallel(self.prepared.answer, parts, self.n_jobs), strict=True)
-
-    def _remember(self, trials: list[Trial], outcomes: Outcomes) -> None:
-        label = np.zeros(len(trials)) if outcomes.label is None else outcomes.label
-        columns = (outcomes.p, outcomes.statistic, outcomes.df, outcomes.n, outcomes.reason, label)
-        for trial, p, statistic, df, n, reason, which in zip(trials, *columns, strict=True):
-            self._answers[trial] = (float(p), float(statistic), float(df), int(n), int(reason), int(which))
+        return decisions, self._answers.counts(before)
 
     def _settle(self, asked: OpenSearch, block: list[Candidate], alpha: float, decisions: Decisions) -> bool:
         """Write a block of answers down; True as soon as one of them separates the pair."""
         place = asked.pair, asked.graph
         numbers, facts, given = decisions.numbers[place], decisions.facts[place], decisions.given[place]
         for candidate in block:
-            p, statistic, df, n, reason, label = self._answers[_canonical(candidate.trial)]
+            p, statistic, df, n, reason, label = self._answers.of(candidate.trial)
             if reason:
                 facts[UNTESTED] += 1
                 if facts[MASK] < 0:
@@ -209,10 +186,3 @@ def _pool(scene: Scene, node: int, x: int, y: int, g: int) -> list[int]:
     row = slice(scene.neighbours.start[node], scene.neighbours.start[node + 1])
     serving = scene.neighbours.columns[row][(scene.neighbours.graphs[row] >> g & 1).astype(bool)]
     return [z for z in serving.tolist() if z not in (x, y)]
-
-
-def _canonical(trial: Trial) -> Trial:
-    """The same trial with its two variables in column order."""
-    if trial.x <= trial.y:
-        return trial
-    return Trial(trial.y, trial.x, trial.given, trial.view)

@@ -54,7 +54,7 @@ def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools
             if rule == "first" and w not in contexts:
                 verdict = None if known is None else w not in known
             else:
-                verdict = _verdict(holding.get(w, 0), total, "conservative" if w in contexts else rule)
+                verdict = ruling(holding.get(w, 0), total, "conservative" if w in contexts else rule)
             if verdict is None:
                 ambiguous[g].add((x, w, y))
             elif verdict:
@@ -71,7 +71,7 @@ def judge_centre(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
         known = _separating_set(plan, ledger, *pair)
         return None if known is None else w not in known
     total, holding = _votes(search, plan, ledger, graphs, {pair: [w]}, None).get(pair, (0, {}))
-    return _verdict(holding.get(w, 0), total, "conservative" if at_context else plan.collider_rule)
+    return ruling(holding.get(w, 0), total, "conservative" if at_context else plan.collider_rule)
 
 
 def _separating_set(plan: Plan, ledger: Ledger, g: int, x: int, y: int) -> set[int] | None:
@@ -80,7 +80,7 @@ def _separating_set(plan: Plan, ledger: Ledger, g: int, x: int, y: int) -> set[i
     return None if found is None else {*found[0], *plan.masks[found[1]].triggers}
 
 
-def _verdict(held: int, of: int, rule: str) -> bool | None:
+def ruling(held: int, of: int, rule: str) -> bool | None:
     """Collider, not a collider, or no verdict, from `held` of `of` separating sets that hold the centre.
 
     Without any such set there is no verdict: the set that the skeleton found may have lost its members since, and which

@@ -51,7 +51,7 @@ class Entry(NamedTuple):
     scope : Scope
     turn : Turn
     propose : function or None
-        The ends that the rule asks for; None for ends that are drawn and not proposed.
+        The ends that the rule asks for; None for ends that are drawn and not proposed, or by earlier versions.
     rests_on : str
         What is in doubt if the rule contradicts what is settled.
     words : str
@@ -83,11 +83,13 @@ class Check(NamedTuple):
 RULES = (
     Entry("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, within.only_allowed_direction, A_TEST,
           "your knowledge allows no other direction"),
+    Entry("time", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
+          "nothing causes what was before"),
     Entry("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
           "{effect} was made out of {cause}"),
     Entry("collider", Scope.WITHIN, Turn.COLLIDERS, within.collider, A_TEST,
           "{via} and {cause} are separated{set}, not given {effect}: a collider"),
-    Entry("A1", Scope.ACROSS, Turn.ANCESTRY, across.ancestor_of_context, ACYCLICITY,
+    Entry("A1", Scope.ACROSS, Turn.ANCESTRY, None, ACYCLICITY,  # follows from others; saved results may name it
           "{system} is a known {kin} of {via}"),
     Entry("A2", Scope.ACROSS, Turn.ANCESTRY, across.from_ancestor_to_descendant, ACYCLICITY,
           "{cause} is a known ancestor of {via} and {effect} a known descendant"),

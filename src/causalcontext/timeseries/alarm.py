@@ -5,6 +5,8 @@ If it does, lags are too few, or a persistent driver is hidden, or persistent co
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from causalcontext.data.series import Series
 from causalcontext.data.windows import lagged_table
 from causalcontext.timeseries.known import extended
@@ -16,7 +18,8 @@ MORE_LAGS = 2
 LEAST_RISE = 1e-6
 
 
-def rise_with_more_lags(series: Series, problem: Problem, found: Searched) -> float | None:
+def rise_with_more_lags(series: Series, problem: Problem, found: Searched,
+                        heard: Callable[[], None] | None = None) -> float | None:  # fmt: skip
     """By how much the score rises, in the order that was found; None where the rows are too few to tell."""
     lags = problem.table.lags
     wide = lagged_table(series, lags + MORE_LAGS, problem.contexts)
@@ -24,10 +27,10 @@ def rise_with_more_lags(series: Series, problem: Problem, found: Searched) -> fl
         return None
     wider = Problem(wide, extended(problem.allowed, lags + MORE_LAGS), problem.copies, problem.penalty,
                     problem.has_context)  # fmt: skip
-    few, more = LocalModels(wider, lags), LocalModels(wider)
+    few, more = LocalModels(wider, lags), LocalModels(wider, heard=heard)
     before, rise = 0, 0.0
     for node in found.order:
-        longer = more.best(node, before)
+        longer = more.watched(node, before)
         if _reaches_beyond(longer, problem.variables, lags):
             rise += max(0.0, longer.score - few.best(node, before).score)
         before |= 1 << node

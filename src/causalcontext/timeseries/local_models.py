@@ -6,6 +6,7 @@ column is always a candidate; the columns of the present are candidates where th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf, log, pi
 
@@ -54,14 +55,21 @@ class LocalModel:
 
 
 class LocalModels:
-    """Local models by node and by the nodes before it, each found once."""
+    """Local models by node and by the nodes before it, each found once; `heard` is called before each in a search."""
 
-    def __init__(self, problem: Problem, lags: int | None = None) -> None:
+    def __init__(self, problem: Problem, lags: int | None = None, heard: Callable[[], None] | None = None) -> None:
         self.problem = problem
         self.lags = lags
+        self._heard = heard
         self._pooled: dict[tuple[int, int], LocalModel] = {}
         self._reading: dict[tuple[int, int, int], LocalModel] = {}
         self._context = ContextModels(problem, lags) if problem.has_context else None
+
+    def watched(self, node: int, before: int) -> LocalModel:
+        """The same as `best`, where a search may be stopped."""
+        if self._heard is not None:
+            self._heard()
+        return self.best(node, before)
 
     def best(self, node: int, before: int) -> LocalModel:
         """The best model of a node whose contemporaneous parents are among `before`."""

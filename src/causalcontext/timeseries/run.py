@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
 from causalcontext.data.survey import take_survey
 from causalcontext.data.windows import LaggedTable, check_windows, constant_units, lagged_table
@@ -16,6 +17,7 @@ from causalcontext.errors import DataError, NotYetError, OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import check_plain, window_names
 from causalcontext.kernels.arrays import Values
+from causalcontext.progress import OutOfTime, Watch
 from causalcontext.questions import Contexts
 from causalcontext.results.contexts import DataSummary, Settings
 from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
@@ -26,34 +28,63 @@ from causalcontext.timeseries.known import allowed_links
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.marks import Reader
 from causalcontext.timeseries.options import SeriesOptions
-from causalcontext.timeseries.order_search import MOST_EXACT, search
+from causalcontext.timeseries.order_search import MOST_EXACT, Searched, search
 from causalcontext.timeseries.problem import MOST_CONTEXTS, Problem
 from causalcontext.timeseries.residuals import sentence as skewness_sentence
 from causalcontext.timeseries.residuals import skewed
 from causalcontext.timeseries.stability import Halves
 
+MOST_NAMED = 4
+NO_ALARM = "the search was stopped before it was asked whether more lags raise the score"
 STARTS = 2
 """Orders to begin with where the order is not searched exactly."""
 
 
 def score_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions, score: ScoreOptions,
-                 settings: Settings) -> LaggedGraphs:  # fmt: skip
-    """score-ac with lags."""
+                 settings: Settings, watch: Watch | None = None) -> LaggedGraphs:  # fmt: skip
+    """score-ac with lags; where it is stopped, by its watch or by Ctrl-C, the best model so far and what was cut."""
     check_series(data, options)
     series = read_series(data, taken, options)
     table = lagged_table(series, options.lags, max(len(data.values), 1))
     check_windows(series, table, data.values, data.context_name, options.units)
     problem = make_problem(data, series, table, options, score, settings)
-    local = LocalModels(problem)
+    heard = None if watch is None else watch.check
+    local = LocalModels(problem, heard=heard)
     found = search(local, score.starts or STARTS, settings.seed)
     reader = make_reader(data, series, local, found)
-    rise = rise_with_more_lags(series, problem, found)
+    rise, stopped = _rise(series, problem, found, heard)
     facts = {"penalty": float(score.penalty), "search": "exact" if found.exact else "order", "transform": "none",
              "starts": 1 if found.exact else score.starts or STARTS, "agreeing": 1}  # fmt: skip
     about = SeriesFacts(reader.names, options.lags, series.covariate_names, reader.reads(), table.counts,
                         tuple(reader.slopes(data.values)), rise)  # fmt: skip
     halves = Halves(problem, reader.names, reader.place, reader.covariates, score.starts or STARTS)
-    return replace(_result(data, series, table, settings, about, reader, facts), resample=halves)
+    result = _result(data, series, table, settings, about, reader, facts)
+    cut = cut_sentences(reader, stopped)
+    return replace(result, resample=halves, table=table, notes=(*cut, *result.notes),
+                   complete=found.unfinished is None and stopped is not KeyboardInterrupt)  # fmt: skip
+
+
+def _rise(series: Series, problem: Problem, found: Searched, heard: Callable[[], None] | None
+          ) -> tuple[float | None, type[KeyboardInterrupt] | None]:  # fmt: skip
+    """How much the score rises with more lags, and what stopped that question, if anything did."""
+    if found.unfinished is not None:
+        return None, OutOfTime
+    try:
+        return rise_with_more_lags(series, problem, found, heard), None
+    except KeyboardInterrupt as reason:
+        return None, type(reason)
+
+
+def cut_sentences(reader: Reader, stopped: type[KeyboardInterrupt] | None) -> tuple[str, ...]:
+    """What is missing in the result of a search that was stopped."""
+    unfinished = reader.found.unfinished
+    if unfinished is None:
+        return () if stopped is None else (NO_ALARM,)
+    names = [reader.names[reader.place[node]] for node in unfinished]
+    shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    where = f"causes inside the time step of {shown} were not all tried, " if names else ""
+    return (f"the search was stopped early, and this is the best model found so far: {where}no order of the time step "
+            "was settled, so that no link inside it has a direction", NO_ALARM)  # fmt: skip
 
 
 def check_series(data: Dataset, options: SeriesOptions) -> None:
@@ -81,14 +112,16 @@ def read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions)
         lost = int((~series.complete).sum())
         raise DataError(f"{lost} rows have missing values; pass missing='windows' to leave out their windows, "
                         "or missing='interpolate' to fill in single cells")  # fmt: skip
+    means = np.array([data.kinds[data.position(name)] is Kind.CONTINUOUS for name in series.names], dtype=bool)
     if options.missing == "interpolate":
-        series = with_single_cells_filled(series)
+        series = with_single_cells_filled(series, means)
     if options.units is not None and data.contexts.positions and options.unit_effects == "means":
         units_found = int(series.units.max()) + 1
         if constant_units(series) == units_found:
             raise DataError(f"context {data.context_name!r} has one value in every unit of {options.units!r}, so its "
                             "effects are those of the units; pass unit_effects='none', or another context")  # fmt: skip
-    return without_unit_means(series) if options.units is not None and options.unit_effects == "means" else series
+    taken_away = options.units is not None and options.unit_effects == "means"
+    return without_unit_means(series, means) if taken_away else series
 
 
 def make_problem(data: Dataset, series: Series, table: LaggedTable, options: SeriesOptions, score: ScoreOptions,
@@ -134,14 +167,17 @@ def _summary(data: Dataset, table: LaggedTable, names: Sequence[str]) -> DataSum
 
 
 def _warnings(data: Dataset, series: Series, about: SeriesFacts) -> tuple[str, ...]:
-    found = list(sentence(about.rise, about.lags))
+    return (*sentence(about.rise, about.lags), *unit_warnings(data, series))
+
+
+def unit_warnings(data: Dataset, series: Series) -> tuple[str, ...]:
+    """What must be said about units in which the context never changes."""
     units = int(series.units.max()) + 1
-    if units > 1 and data.context is not None:
-        constant = constant_units(series)
-        if constant:
-            found.append(f"{data.context_name} has one value only in {constant} of {units} units, which say nothing "
-                         "about changes inside a unit")  # fmt: skip
-    return tuple(found)
+    constant = constant_units(series) if units > 1 and data.context is not None else 0
+    if not constant:
+        return ()
+    return (f"{data.context_name} has one value only in {constant} of {units} units, which say nothing about changes "
+            "inside a unit",)  # fmt: skip
 
 
 def _notes(about: SeriesFacts) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from causalcontext.errors import CausalContextError, DataError
 from causalcontext.guards.checks import check_table
 from causalcontext.guards.misfits import OUTLIERS, ROWS, SKEW, TAILS
 from causalcontext.guards.words import sentence
-from causalcontext.methods.auto import choose_by_table
+from causalcontext.methods.auto import choose_by_call, choose_by_table
 
 OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
 """What columns say by themselves; curves and the like need a graph."""
@@ -60,7 +60,7 @@ def check(
         data = _read(frame, context, kinds)
     except CausalContextError:  # inspect has said why, column by column
         return found
-    return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data)))
+    return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing)))
 
 
 def _read(frame: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | None) -> Dataset:
@@ -98,13 +98,11 @@ def _misleading(data: Dataset) -> Iterator[str]:
             yield sentence(misfit, bool(data.contexts.positions), scored)
 
 
-def _suitable(data: Dataset) -> Iterator[str]:
+def _suitable(data: Dataset, missing: str) -> Iterator[str]:
     """Which method and tests suit the kinds of columns."""
     kinds = {data.kinds[position] for position in data.system}
-    choice = choose_by_table(data)
-    if data.contexts.source is not None:
-        yield "a context made out of a column needs method='pc-ac', the default"
-    elif choice is not None:
+    choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ()) or choose_by_table(data)
+    if choice is not None:
         yield choice.reason
     elif kinds == {Kind.CONTINUOUS}:
         yield "all columns are numbers: method='score-ac' may suit, and method='auto' finds out"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from causalcontext.graphs.ends import End, ends_of_mark
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import times
 from causalcontext.graphs.union import LabeledUnion
 
 _HEADS = {End.TAIL: "none", End.ARROW: "normal", End.CIRCLE: "odot", End.CONFLICT: "tee", End.MIXED: "onormal"}
@@ -13,6 +16,8 @@ _DASHED = ("x-x", "<->")
 
 def to_dot(graph: Graph | LabeledUnion) -> str:
     """The graph in DOT; edges of a labeled union that not all contexts have are labeled with those that do.
+
+    Nodes of a window graph have the attributes `variable` and `lag`, which graphviz leaves alone.
 
     Examples
     --------
@@ -24,13 +29,21 @@ def to_dot(graph: Graph | LabeledUnion) -> str:
     }
     """
     names = graph.names if isinstance(graph, Graph) else _names(graph)
-    lines = [f"  {quoted(name)};" for name in names]
+    time_of = times(names)
+    lines = [f"  {quoted(name)}{_time(time_of.get(name))};" for name in names]
     for edge in graph.edges:
         contexts = () if isinstance(graph, Graph) or edge.contexts == graph.all_contexts else edge.contexts  # type: ignore[union-attr]
         label = f"label={quoted(', '.join(map(str, contexts)))}" if contexts else ""
         attributes = ", ".join(part for part in (_style(edge.mark), label) if part)
         lines.append(f"  {quoted(edge.source)} -> {quoted(edge.target)}{f' [{attributes}]' if attributes else ''};")
     return "\n".join(["digraph {", *lines, "}"])
+
+
+def _time(attributes: Mapping[str, str | int] | None) -> str:
+    """The variable and the lag of a node of a window graph."""
+    if attributes is None:
+        return ""
+    return f" [variable={quoted(str(attributes['variable']))}, lag={attributes['lag']}]"
 
 
 def _style(mark: str) -> str:

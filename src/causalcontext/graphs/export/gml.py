@@ -8,7 +8,10 @@ from causalcontext.graphs.graph import Graph
 
 
 def to_gml(graph: Graph) -> str:
-    """The graph in GML; arcs and marks as in `to_networkx`, any name as it is."""
+    """The graph in GML; arcs and marks as in `to_networkx`, any name as it is.
+
+    Nodes of a window graph have the attributes `variable` and `lag`.
+    """
     import networkx as nx
 
     return "\n".join(nx.generate_gml(to_networkx(graph)))

@@ -18,7 +18,7 @@ _NOT_XML = "".join(map(chr, [*range(9), 11, 12, *range(13, 32), 0xFFFE, 0xFFFF, 
 
 
 def to_graphml(graph: Graph) -> str:
-    """The graph in GraphML; arcs and marks as in `to_networkx`. Control characters are refused, as XML has none."""
+    """The graph in GraphML; arcs, marks and times as in `to_networkx`. Control characters are refused: XML has none."""
     import networkx as nx
 
     refuse_letters(graph, _NOT_XML, "GraphML")

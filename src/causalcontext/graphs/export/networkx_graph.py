@@ -8,6 +8,7 @@ from causalcontext.errors import DataError
 from causalcontext.graphs.ends import MARK_OF_ENDS, Kind, ends_of_mark
 from causalcontext.graphs.export.lines import kind_of_marks
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import times
 from causalcontext.graphs.union import LabeledUnion
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def to_networkx(graph: Graph) -> nx.DiGraph:
     """One arc for a directed edge, two for every other; the attribute `mark` of an arc reads along it.
 
-    A PAG has the attribute `kind`.
+    A PAG has the attribute `kind`; nodes of a window graph have `variable` and `lag`.
 
     Examples
     --------
@@ -28,7 +29,8 @@ def to_networkx(graph: Graph) -> nx.DiGraph:
     import networkx as nx
 
     made = nx.DiGraph() if graph.kind is Kind.PATTERN else nx.DiGraph(kind=graph.kind.value)
-    made.add_nodes_from(graph.names)
+    attributes = times(graph.names)
+    made.add_nodes_from((name, attributes.get(name, {})) for name in graph.names)
     made.add_edges_from((x, y, {"mark": mark}) for edge in graph.edges for x, y, mark in _arcs(*edge))
     return made
 
@@ -61,6 +63,7 @@ def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
     made = nx.MultiDiGraph()
     for *edge, contexts in union.edges:
         made.add_edges_from((x, y, {"mark": mark, "contexts": contexts}) for x, y, mark in _arcs(*edge))
+    made.add_nodes_from(times(list(made)).items())
     return made
 
 

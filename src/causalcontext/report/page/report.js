@@ -7,7 +7,8 @@
   const ROOM = { "<": 12, ">": 12, "+": 12, o: 9, x: 6, "-": 0 };
   const byId = (id) => document.getElementById(id);
   const several = data.contexts.length > 1;
-  const state = { view: several ? "union" : 0, compare: "", pair: null, first: null, zoom: 1, alpha: data.alpha, asked: null };
+  const state = { view: several ? "union" : 0, compare: "", pair: null, first: null, zoom: 1, alpha: data.alpha, asked: null, lag: "all" };
+  let scene = data; // where boxes and lines are: as laid out, or moved together for one lag
   const slotOf = new Map(data.pairs.map((pair, slot) => [pair.join(","), slot]));
 
   function element(tag, attributes = {}, ...children) {
@@ -52,8 +53,7 @@
   }
   function onPaths(graph, cause, effect) {
     const held = new Set(data.contextVariables.filter((one) => one !== cause)), steps = [];
-    for (const [pair, mark] of Object.entries(graph)) {
-      const [i, j] = ends(pair);
+    for (const [pair, mark] of Object.entries(graph)) for (const [i, j] of repeated(ends(pair))) {
       if (held.has(i) || held.has(j)) continue;
       if (mayCause(mark, true) && j !== cause && i !== effect) steps.push([i, j, pair]);
       if (mayCause(mark, false) && i !== cause && j !== effect) steps.push([j, i, pair]);
@@ -63,9 +63,50 @@
     return steps.filter(([a, b]) => below.has(a) && above.has(b)).map((step) => step[2]);
   }
 
+  // Rows that follow each other in time: links are drawn into the present and repeat; one lag can be looked at by itself.
+  function repeated([i, j]) {
+    if (!data.time) return [[i, j]];
+    const { earlier } = data.time, found = [[i, j]];
+    for (let [a, b] = [earlier[i], earlier[j]]; a >= 0 && b >= 0; [a, b] = [earlier[a], earlier[b]]) found.push([a, b]);
+    return found;
+  }
+  const lagOf = (pair) => Math.max(...ends(pair).map((place) => data.time.lag[place]));
+  const seen = (place) => state.lag === "all" || data.time.lag[place] === 0 || data.time.lag[place] === state.lag;
+  function arranged() {
+    if (state.lag === "all") return data;
+    const { lag } = data.time, GAP = 4.5, EDGE = .6;
+    const column = (wanted) => data.boxes.filter((_, place) => lag[place] === wanted), widest = (wanted) => Math.max(...column(wanted).map((box) => box[2]));
+    const past = state.lag ? widest(state.lag) + GAP : 0, now = EDGE + past + widest(0) / 2;
+    const shift = now - column(0)[0][0];
+    const boxes = data.boxes.map(([x, ...rest], place) => [lag[place] === 0 ? x + shift : EDGE + (state.lag ? widest(state.lag) / 2 : 0), ...rest]);
+    const across = (pair) => { const [a, b] = ends(pair).map((place) => boxes[place]), x = a[0] + a[2] / 2, to = b[0] - b[2] / 2, half = (x + to) / 2; return [x, a[1], half, a[1], half, b[1], to, b[1]]; };
+    const moved = (pair, route) => lagOf(pair) ? across(pair) : route.map((value, place) => place % 2 ? value : value + shift);
+    const routes = Object.fromEntries(Object.entries(data.routes).map(([pair, route]) => [pair, moved(pair, route)]));
+    return { boxes, routes, width: state.lag ? now + widest(0) / 2 + EDGE : data.width + shift, height: data.height };
+  }
+  function setLag(lag) {
+    state.lag = lag;
+    if (state.pair && !state.pair.every(seen)) { state.pair = null; fillPickers(); tellStory(); markRows(); }
+    update();
+    byId("stage").scrollLeft = byId("stage").scrollWidth;
+  }
+  const lagWords = (lag) => lag === "all" ? "all" : lag === 0 ? "0, same step" : String(lag);
+  function buildLags() {
+    byId("lags").hidden = !data.time || data.time.lags > 6; byId("lag-field").hidden = !data.time || data.time.lags <= 6;
+    if (!data.time) return;
+    const choices = ["all", ...Array(data.time.lags + 1).keys()];
+    for (const lag of choices) {
+      const input = element("input", { type: "radio", name: "lag", value: lag });
+      input.addEventListener("change", () => setLag(lag));
+      byId("lags").append(element("label", {}, input, lagWords(lag)));
+      byId("lag").append(element("option", { value: lag }, lagWords(lag)));
+    }
+    byId("lag").addEventListener("change", () => setLag(byId("lag").value === "all" ? "all" : Number(byId("lag").value)));
+  }
+
   // What to draw: for every pair its mark, colours, strength, label.
   function strokes() {
-    const all = Object.keys(data.union);
+    const all = Object.keys(data.union).filter((pair) => state.lag === "all" || lagOf(pair) === state.lag);
     if (state.view === "union") return all.map((pair) => unionStroke(pair));
     if (state.compare !== "") return all.map((pair) => comparedStroke(pair, state.view, Number(state.compare))).filter(Boolean);
     return all.map((pair) => contextStroke(pair, state.view));
@@ -109,14 +150,15 @@
 
   // The picture.
   function drawGraph() {
-    const width = data.width * EM, height = data.height * EM;
+    scene = arranged();
+    const width = scene.width * EM, height = scene.height * EM;
     const stage = byId("stage"), focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
     const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.85)); // smaller text could not be read; the stage scrolls
     const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit * state.zoom, height: height * fit * state.zoom });
     const lit = litPairs(), shown = strokes().filter((stroke) => !stroke.ghost || byId("ghosts").checked);
     for (const stroke of shown) svg.append(drawEdge(stroke, lit.has(stroke.pair)));
     if (state.pair && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
-    data.boxes.forEach((box, place) => svg.append(drawNode(box, place)));
+    scene.boxes.forEach((box, place) => { if (seen(place)) svg.append(drawNode(box, place)); });
     stage.replaceChildren(svg);
     placeLabels(svg, shown);
     for (const text of svg.querySelectorAll(".node text")) {
@@ -126,7 +168,7 @@
     if (focused) { const again = [...svg.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused); if (again) again.focus({ preventScroll: true }); }
   }
   function drawEdge(stroke, lit) {
-    const [i, j] = ends(stroke.pair), route = data.routes[stroke.pair].map((value) => value * EM);
+    const [i, j] = ends(stroke.pair), route = scene.routes[stroke.pair].map((value) => value * EM);
     const strength = strengthOf(stroke), doubt = doubtful(stroke), flag = alphaFlag(stroke);
     const words = describe(stroke, strength, doubt);
     const group = shape("g", { class: `edge${stroke.ghost ? " ghost" : ""}${lit ? " lit" : ""}${picked(i, j) ? " picked" : ""}`, tabindex: 0, role: "button", "aria-label": words, "data-key": stroke.pair, "data-pair": stroke.pair });
@@ -150,7 +192,7 @@
     return group;
   }
   function drawAbsent([i, j]) {
-    const [a, b] = [data.boxes[i], data.boxes[j]].map((box) => box.map((value) => value * EM));
+    const [a, b] = [scene.boxes[i], scene.boxes[j]].map((box) => box.map((value) => value * EM));
     const line = shape("path", { class: "line", d: `M${a[0]} ${a[1]} Q${(a[0] + b[0]) / 2} ${(a[1] + b[1]) / 2 - 30} ${b[0]} ${b[1]}`, "stroke-width": 2.5, "stroke-dasharray": "2 7" });
     line.style.stroke = "var(--accent)";
     return shape("g", { class: "edge absent" }, line);
@@ -196,11 +238,11 @@
   }
   // Labels lie above all lines, each on its own line where it hides no variable and no other label, near the middle.
   function placeLabels(svg, shown) {
-    const taken = data.boxes.map(([x, y, width, height]) => [x, y, width, height].map((value) => value * EM));
+    const taken = scene.boxes.filter((_, place) => seen(place)).map(([x, y, width, height]) => [x, y, width, height].map((value) => value * EM));
     for (const stroke of shown) {
       const words = [stroke.label, doubtful(stroke) ? "?" : "", alphaFlag(stroke)].filter(Boolean).join(" ");
       if (!words) continue;
-      const text = shape("text", { class: "label", "data-of": stroke.pair }, words), route = data.routes[stroke.pair].map((value) => value * EM);
+      const text = shape("text", { class: "label", "data-of": stroke.pair }, words), route = scene.routes[stroke.pair].map((value) => value * EM);
       text.style.fill = stroke.colours.length === 1 ? stroke.colours[0] : "var(--ink)";
       svg.append(text);
       const size = [text.getComputedTextLength() + 4, 16];
@@ -253,6 +295,7 @@
   function choose(i, j) {
     state.pair = i < j ? [i, j] : [j, i];
     state.first = null;
+    if (!state.pair.every(seen)) setLag("all");
     fillPickers(); tellStory(); drawGraph(); markRows();
   }
   function clear() { state.pair = null; state.first = null; fillPickers(); tellStory(); if (state.asked) ask(null); else drawGraph(); markRows(); }
@@ -368,7 +411,7 @@
     const sentence = element("p", { class: "verdict", dir: "auto" }, data.stories[slot][place]);
     if (data.context !== null && data.graphs[place][data.pairs[slot].join(",")]) sentence.style.borderColor = colour(place);
     if (current) sentence.append(" ", element("em", {}, "(shown)"));
-    const p = log.p[slot], given = log.given[slot].map((z) => data.names[z]).join(", ") || "nothing";
+    const p = log.p[slot], given = log.given[slot].map((z) => data.columns[z]).join(", ") || "nothing";
     const parts = [sentence];
     if (p !== null) parts.push(element("p", { class: "caveat", dir: "auto" }, `Test: ${log.test[slot]}, given ${given}, rows: ${log.rows[slot]}, n = ${log.n[slot]}, statistic ${number(log.statistic[slot])}, p = ${number(p)}.`));
     const other = otherAlpha(log.decision[slot], p);
@@ -449,7 +492,7 @@
   }
   function testCells({ i, j, slot, place }) {
     const log = data.log[place];
-    return [`${data.names[i]}, ${data.names[j]}`, String(data.contexts[place]), log.decision[slot], log.given[slot].map((z) => data.names[z]).join(", "),
+    return [`${data.names[i]}, ${data.names[j]}`, String(data.contexts[place]), log.decision[slot], log.given[slot].map((z) => data.columns[z]).join(", "),
       log.rows[slot], log.test[slot], number(log.statistic[slot]), number(log.p[slot]), String(log.n[slot])];
   }
   const edgeCells = (row) => [`${data.names[row.i]} ${row.mark} ${data.names[row.j]}`, row.contexts.length === data.contexts.length ? "all" : row.contexts.map((place) => data.contexts[place]).join(", "),
@@ -474,9 +517,12 @@
     if (place !== null) byId("slider").value = place;
     byId("slider-value").textContent = place === null ? "" : short(data.contexts[place], 18);
     byId("slider").setAttribute("aria-valuetext", place === null ? "union" : data.contexts[place]);
-    const count = (graph) => `${Object.keys(graph).length} edges`;
+    for (const radio of document.querySelectorAll("input[name=lag]")) radio.checked = radio.value === String(state.lag);
+    byId("lag").value = state.lag;
+    const edges = (graph) => Object.keys(graph).filter((pair) => state.lag === "all" || lagOf(pair) === state.lag).length;
+    const count = (graph) => `${edges(graph)} edges${state.lag === "all" ? "" : ` at lag ${state.lag}`}`;
     byId("view-title").textContent = state.view === "union" ? `Labeled union: ${count(data.union)}`
-      : state.compare !== "" ? `${titleOf(place)} against ${data.contexts[Number(state.compare)]}` : `${titleOf(place)}: ${data.rows[place]} rows, ${count(data.graphs[place])}`;
+      : state.compare !== "" ? `${titleOf(place)} against ${data.contexts[Number(state.compare)]}` : `${titleOf(place)}: ${data.rows[place]} ${data.time ? "windows" : "rows"}, ${count(data.graphs[place])}`;
     drawGraph(); drawLegend(); if (state.pair) tellStory();
   }
   function drawLegend() {
@@ -493,7 +539,7 @@
     }
     if (shown.some(doubtful)) items.push(legendItem({ mark: "o-o", colours: ["var(--ink)"], doubt: true }, "?: uncertain, kept narrowly (p > alpha/5) or untestable"));
     if (state.asked) items.push(litItem());
-    items.push(element("li", {}, "Width: strength of the weakest test."));
+    items.push(element("li", {}, tested ? "Width: strength of the weakest test." : "Width: strength of the link."));
     byId("legend").replaceChildren(...items);
   }
   function litItem() {
@@ -564,10 +610,11 @@
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
   for (const [name, value] of data.settings) byId("settings").append(element("dt", {}, name), element("dd", { dir: "auto" }, value));
-  buildControls(); buildSections(); buildEffects();
+  const tested = data.log.some((log) => log.p.some((p) => p !== null));
+  buildControls(); buildLags(); buildSections(); buildEffects();
   fillTable("edges", ["edge", "contexts", "strength", "p", "n"], data.edges, edgeCells, "edges");
   fillTable("tests", ["pair", "context", "decision", "given", "rows", "test", "statistic", "p", "n"], testRows(), testCells, "tests");
-  const tested = data.log.some((log) => log.p.some((p) => p !== null));
   byId("tests-card").hidden = byId("alpha-card").hidden = !tested;
   tellAlpha(); update();
+  if (data.time) byId("stage").scrollLeft = byId("stage").scrollWidth; // the present is on the right
 })();

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -71,6 +71,13 @@ class Fit(Parameters):
         return Estimate(float(self.slopes[place]), {self: unit})
 
 
+class RowsAtHand(Protocol):
+    """Rows that a sandwich can be made of."""
+
+    def values(self, columns: Sequence[int], cells: Sequence[int]) -> tuple[Floats, Ints]:
+        """Some columns on the rows of some cells, shape (rows, columns), and the cell of every row."""
+
+
 class Rows:
     """The complete rows of a table, column by column, around the means of all of them."""
 
@@ -95,7 +102,7 @@ class Rows:
 
 
 def fit(moments: Moments, effect: int, causes: tuple[int, ...], cells: tuple[int, ...], shifted: bool,
-        rows: Rows | None) -> Fit:  # fmt: skip
+        rows: RowsAtHand | None) -> Fit:  # fmt: skip
     """Least squares of an effect on its causes, with an intercept, on the rows of some contexts.
 
     Parameters
@@ -107,7 +114,7 @@ def fit(moments: Moments, effect: int, causes: tuple[int, ...], cells: tuple[int
     cells : tuple of int
     shifted : bool
         Whether every context has a level of its own.
-    rows : Rows or None
+    rows : RowsAtHand or None
         With rows the errors are those of the sandwich, which needs no equal variances; else the classical ones.
     """
     columns = [effect, *causes]
@@ -139,7 +146,7 @@ def _classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
     return covariance * variance
 
 
-def _sandwich(rows: Rows, columns: Sequence[int], cells: tuple[int, ...], levels: Moments, slopes: Floats,
+def _sandwich(rows: RowsAtHand, columns: Sequence[int], cells: tuple[int, ...], levels: Moments, slopes: Floats,
               inverse: Floats) -> Floats:  # fmt: skip
     """The covariance of levels and slopes whatever the variances are (MacKinnon and White 1985, HC3)."""
     values, codes = rows.values(columns, cells)

@@ -10,7 +10,7 @@ import pandas as pd
 
 _NUMBERS = ("se", "low", "high", "p", "direct", "mean", "now", "coefficient", "standardised", "from graph",
             "zero in", "open in")  # fmt: skip
-_TYPES: dict[str, type] = dict.fromkeys(_NUMBERS, float) | {"identified": bool, "n": int, "samples": int}
+_TYPES: dict[str, type] = dict.fromkeys(_NUMBERS, float) | {"identified": bool, "n": int, "samples": int, "lag": int}
 
 
 def framed(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pd.DataFrame:

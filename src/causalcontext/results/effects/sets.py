@@ -62,11 +62,11 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
         if families is None:
             if local is None:
                 raise NoAnswer(f"more than {MOST_FAMILIES} graphs are left open; add knowledge")
-            return _collected(local(), f"(local method) {_open_edges(mechanics, components, places)}")
+            return collected(local(), f"(local method) {_open_edges(mechanics, components, places)}")
         if not families:
             raise NoAnswer("no directed acyclic graphs have the directions that were found and any of "
                            + _open_edges(mechanics, components, places))  # fmt: skip
-        return _collected(map(ask, families), _open_edges(mechanics, components, places))
+        return collected(map(ask, families), _open_edges(mechanics, components, places))
     except NoAnswer as reason:
         return Possible((), refusal(reason))
 
@@ -115,7 +115,7 @@ def refusal(reason: NoAnswer) -> str:
     return text if text.startswith("not ") else f"not identified: {text}"
 
 
-def _collected(estimates: Iterable[Estimate], open_edges: str) -> Possible:
+def collected(estimates: Iterable[Estimate], open_edges: str) -> Possible:
     """The different values; where there are several, what leaves them open."""
     found: list[Estimate] = []
     for estimate in sorted(estimates, key=lambda one: (one.value, -one.error)):

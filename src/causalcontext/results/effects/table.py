@@ -43,7 +43,7 @@ def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: f
             raise OptionError(str(reason)) from reason
         for path, answer in found.items():
             words = " --> ".join(mechanics.name(v) for v in path)
-            rows.append((x, y, value, words, *_numbers(answer, level), answer.identified, answer.note))
+            rows.append((x, y, value, words, *numbers(answer, level), answer.identified, answer.note))
     columns = ["x", "y", "context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
     return framed(rows, columns)
 
@@ -85,12 +85,12 @@ def pair_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterator[tu
     for _, _, g, h in asked_rows(mechanics, x, y):
         if h < 0:
             answer = effect_in(mechanics, g, x, y)
-            numbers, note = _numbers(answer, level, direct[g]), answer.note or _reminders(mechanics, g, x, y)
-            yield (*named, values[g], None, *numbers, answer.identified, note)
+            found, note = numbers(answer, level, direct[g]), answer.note or _reminders(mechanics, g, x, y)
+            yield (*named, values[g], None, *found, answer.identified, note)
         else:
             answer = difference(mechanics, g, h, x, y)
-            numbers = _numbers(answer, level, direct[g] - direct[h])
-            yield (*named, values[g], values[h], *numbers, answer.identified, answer.note or _same(answer))
+            found = numbers(answer, level, direct[g] - direct[h])
+            yield (*named, values[g], values[h], *found, answer.identified, answer.note or same(answer))
 
 
 def _context_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterator[tuple[Any, ...]]:
@@ -102,10 +102,10 @@ def _context_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterato
         moved = [v for _, v in (*downstream(mechanics, g, y), *downstream(mechanics, h, y))]
         note = answer.note or "; ".join(approximations(mechanics, g, list(dict.fromkeys(moved))))
         yield (mechanics.name(x), mechanics.name(y), result.contexts[g], result.contexts[h],
-               *_numbers(answer, level, direct), answer.identified, note)  # fmt: skip
+               *numbers(answer, level, direct), answer.identified, note)  # fmt: skip
 
 
-def _numbers(answer: Possible, level: float, direct: float | None = None) -> tuple[Any, ...]:
+def numbers(answer: Possible, level: float, direct: float | None = None) -> tuple[Any, ...]:
     """Effect, error, interval, p-value, the direct part where it is asked for, and all possible values."""
     between = () if direct is None else (direct,)
     values = tuple(estimate.value for estimate in answer.estimates)
@@ -153,7 +153,7 @@ def _reminders(mechanics: Mechanics, g: int, x: int, y: int) -> str:
     return "; ".join(found + approximations(mechanics, g, between, (x, *between)))
 
 
-def _same(answer: Possible) -> str:
+def same(answer: Possible) -> str:
     """A reminder where the graph leaves nothing to differ."""
     return "the same mechanisms" if answer.identified and answer.estimates[0].error == 0.0 else ""
 

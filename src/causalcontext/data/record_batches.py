@@ -1,0 +1,124 @@
+"""What kernels see of a record batch: where its numbers lie, and which cell every row belongs to."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from causalcontext.kernels.arrays import Floats, Values
+from causalcontext.kernels.rows.batches import find_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FEW = 256
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+class Columns:
+    """Some columns of a batch as float64, NaN where there is no value; not copied where they are float64 already.
+
+    Attributes
+    ----------
+    addresses : array of uint64, shape (columns,)
+        Where the numbers of each begin; valid as long as this object lives.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from causalcontext.kernels.rows.batches import copy_rows
+    >>> columns = Columns(pa.record_batch({"X": [1.0, 2.0], "Y": [3, None]}), ["X", "Y"])
+    >>> copy_rows(columns.addresses, np.arange(2), 2, kept := np.empty((2, 2)))
+    >>> kept.tolist()
+    [[1.0, 2.0], [3.0, nan]]
+    """
+
+    def __init__(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
+        import pyarrow as pa
+
+        place = {name: position for position, name in enumerate(batch.schema.names)}
+        positions = np.array([place[name] for name in names], dtype=np.int64)
+        self.addresses = np.zeros(positions.size, dtype=np.uint64)
+        self._capsules = batch.__arrow_c_array__()  # asking column by column takes longer than adding them up
+        find_columns(np.uint64(_pointer(self._capsules[1], b"arrow_array")), positions, self.addresses)
+        plain, types = pa.float64(), batch.schema.types
+        self._copies: list[Floats] = []
+        for j, position in enumerate(positions.tolist()):
+            if self.addresses[j] == 0 or types[position] != plain:
+                self._copies.append(_numbers(batch.column(position)))
+                self.addresses[j] = self._copies[-1].ctypes.data
+
+
+def _numbers(column: pa.Array) -> Floats:
+    return np.require(column.to_numpy(zero_copy_only=False), dtype=np.float64, requirements=["C", "A"])
+
+
+class Cells(NamedTuple):
+    """The cells of a batch.
+
+    Attributes
+    ----------
+    numbers : array of whole numbers, shape (rows,)
+        `number - first` is the place of the row's cell in `cells`; -1 where a context variable is missing.
+    first : int
+    cells : list of tuples
+        Values of the context variables; some may be those of no row.
+    """
+
+    numbers: Values
+    first: int
+    cells: list[tuple[Any, ...]]
+
+
+def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> Cells:
+    """The cells of a batch by one or several context variables.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> batch = pa.record_batch({"R": [5, 7, 5], "S": ["a", None, "b"]})
+    >>> cells_of(batch, ["R"]).cells, cells_of(batch, ["R"]).first
+    ([(5,), (6,), (7,)], 5)
+    >>> read = cells_of(batch, ["R", "S"])
+    >>> [read.cells[number] if number >= 0 else None for number in read.numbers.tolist()]
+    [(5, 'a'), None, (5, 'b')]
+    """
+    columns = [batch.column(batch.schema.get_field_index(name)) for name in contexts]
+    if len(columns) == 1:
+        return _few_numbers(columns[0]) or _coded(columns[0])
+    numbers, cells = _coded(columns[0])[::2]
+    for column in columns[1:]:
+        digits, values = _coded(column)[::2]
+        known = (numbers >= 0) & (digits >= 0)
+        combined = np.where(known, numbers.astype(np.int64) * len(values) + digits, -1)
+        found, numbers = np.unique(combined, return_inverse=True)
+        missing = int(found.size > 0 and found[0] < 0)
+        numbers = numbers - missing
+        cells = [cells[pair // len(values)] + values[pair % len(values)] for pair in found[missing:].tolist()]
+    return Cells(numbers, 0, cells)
+
+
+def _few_numbers(column: pa.Array) -> Cells | None:
+    """Whole numbers that lie close together, as they are; None for anything else."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+        return None
+    numbers = column.to_numpy(zero_copy_only=False)
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= _FEW or high >= 2**62:
+        return None
+    return Cells(numbers, low, [(number,) for number in range(low, high + 1)])
+
+
+def _coded(column: pa.Array) -> Cells:
+    """The values of a column, and which of them every row has."""
+    import pyarrow as pa
+
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    indices = coded.indices if not coded.indices.null_count else coded.indices.cast(pa.int64()).fill_null(-1)
+    return Cells(indices.to_numpy(zero_copy_only=False), 0, [(value,) for value in coded.dictionary.to_pylist()])

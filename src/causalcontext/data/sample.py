@@ -1,0 +1,110 @@
+"""Some rows of a stream: those whose numbers have the smallest hashes.
+
+Which rows these are does not depend on how the table is cut into batches and parts, as long as every part knows which
+row it begins with. Numbers rather than values are hashed, since equal rows have equal values; and rows are drawn from
+all rows alike, not so many from every context: where the context is an effect of the system, a draw by the context
+would be a selection.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.arrays import Codes, Floats, Ints
+from causalcontext.kernels.rows.batches import copy_rows, draw
+
+Words = NDArray[np.uint64]
+
+_GOLDEN, _FIRST, _SECOND = (np.uint64(f) for f in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_27, _30, _31, _ONE = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(1)
+_NO_BOUND = 2**64 - 1
+_AT_A_TIME = 2**16
+
+
+class Drawn(NamedTuple):
+    """Rows that were drawn: their hashes, numbers and cells, and their values of shape (p, rows)."""
+
+    hashes: Words
+    numbers: Ints
+    codes: Codes
+    values: Floats
+
+    def some(self, rows: Ints) -> Drawn:
+        """Some of the rows."""
+        return Drawn(self.hashes[rows], self.numbers[rows], self.codes[rows], self.values[:, rows])
+
+
+class Sample:
+    """At most `most` rows of p columns. Twice as many are held before those with larger hashes are let go."""
+
+    def __init__(self, most: int, p: int, drawn: Drawn | None = None, bound: int = _NO_BOUND) -> None:
+        self.most, self.bound = most, bound
+        nothing = np.empty(0, dtype=np.int64)
+        empty = Drawn(nothing.astype(np.uint64), nothing, nothing.astype(np.int32), np.empty((p, 0)))
+        self._parts = [empty if drawn is None else drawn]
+
+    def expect(self, rows: int) -> None:
+        """Note that the table has so many rows in all: only those that will be in the sample are then looked at."""
+        share = 1.1 * self.most / max(rows, 1)
+        if share < 0.5:
+            bound, begins = np.uint64(share * 2.0**64), range(0, rows, _AT_A_TIME)
+            chosen, hashes = np.empty(_AT_A_TIME, dtype=np.int64), np.empty(_AT_A_TIME, dtype=np.uint64)
+            counts = ((begin, min(_AT_A_TIME, rows - begin)) for begin in begins)
+            small = [hashes[: draw(begin, count, bound, chosen, hashes)].copy() for begin, count in counts]
+            found = np.concatenate(small)
+            if found.size > self.most:
+                self.bound = int(np.partition(found, self.most)[self.most])
+
+    def add(self, columns: Words, codes: Codes, first_row: int) -> None:
+        """Keep the rows of a batch whose hashes are among the smallest so far; `columns` are addresses of numbers."""
+        chosen, hashes = np.empty(codes.size, dtype=np.int64), np.empty(codes.size, dtype=np.uint64)
+        found = int(draw(first_row, codes.size, np.uint64(self.bound), chosen, hashes))
+        smallest = _smallest(hashes[:found], self.most)
+        chosen, hashes = chosen[smallest], hashes[smallest]
+        values = np.empty((len(columns), chosen.size))
+        copy_rows(columns, chosen, codes.size, values)
+        self._parts.append(Drawn(hashes, first_row + chosen, codes[chosen], values))
+        if sum(part.hashes.size for part in self._parts) > 2 * self.most:
+            self.drawn()
+
+    def merged(self, other: Sample, place: Codes) -> Sample:
+        """The sample of both parts; the cells of the other one are at `place`, which ends with -1 for no cell."""
+        both = Sample(self.most, len(self._parts[0].values), bound=min(self.bound, other.bound))
+        both._parts = [*self._parts, *(part._replace(codes=place[part.codes]) for part in other._parts)]
+        both.drawn()
+        return both
+
+    def drawn(self) -> Drawn:
+        """The rows of the sample; the others are let go."""
+        hashes, numbers, codes, values = zip(*self._parts, strict=True)
+        held = Drawn(np.concatenate(hashes), np.concatenate(numbers), np.concatenate(codes), np.concatenate(values, 1))
+        if held.hashes.size > self.most:
+            held = held.some(_smallest(held.hashes, self.most))
+            self.bound = int(held.hashes.max())
+        self._parts = [held]
+        return held
+
+    def in_order(self) -> tuple[Floats, Codes]:
+        """The values and cells of the rows, in the order of the table."""
+        held = self.drawn()
+        held = held.some(np.argsort(held.numbers))
+        return held.values, held.codes
+
+
+def _smallest(hashes: Words, most: int) -> Ints:
+    """Where the smallest hashes are, in the order of the table."""
+    if hashes.size <= most:
+        return np.arange(hashes.size)
+    return np.sort(np.argpartition(hashes, most - 1)[:most])
+
+
+def row_hashes(numbers: Ints) -> Words:
+    """A hash of every row number, another one for every number (splitmix64)."""
+    with np.errstate(over="ignore"):
+        bits = (numbers.astype(np.uint64) + _ONE) * _GOLDEN
+        bits = (bits ^ (bits >> _30)) * _FIRST
+        bits = (bits ^ (bits >> _27)) * _SECOND
+    return np.asarray(bits ^ (bits >> _31))

@@ -1,0 +1,217 @@
+"""The links of window graphs by lag, and the ways to settle what they leave open.
+
+Inside a time step a result may leave directions open, and a score which copy of the context a variable reads; a
+`Choice` settles both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from causalcontext.graphs.ends import End, Ends, directed, mark_of, marked, may_cause
+from causalcontext.graphs.paths import reach
+from causalcontext.kernels.arrays import Bools
+from causalcontext.results.lagged import LaggedGraphs
+
+MOST_CHOICES = 256
+"""Where a result leaves more than this open, no number is given."""
+
+
+class Choice(NamedTuple):
+    """One way to settle what a result leaves open.
+
+    `arrows` are (cause, effect) of the present, `copies` are (variable, lag of the copy of the context that it reads);
+    variables are numbered as in `series.variables`.
+    """
+
+    arrows: frozenset[tuple[int, int]] = frozenset()
+    copies: tuple[tuple[int, int], ...] = ()
+
+
+class WindowLinks:
+    """Who causes whom how many steps later, in every context.
+
+    Variables are numbered as in `series.variables`, the context included; columns as in `LaggedTable`.
+    """
+
+    def __init__(self, result: LaggedGraphs) -> None:
+        self.result = result
+        self.ends: Ends = np.stack([graph.ends for graph in result.graphs.values()])
+        self.variables, self.lags = len(result.series.variables), result.series.lags
+        positions = result.cells.positions
+        self.context = positions[0] - self.lags * self.variables if positions else None
+        self.system = tuple(v for v in range(self.variables) if v != self.context)
+
+    @property
+    def cells(self) -> range:
+        """The contexts, by number."""
+        return range(len(self.ends))
+
+    def node(self, variable: int, lag: int) -> int:
+        """The position of a variable at a lag in a window graph."""
+        return (self.lags - lag) * self.variables + variable
+
+    def column(self, variable: int, lag: int = 0) -> int:
+        """The column of a system variable at a lag in the table of windows."""
+        return lag * len(self.system) + self.system.index(variable)
+
+    def place(self, column: int) -> tuple[int, int] | None:
+        """The variable and the lag of a column; None for a covariate."""
+        lag, number = divmod(column, len(self.system))
+        return (self.system[number], lag) if lag <= self.lags else None
+
+    def name(self, variable: int, lag: int = 0) -> str:
+        """The name of a variable at a lag, as the result shows it."""
+        return self.result.names[self.node(variable, lag)]
+
+    @cached_property
+    def settled(self) -> Bools:
+        """`settled[g, lag, i, j]`: i so many steps ago is a cause of j; shape (graphs, lags + 1, variables, ...)."""
+        return self._by_lag(directed(self.ends))
+
+    @cached_property
+    def open(self) -> Bools:
+        """`open[g, i, j]`: inside the time step there is an edge of i and j without a direction."""
+        return self._by_lag(marked(self.ends, "o-o"))[:, 0]
+
+    @cached_property
+    def may(self) -> Bools:
+        """Like `settled`, for system variables that may be causes."""
+        links = self._by_lag(may_cause(self.ends))
+        if self.context is not None:
+            links[:, :, self.context] = links[:, :, :, self.context] = False
+        return links
+
+    def reach(self, g: int, steps: int) -> Bools:
+        """`reach[k, i, j]`: i may lead to j within exactly k steps, k up to `steps`; i leads to itself in none."""
+        none = np.eye(self.variables, dtype=bool)
+        present = none | reach(self.may[g, 0])
+        found = [present]
+        for k in range(1, steps + 1):
+            arrived = np.zeros_like(none)
+            for lag in range(1, min(k, self.lags) + 1):
+                arrived |= (found[k - lag].astype(np.float32) @ self.may[g, lag].astype(np.float32)) > 0
+            found.append(np.asarray((arrived.astype(np.float32) @ present.astype(np.float32)) > 0))
+        return np.stack(found)
+
+    def leads_to_context(self, g: int, variable: int) -> bool:
+        """Whether a variable may lead to the context, at any lag."""
+        if self.context is None:
+            return False
+        everywhere = self._by_lag(may_cause(self.ends))[g].any(axis=0)
+        return bool(reach(everywhere)[variable, self.context])
+
+    def causes(self, choice: Choice, g: int, variable: int) -> tuple[int, ...]:
+        """The columns that a variable is a function of in a context."""
+        now = self.settled[g, :, :, variable].copy()
+        for cause, effect in choice.arrows:
+            if effect == variable and self.open[g, cause, effect]:
+                now[0, cause] = True
+        found = [self.column(int(v), int(lag)) for lag, v in np.argwhere(now) if v != self.context]
+        into = directed(self.ends)[g, :, self.node(variable, 0)]
+        start, nodes = len(self.system) * (self.lags + 1), self.variables * (self.lags + 1)
+        return (*sorted(found), *(start + int(q) for q in np.flatnonzero(into[nodes:])))
+
+    def copies(self, choice: Choice, g: int, variable: int) -> tuple[int, ...]:
+        """The lags of the copies of the context that a variable reads."""
+        if self.context is None:
+            return ()
+        for reader, lag in choice.copies:
+            if reader == variable:
+                return (lag,)
+        now = self.settled[g, :, self.context, variable].copy()
+        now[0] |= (self.context, variable) in choice.arrows and self.open[g, self.context, variable]
+        return tuple(np.flatnonzero(now).tolist())
+
+    def choices(self, variables: Iterable[int]) -> tuple[Choice, ...] | None:
+        """All ways to settle what is open at some variables; None if there are too many."""
+        wanted = list(dict.fromkeys(variables))
+        pairs = self.open_pairs(wanted)
+        undecided = [(v, lags) for v in wanted if len(lags := self._undecided(v)) > 1]
+        if 2.0 ** len(pairs) * float(np.prod([len(lags) for _, lags in undecided])) > MOST_CHOICES:
+            return None
+        readings = list(product(*(tuple((v, lag) for lag in lags) for v, lags in undecided)))
+        return tuple(Choice(arrows, copies) for arrows in self._directions(pairs) for copies in readings
+                     if self._readable(arrows, copies))  # fmt: skip
+
+    def open_pairs(self, variables: Iterable[int]) -> list[tuple[int, int]]:
+        """The edges without direction at some variables."""
+        wanted = set(variables)
+        pairs = np.argwhere(np.triu(self.open.any(axis=0))).tolist()
+        return [(i, j) for i, j in pairs if i in wanted or j in wanted]
+
+    def open_words(self, variables: Sequence[int]) -> str:
+        """What is open at some variables, in words."""
+        found = [f"{self.name(i)} o-o {self.name(j)}" for i, j in self.open_pairs(variables)]
+        found += [f"the copy of {self.result.context} that {self.name(v)} reads" for v in variables
+                  if len(self._undecided(v)) > 1]  # fmt: skip
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        return ", ".join(found[:3]) + more
+
+    def conflict(self, variables: Iterable[int], cells: Sequence[int]) -> str:
+        """An edge in conflict at some variables in some contexts; empty if there is none."""
+        for g, v in product(cells, variables):
+            here = self.node(v, 0)
+            for other in np.flatnonzero((self.ends[g, here] == End.CONFLICT) | (self.ends[g, :, here] == End.CONFLICT)):
+                i, j = sorted((here, int(other)))
+                return f"{self.result.names[i]} {mark_of(self.ends[g], i, j)} {self.result.names[j]}"
+        return ""
+
+    def _by_lag(self, links: Bools) -> Bools:
+        """Links between nodes of window graphs that lead into the present, by lag."""
+        v, now = self.variables, slice(self.lags * self.variables, (self.lags + 1) * self.variables)
+        return np.stack([links[:, (self.lags - lag) * v : (self.lags - lag + 1) * v, now]
+                         for lag in range(self.lags + 1)], axis=1)  # fmt: skip
+
+    def _undecided(self, variable: int) -> tuple[int, ...]:
+        """The copies of the context between which a score does not decide."""
+        if self.result.evidence is None or variable == self.context:
+            return ()
+        copy = self.result.series.reads.get(self.result.series.variables[variable])
+        return copy[1] if copy is not None and isinstance(copy[1], tuple) else ()
+
+    def _directions(self, pairs: Sequence[tuple[int, int]]) -> list[frozenset[tuple[int, int]]]:
+        """The ways to direct some edges of the present without a cycle, and without a new collider if that is possible.
+
+        Tests would have seen a collider, a score need not have.
+        """
+        turned = product((False, True), repeat=len(pairs))
+        ways = [frozenset((j, i) if turn else (i, j) for turn, (i, j) in zip(turns, pairs, strict=True))
+                for turns in turned]  # fmt: skip
+        acyclic = [arrows for arrows in ways if self._acyclic(arrows)]
+        if self.result.evidence is not None:
+            return acyclic
+        return [arrows for arrows in acyclic if not self._new_collider(arrows)] or acyclic
+
+    def _readable(self, arrows: frozenset[tuple[int, int]], copies: Sequence[tuple[int, int]]) -> bool:
+        """Whether nothing that leads to R(t) inside the time step reads R(t)."""
+        above = self._present(arrows)
+        return all(lag > 0 or not above[reader, self.context] for reader, lag in copies)
+
+    def _acyclic(self, arrows: frozenset[tuple[int, int]]) -> bool:
+        return not self._present(arrows).diagonal().any()
+
+    def _present(self, arrows: Iterable[tuple[int, int]]) -> Bools:
+        """Who leads to whom inside the time step, in any context."""
+        links: Bools = np.asarray(self.settled[:, 0].any(axis=0))
+        for i, j in arrows:
+            links[i, j] = True
+        return reach(links)
+
+    def _new_collider(self, arrows: Iterable[tuple[int, int]]) -> bool:
+        """Whether two causes that are not adjacent now meet."""
+        links = directed(self.ends).copy()
+        chosen = [(self.node(i, 0), self.node(j, 0)) for i, j in arrows]
+        for a, b in chosen:
+            links[:, a, b] |= self.ends[:, a, b] == End.CIRCLE
+        for g, (a, b) in product(self.cells, chosen):
+            others = links[g, :, b] & (self.ends[g, a] == End.NONE)
+            others[a] = False
+            if links[g, a, b] and others.any():
+                return True
+        return False

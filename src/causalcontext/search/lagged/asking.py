@@ -1,0 +1,126 @@
+"""Which trial a set of contemporaneous variables stands for: the paper's line 8, over time.
+
+A pair z(t-l), y(t) is asked about given the set, what may cause y, and what may cause z, so much earlier. It is asked
+on the rows R(t) = r if R(t) is in the set, on the rows R(t-1) = r if R(t-1) is next to y still, else on all rows. A
+past copy of the context selects nothing that its target's parents do not explain, so that is always safe; R(t) selects
+like any effect, and is fixed only where the set says so. A pair at a copy of the context is asked about once for all
+graphs, with candidates from all of them; given another copy, inside each of its values (`copies.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.levels.skeleton import MOST_SETS
+from causalcontext.questions import Trial
+from causalcontext.search.lagged.past import Past
+from causalcontext.search.lagged.plan import LaggedPlan
+
+
+class Pair(NamedTuple):
+    """An earlier or contemporaneous column, a variable at time t, and the graph that asks: 0 for all where shared."""
+
+    graph: int
+    z: int
+    y: int
+
+
+class Candidate(NamedTuple):
+    """A set that may separate a pair, R(t) among its members where the rows are chosen by it."""
+
+    trial: Trial
+    chosen: tuple[int, ...]
+
+
+class Asking:
+    """The trials of every pair, as the graphs, shape (graphs, nodes, nodes), are now."""
+
+    def __init__(self, plan: LaggedPlan, past: Past, graphs: Bools) -> None:
+        self.plan, self.past, self.graphs = plan, past, graphs
+
+    def pairs(self) -> Iterator[Pair]:
+        """Every adjacent pair that is not known to be, once; shared ones for the first graph."""
+        required = self.plan.links.required
+        for y in self.plan.targets:
+            for z in range(self.plan.window.nodes):
+                if (self.plan.window.is_now(z) and z > y) or z == y or required[z, y]:
+                    continue
+                shared = self.plan.is_shared(z, y)
+                for g in self.plan.graphs[:1] if shared else self.plan.graphs:
+                    if self._neighbours(g, y, shared)[z]:
+                        yield Pair(g, z, y)
+
+    def holding(self, pair: Pair) -> tuple[int, ...]:
+        """The graphs that an answer about a pair is for."""
+        if not self.plan.is_shared(pair.z, pair.y):
+            return (pair.graph,)
+        return tuple(self.plan.graphs)
+
+    def most(self, pair: Pair) -> int:
+        """The size of the largest set."""
+        return max(len(self.pool(pair, node)) for node in self.serving(pair))
+
+    def sets(self, pair: Pair, size: int) -> Iterator[Candidate]:
+        """The sets of one size: neighbours of y, then of z if that is contemporaneous."""
+        asked: set[Trial] = set()  # the same set may be asked on other rows for the sake of the other end
+        for node in self.serving(pair):
+            pool = self.pool(pair, node)
+            if size > 1 and comb(len(pool), size) > MOST_SETS:
+                continue
+            for chosen in combinations(pool, size):
+                trial = self.trial(pair, node, chosen)
+                if trial is not None and trial not in asked:
+                    asked.add(trial)
+                    yield Candidate(trial, chosen)
+
+    def serving(self, pair: Pair) -> tuple[int, ...]:
+        """The ends whose neighbours are conditioned on: those at time t."""
+        return (pair.y, pair.z) if self.plan.window.is_now(pair.z) else (pair.y,)
+
+    def pool(self, pair: Pair, node: int) -> list[int]:
+        """Contemporaneous neighbours that may cause `node`; the context comes last."""
+        around = self._neighbours(pair.graph, node, self.plan.is_shared(pair.z, pair.y))
+        may = self.plan.links.may
+        found = [v for v in self.plan.targets if around[v] and may[v, node] and v not in (pair.z, pair.y)]
+        return sorted(found, key=lambda v: (self.plan.window.is_context(v), v))
+
+    def trial(self, pair: Pair, node: int, chosen: tuple[int, ...]) -> Trial | None:
+        """What is run for a set of neighbours of `node`; None where no rows answer."""
+        plan, ends = self.plan, (pair.z, pair.y)
+        shared = plan.is_shared(*ends)
+        nodes = self.serving(pair) if shared else (node,)
+        named = [copy for copy in plan.copies if copy in chosen or self._is_next(pair, copy, nodes, shared)]
+        given = {*chosen, *self._causes(pair, shared)}
+        plain = {v for v in given if not plan.window.is_context(v)}.difference(ends)
+        if shared:
+            return Trial(*ends, tuple(sorted(plain.union(named).difference(ends))), 0)
+        view, kept = plan.rows(pair.graph, named)
+        return None if view is None else Trial(*ends, tuple(sorted(plain.union(kept))), view)
+
+    def _is_next(self, pair: Pair, copy: int, nodes: Iterable[int], shared: bool) -> bool:
+        """Whether a past copy of the context is still next to one of some nodes."""
+        if copy not in self.plan.past_copies:
+            return False
+        return any(bool(self._neighbours(pair.graph, node, shared)[copy]) for node in nodes)
+
+    def _causes(self, pair: Pair, shared: bool) -> Iterator[int]:
+        """What may cause y, and what may cause z, as much earlier as z is."""
+        window, past = self.plan.window, self.past
+        yield from past.union(pair.y) if shared else past.of(pair.graph, pair.y)
+        place = window.place(pair.z)
+        if place is None:
+            return
+        z = window.at(place[0], 0)
+        for u in past.union(z) if shared else past.of(pair.graph, z):
+            earlier = window.shifted(u, place[1])
+            if earlier is not None:
+                yield earlier
+
+    def _neighbours(self, graph: int, node: int, shared: bool) -> Bools:
+        return np.asarray(self.graphs[:, node].any(axis=0) if shared else self.graphs[graph, node])

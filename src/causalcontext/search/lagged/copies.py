@@ -1,0 +1,76 @@
+"""A pair at the context given another copy of it: asked inside every value of that copy, and summed up.
+
+A test that takes the other copy for a column would suppose that it moves levels only; but it may change slopes as well.
+Inside each of its values there is nothing to suppose. p-values of separate rows are combined by Fisher's method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import chdtrc
+
+from causalcontext.independence.labels import Label
+from causalcontext.independence.protocol import Declared, PreparedTest
+from causalcontext.questions import Contexts, Outcomes, Reason, Trial
+
+BY_COPY = Label("by the other copy (Fisher)")
+SMALLEST = 1e-300
+
+
+class ByCopies(Declared):
+    """A prepared test whose trials at the context never have a copy of it among their conditions.
+
+    Parameters
+    ----------
+    prepared : PreparedTest
+    contexts : Contexts
+        The copies.
+    """
+
+    def __init__(self, prepared: PreparedTest, contexts: Contexts) -> None:
+        self._prepared, self._contexts = prepared, contexts
+        self.labels = (*prepared.labels, BY_COPY)
+
+    def answer(self, trials: Sequence[Trial]) -> Outcomes:
+        """One outcome for every trial, in order."""
+        parts = [self._parts(trial) for trial in trials]
+        asked = list(dict.fromkeys(part for some in parts for part in some))
+        found = self._prepared.answer(asked)
+        place = {trial: i for i, trial in enumerate(asked)}
+        label = np.zeros(len(asked), dtype=np.int8) if found.label is None else found.label
+        rows = [
+            _single(found, label, place[some[0]]) if len(some) == 1
+            else _combined(found, [place[part] for part in some], len(self.labels) - 1)
+            for some in parts
+        ]  # fmt: skip
+        table = np.array(rows, dtype=np.float64).reshape(-1, 6)
+        return Outcomes(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64),
+                        table[:, 4].astype(np.int8), table[:, 5].astype(np.int8))  # fmt: skip
+
+    def _parts(self, trial: Trial) -> list[Trial]:
+        """The trial itself, or one for every combination of values of the copies among its conditions."""
+        copies = self._contexts.positions
+        named = [z for z in trial.given if z in copies]
+        if not named or not {trial.x, trial.y}.intersection(copies):
+            return [trial]
+        given = tuple(z for z in trial.given if z not in named)
+        return [Trial(trial.x, trial.y, given, view) for view in self._contexts.parts(trial.view, named)]
+
+
+Row = tuple[float, float, float, int, int, int]
+
+
+def _single(found: Outcomes, label: np.ndarray, i: int) -> Row:
+    return (found.statistic[i], found.df[i], found.p[i], int(found.n[i]), int(found.reason[i]), int(label[i]))
+
+
+def _combined(found: Outcomes, places: list[int], label: int) -> Row:
+    """Fisher's sum over the parts that could be tested."""
+    told = [i for i in places if not found.reason[i]]
+    if not told:
+        return (np.nan, np.nan, np.nan, int(found.n[places].sum()), int(found.reason[places[0]]), label)
+    statistic = float(-2.0 * np.log(np.maximum(found.p[told], SMALLEST)).sum())
+    p = float(chdtrc(2 * len(told), statistic))
+    return (statistic, 2.0 * len(told), p, int(found.n[told].sum()), int(Reason.TESTABLE), label)

@@ -1,0 +1,131 @@
+"""Phase 1: which columns of the past may be parents of each variable, in each context.
+
+A column stays if it is dependent given the q strongest others, for q = 0, 1, 2, ..., on *some* rows: all of them, or
+those of one copy of the context. The variable reads one of these copies, or none, and on the rows of that one the
+parent shows; a superset is enough here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import inf
+from typing import NamedTuple
+
+from causalcontext.questions import Trial, pooled
+from causalcontext.search.answers import Answers
+from causalcontext.search.lagged.plan import LaggedPlan
+
+Key = tuple[int, int]
+"""(graph, target)"""
+
+
+class Question(NamedTuple):
+    """Whether a column may be a parent, on several sets of rows; `keys` are the graphs and targets it is about."""
+
+    keys: tuple[Key, ...]
+    column: int
+    trials: tuple[Trial, ...]
+
+
+@dataclass
+class Past:
+    """The columns of the past that may be parents, by graph and target, with the least evidence for them.
+
+    `removed` has the trial with the smallest p-value among those that took a column out.
+    """
+
+    left: dict[Key, dict[int, float]]
+    removed: dict[tuple[int, int, int], Trial] = field(default_factory=dict)
+
+    def of(self, graph: int, y: int) -> tuple[int, ...]:
+        """Possible parents in one graph."""
+        return tuple(self.left.get((graph, y), ()))
+
+    def union(self, y: int) -> tuple[int, ...]:
+        """Possible parents in any graph."""
+        return tuple(dict.fromkeys(u for (_, target), found in self.left.items() if target == y for u in found))
+
+
+def all_of_the_past(plan: LaggedPlan) -> Past:
+    """Before any test every candidate may be a parent."""
+    left = {(g, y): dict.fromkeys(plan.candidates(y), inf) for g in plan.graphs for y in plan.targets}
+    return Past(left)
+
+
+def search_past(answers: Answers, plan: LaggedPlan, past: Past) -> None:
+    """Take columns out of `past` that are independent of the target given the strongest others.
+
+    Copies of the context come last, given all that is left: what a copy changes may be a slope, which shows only with
+    its variable among the conditions.
+    """
+    for size in range(plan.window.nodes):
+        asked = list(_questions(plan, past, size))
+        if not asked:
+            break
+        _ask(answers, plan, past, asked)
+    _ask(answers, plan, past, list(_copy_questions(plan, past)))
+
+
+def _ask(answers: Answers, plan: LaggedPlan, past: Past, asked: list[Question]) -> None:
+    answers.run(trial for question in asked for trial in question.trials)
+    for question in asked:
+        _judge(answers, plan, past, question)
+
+
+def _questions(plan: LaggedPlan, past: Past, size: int) -> Iterator[Question]:
+    """Whether a column of the past is independent given the `size` strongest others."""
+    for y in plan.targets:
+        shared = plan.window.is_context(y)
+        for g in plan.graphs[:1] if shared else plan.graphs:
+            strongest = _strongest(past, [g], y)
+            for u in strongest:
+                if u in plan.known_parents(y) or (plan.window.is_context(u) and not shared):
+                    continue
+                others = [z for z in strongest if z != u and (shared or _serves(plan, z))]
+                if len(others) >= size:
+                    given = tuple(sorted(others[:size]))
+                    views = (0,) if shared else plan.first_views(g)
+                    keys = tuple((h, y) for h in plan.graphs) if shared else ((g, y),)
+                    yield Question(keys, u, tuple(Trial(u, y, given, view) for view in views))
+
+
+def _copy_questions(plan: LaggedPlan, past: Past) -> Iterator[Question]:
+    """Whether a copy of the context is independent of a variable given all that may cause it, on all rows."""
+    for y in plan.targets:
+        known = plan.known_parents(y)
+        if plan.window.is_context(y):
+            continue
+        everything = _strongest(past, list(plan.graphs), y)
+        given = tuple(sorted(z for z in everything if not plan.window.is_context(z)))
+        for u in everything:
+            if plan.window.is_context(u) and u not in known:
+                yield Question(tuple((g, y) for g in plan.graphs), u, (Trial(u, y, given, 0),))
+
+
+def _serves(plan: LaggedPlan, z: int) -> bool:
+    """Whether a column is conditioned on as it is; copies of the context choose rows instead, unless pooled."""
+    return plan.rule is pooled or not plan.window.is_context(z)
+
+
+def _strongest(past: Past, graphs: list[int], y: int) -> list[int]:
+    """Possible parents in some graphs, the strongest first."""
+    best: dict[int, float] = {}
+    for g in graphs:
+        for u, evidence in past.left[g, y].items():
+            best[u] = max(best.get(u, 0.0), evidence)
+    return sorted(best, key=lambda u: (-best[u], u))
+
+
+def _judge(answers: Answers, plan: LaggedPlan, past: Past, question: Question) -> None:
+    found = [answers.of(trial) for trial in question.trials]
+    if question.trials and all(answer.p > plan.first_level for answer in found):
+        least = min(zip(found, question.trials, strict=True), key=lambda pair: pair[0].p)
+        for g, y in question.keys:
+            past.left[g, y].pop(question.column, None)
+            past.removed[g, question.column, y] = least[1]
+        return
+    evidence = max((answers.evidence(trial) for trial in question.trials), default=inf)
+    for key in question.keys:
+        if question.column in past.left[key]:
+            past.left[key][question.column] = min(past.left[key][question.column], evidence)

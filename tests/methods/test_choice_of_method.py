@@ -1,0 +1,137 @@
+"""`method="auto"`: what the caller says decides first, then the table, then the residuals; one line says why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import causalcontext as cc
+from causalcontext.data.tables import read_table
+from causalcontext.methods import auto
+from causalcontext.methods.auto import choose_by_table
+
+
+def table(rows: int = 300, seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    x, r = rng.normal(size=rows), rng.integers(2, size=rows)
+    y = x + rng.normal(size=rows)
+    return pd.DataFrame({"X": x, "Y": y, "Z": r * y + rng.normal(size=rows), "S": rng.integers(2, size=rows), "R": r})
+
+
+def uneven(seed: int = 1) -> pd.DataFrame:
+    """Noise whose size depends on the causes: no curve of a mean fits it."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, 500))
+    c, d = a * rng.normal(size=500), b * np.abs(b) * rng.normal(size=500)
+    return pd.DataFrame({"A": a, "B": b, "C": c, "D": d, "R": rng.integers(2, size=500)})
+
+
+def chosen(found: cc.ContextGraphs) -> str:
+    """The line that says what was chosen: the first note, and the only one of its kind."""
+    (line,) = [note for note in found.notes if note.startswith("method 'auto' chose ")]
+    assert line == f"method 'auto' chose {found.settings.method}: {line.split(': ', 1)[1]}"
+    assert "\n" not in line
+    return line.removeprefix("method 'auto' chose ")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"test": "partial-correlation"}, "pc-ac: you named a test"),
+        ({"test": "cmi-knn", "max_given": 0}, "pc-ac: you named a test"),
+        ({"alpha": 0.01}, "pc-ac: alpha is for searches by tests"),
+        ({"max_given": 1}, "pc-ac: max_given is for searches by tests"),
+        ({"collider_rule": "first"}, "pc-ac: collider_rule is for searches by tests"),
+        ({"masked_scope": "cycle"}, "pc-ac: masked_scope is for searches by tests"),
+        ({"orientation": "within", "alpha": 0.1}, "pc-ac: alpha and orientation are for searches by tests"),
+        ({"missing": "testwise"}, "pc-ac: missing='testwise' is for searches by tests"),
+        ({"curves": "never"}, "score-ac: you named curves"),
+        ({"penalty": 1.0, "starts": 2}, "score-ac: you named starts and penalty"),
+        ({"alpha": 0.05, "test": "auto", "missing": "listwise", "seed": 3, "n_jobs": 2},
+         "score-ac: it takes all columns, and the residuals of its model contradict it little"),
+    ],
+)  # fmt: skip
+def test_what_the_caller_names_decides(options: dict, why: str) -> None:
+    found = cc.discover(table(80)[["X", "Y", "R"]], "R", method="auto", **options)
+    assert chosen(found) == why
+    named = cc.discover(table(80)[["X", "Y", "R"]], "R", method=found.settings.method, **options)
+    assert dict(found.graphs) == dict(named.graphs)
+    assert found.settings == named.settings
+
+
+def test_what_the_table_is_decides() -> None:
+    several = cc.discover(table(), ["R", "S"], method="auto")
+    assert chosen(several) == "pc-ac: score-ac takes one context variable"
+    made = cc.discover(table().drop(columns="R"), cc.threshold("X", 0.0), method="auto")
+    assert chosen(made) == "pc-ac: the context is made out of a column"
+    levels = cc.discover(table().assign(K=[f"k{i % 25}" for i in range(300)]), "R", method="auto")
+    assert chosen(levels) == "pc-ac: column 'K' has more than 20 levels"
+    alone = cc.discover(table()[["X", "Y", "Z"]], method="auto")
+    assert chosen(alone).startswith("score-ac: it takes all columns")
+    assert alone.contexts == ("all",)
+
+
+def test_lags_need_scores() -> None:
+    found = cc.discover(table(200)[["X", "Y", "R"]], "R", method="auto", lags=1, alpha=0.01)
+    assert chosen(found) == "score-ac: it is the method that knows lags"
+
+
+def test_a_table_that_is_read_in_batches_needs_rows_of_every_context() -> None:
+    rows = table()
+    few = cc.discover(cc.scan(rows.assign(R=(rows["R"] > 0) & (rows.index % 20 == 0)), "R", sample=50), method="auto")
+    assert chosen(few) == "pc-ac: context True has 1 of the rows that the scan kept, score-ac needs 10"
+    whole = cc.discover(cc.scan(rows, "R"), method="auto")
+    inside = cc.discover(rows, "R", method="auto")
+    assert chosen(whole) == chosen(inside)
+    assert dict(whole.graphs) == dict(inside.graphs)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (pd.DataFrame(np.random.default_rng(0).normal(size=(20, 120))).rename(columns="V{}".format), "120 variables"),
+        (pd.DataFrame(np.zeros((350_000, 3))).rename(columns="V{}".format), "350,000 rows of 3 variables"),
+        (table(200).assign(R=np.arange(200) % 25), "25 contexts"),
+        (table(40_000)[["X", "R"]].assign(K=[f"k{i % 15}" for i in range(40_000)]), "15 levels of categories"),
+    ],
+)
+def test_nobody_waits_for_scores_of_a_large_table(rows: pd.DataFrame, why: str) -> None:
+    data = read_table(rows, "R" if "R" in rows else None)
+    found = choose_by_table(data)
+    assert found is not None
+    assert found.method == "pc-ac"
+    assert why in found.reason
+    assert choose_by_table(data, patient=True) is None
+
+
+def test_a_wide_table_never_meets_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "scored", lambda task: pytest.fail("the score was asked"))
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 150))).rename(columns="V{}".format)
+    assert chosen(cc.discover(wide.assign(R=np.arange(40) % 2), "R", method="auto")).startswith("pc-ac: with 151 ")
+
+
+def test_ranks_are_kept_when_scores_give_way_to_tests() -> None:
+    found = cc.discover(uneven(), "R", method="auto", transform="ranks")
+    assert "clearly not additive" in chosen(found)
+    named = cc.discover(uneven(), "R", method="pc-ac", transform="ranks")
+    assert dict(found.graphs) == dict(named.graphs)
+    assert found.settings == named.settings
+    assert found.notes[0] == named.notes[0]  # columns were replaced
+    assert np.array_equal(found.rows.columns[0], named.rows.columns[0])
+    straight = cc.discover(table(), "R", method="auto", transform="ranks")
+    assert straight.settings.method == "score-ac"
+    assert dict(straight.graphs) == dict(cc.discover(table(), "R", method="score-ac", transform="ranks").graphs)
+
+
+def test_an_interrupted_score_is_not_followed_by_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends the search; what the score found so far is the result."""
+    monkeypatch.setattr(auto, "pc_ac", lambda task: pytest.fail("tests were asked after Ctrl-C"))
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("causalcontext.score.explore._improved", stop)
+    with pytest.raises(cc.InterruptedSearch) as stopped:
+        cc.discover(uneven(), "R", method="auto")
+    assert stopped.value.result.settings.method == "score-ac"

@@ -1,0 +1,113 @@
+"""The adaptive search over time on exact chains: no link too many, none too few, no triple misread."""
+
+import numpy as np
+import pytest
+
+from causalcontext.graphs.ends import adjacent, directed, marked
+from causalcontext.independence.protocol import Plain
+from causalcontext.knowledge import Links
+from causalcontext.questions import Contexts, adaptive, masked, pooled
+from causalcontext.search.lagged import asking
+from causalcontext.search.lagged.algorithm import search_lagged
+from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.search.lagged.window import Window
+from causalcontext.simulate.chains import random_chain
+
+
+def time_order(window):
+    """Links forward in time and inside the present."""
+    may = np.zeros((window.nodes, window.nodes), dtype=bool)
+    now = list(window.now)
+    may[:, now] = True
+    np.fill_diagonal(may, False)
+    return Links(may, np.zeros_like(may))
+
+
+def search(chain, rule=adaptive, contexts=None):
+    window = Window(chain.variables, 1, context=chain.variables - 1)
+    plan = LaggedPlan(window, contexts or chain.contexts, rule, (0, 1), (0, 1), time_order(window), 0.5, 10)
+    return search_lagged(Plain("oracle", chain.oracle(contexts)), plan, 1, lambda *_: None)
+
+
+def errors(chain, found):
+    """Links that are too many and too few, arrows that are wrong."""
+    truth = chain.truth()
+    there = truth | truth.swapaxes(1, 2)
+    here = adjacent(found.ends)
+    wrong = directed(found.ends) & ~truth
+    return int((here & ~there).sum()) // 2, int((there & ~here).sum()) // 2, int(wrong.sum())
+
+
+def count(numbers, variables, into_context):
+    total = np.zeros(4, dtype=int)
+    for number in numbers:
+        chain = random_chain(variables, [number, variables], into_context)
+        found = search(chain)
+        total += (*errors(chain, found), int(marked(found.ends, "x-x").sum()))
+    return total.tolist()
+
+
+@pytest.mark.parametrize("into_context", ["any", "past"])
+def test_two_variables_without_an_error(into_context):
+    assert count(range(60), 2, into_context) == [0, 0, 0, 0]
+
+
+def test_three_variables_without_an_error():
+    assert count(range(10), 3, "any") == [0, 0, 0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("variables", "chains", "into_context"),
+                         [(2, 1500, "any"), (2, 1500, "past"), (3, 180, "any")])  # fmt: skip
+def test_thousands_of_chains_without_an_error(variables, chains, into_context):
+    assert count(range(1000, 1000 + chains), variables, into_context) == [0, 0, 0, 0]
+
+
+def too_many_into(chain, found, copies):
+    """Links too many into system variables that read one of some copies of the context, or none."""
+    d = chain.variables
+    truth = chain.truth()
+    extra = adjacent(found.ends) & ~(truth | truth.swapaxes(1, 2))
+    fair = [d + j for j, lag in enumerate(chain.reads) if lag in copies]
+    among = [*range(d - 1), *fair]
+    return int(extra[np.ix_([0, 1], among, fair)].sum())
+
+
+@pytest.mark.parametrize(("lag", "into_context", "wrong"), [(0, "any", True), (0, "past", False), (1, "any", False)])
+def test_rows_of_a_context_mislead_only_inside_the_time_step(lag, into_context, wrong):
+    """A search inside R(t) = r sees links that selection makes where X(t) causes R(t), inside R(t-1) = r never."""
+    total = 0
+    for number in range(120):
+        chain = random_chain(2, [number, 77], into_context)
+        now, before = chain.contexts.positions
+        contexts = chain.contexts if lag == 0 else Contexts((before, now), chain.contexts.cells)
+        total += too_many_into(chain, search(chain, masked, contexts), (-1, lag))
+    assert (total > 0) == wrong
+
+
+def test_all_rows_mix_contexts_up():
+    """A pooled search cannot tell contexts apart: it has all links of the union, and no label."""
+    missing = 0
+    for number in range(40):
+        chain = random_chain(2, [number, 5], "any")
+        union = chain.truth().any(axis=0)
+        here = adjacent(search(chain, pooled).ends).any(axis=0)
+        missing += int(((union | union.T) & ~here).sum())
+    assert missing == 0
+
+
+def test_links_at_the_context_need_candidates_from_all_graphs(monkeypatch):
+    """With neighbours of one graph only, R(t-1) --> Y is left where Y reads R(t) and has a parent elsewhere."""
+    whole = asking.Asking._neighbours
+
+    def of_one_graph(self, graph, node, shared):
+        return self.graphs[graph, node] if shared else whole(self, graph, node, shared)
+
+    monkeypatch.setattr(asking.Asking, "_neighbours", of_one_graph)
+    assert count(range(200), 2, "any")[0] > 0
+
+
+def test_the_same_set_is_asked_on_the_rows_of_either_end():
+    """X reads R(t-1), Z reads nothing, and Z --> X is missing in one context: only the rows of X show that."""
+    chain = random_chain(3, [0, 3], "any")
+    assert errors(chain, search(chain)) == (0, 0, 0)

@@ -1,0 +1,259 @@
+"""Mechanisms, labels and effects over time against naive twins on shifted columns; what is open stays open."""
+
+import naive_lagged_effects as naive
+import numpy as np
+import pytest
+
+import causalcontext as cc
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import at, split
+from causalcontext.simulate import SeriesDesign, random_series_model
+from causalcontext.simulate.examples import land_surface_model
+
+
+def causes_of(graph, names, context="R"):
+    """{effect: [(cause, lag)]} of a window graph, the context left out."""
+    found = {name: [] for name in names}
+    for edge in graph.edges:
+        cause, lag = split(edge.source)
+        if context not in (cause, edge.target):
+            found[edge.target].append((cause, lag))
+    return found
+
+
+def with_truth(model, table, lags, **options):
+    """A result with the graphs of a model, whatever was found; columns of the table in any order."""
+    result = cc.discover(table, context="R", lags=lags, method="score-ac", **options)
+    graphs = {value: Graph.from_edges(result.names, list(model.truth[value].edges)) for value in result.contexts}
+    return result.with_graphs(graphs)
+
+
+@pytest.fixture(scope="module", params=[1, 4])
+def case(request):
+    """A random system with shifted means and turned signs, its columns in another order."""
+    model = random_series_model(SeriesDesign(variables=4, lags=2), request.param)
+    table = model.sample(400, request.param)
+    table["X2"] = 500.0 - 30.0 * table["X2"]
+    table["X3"] = table["X3"] * 1e-3 - 7.0
+    table = table[["X3", "R", "X1", "X4", "X2"]]
+    return model, table, with_truth(model, table, 2)
+
+
+def test_effects_are_sums_over_all_paths(case):
+    model, table, result = case
+    reads = {name: None if lag < 0 else int(lag) for name, lag in zip(model.names, model.reads, strict=True)}
+    found = result.effects(steps=4)
+    assert found["identified"].all()
+    checked = 0
+    for context in (0, 1):
+        graph = causes_of(model.truth[context], model.names)
+        fits = naive.mechanisms(table, graph, reads, context, 2)
+        rows = found[(found["context"] == context) & found["versus"].isna()]
+        for row in rows.itertuples():
+            value, error = naive.effect(fits, graph, row.x, row.lag, row.y)
+            assert row.effect == pytest.approx(value, rel=1e-6, abs=1e-9)
+            assert row.se == pytest.approx(error, rel=1e-4, abs=1e-9)
+            checked += value != 0.0
+    assert checked > 20
+
+
+def test_differences_are_those_of_the_effects(case):
+    _, _, result = case
+    found = {(row.x, row.lag, row.y, row.context, row.versus): row for row in result.effects().itertuples()}
+    pairs = [key[:3] for key in found if key[4] is not None]
+    assert pairs
+    for pair in pairs:
+        one, other, row = found[(*pair, 1, None)], found[(*pair, 0, None)], found[(*pair, 1, 0)]
+        assert row.effect == pytest.approx(one.effect - other.effect, abs=1e-9)
+        assert row.se <= one.se + other.se + 1e-12
+
+
+def test_mechanisms_are_regressions_on_all_parents(case):
+    model, table, result = case
+    reads = {name: None if lag < 0 else int(lag) for name, lag in zip(model.names, model.reads, strict=True)}
+    found = result.mechanisms().set_index(["cause", "effect", "context"]).sort_index()
+    assert found["identified"].all()
+    for context in (0, 1):
+        graph = causes_of(model.truth[context], model.names)
+        for effect, (causes, slopes, covariance) in naive.mechanisms(table, graph, reads, context, 2).items():
+            for place, (cause, lag) in enumerate(causes, start=1):
+                row = found.loc[(at(cause, lag), effect, context)]
+                assert row["coefficient"] == pytest.approx(slopes[place], rel=1e-6)
+                assert row["se"] == pytest.approx(np.sqrt(covariance[place, place]), rel=1e-6)
+                copy = reads[effect]
+                assert row["rows"] == ("all" if copy is None else f"{at('R', copy)}={context}")
+
+
+def test_paths_add_up(case):
+    _, _, result = case
+    whole = result.effects("X1", "X2", steps=3)
+    parts = result.effects("X1", "X2", steps=3, by_path=True)
+    for row in whole[whole["versus"].isna()].itertuples():
+        chosen = parts[(parts["lag"] == row.lag) & (parts["context"] == row.context)]
+        assert chosen["effect"].sum() == pytest.approx(row.effect, abs=1e-9)
+
+
+def test_long_effects_are_those_of_the_simulator():
+    """A unit of radiation, many steps later, as the true slopes carry it."""
+    model = land_surface_model()
+    table = model.sample(4000, 3).rename(columns={"regime": "R"})
+    result = cc.discover(table, context="R", lags=1, method="score-ac")
+    found = result.effects("radiation(t-4)", "moisture")
+    for r, label in enumerate(model.labels):
+        moved = np.zeros((5, 6))
+        for t in range(5):
+            for v in model.order[model.order < 6]:
+                moved[t, v] = (t == 0) * (v == 1) + sum(
+                    model.slopes[r, v, lag] @ moved[t - lag] for lag in range(min(t, 1) + 1)
+                )
+        row = found[(found["context"] == label) & found["versus"].isna()].iloc[0]
+        assert row["low"] <= moved[4, 2] <= row["high"]
+        assert row["lag"] == 4
+
+
+@pytest.fixture(scope="module")
+def land():
+    table = cc.examples.land_surface(1000, seed=2)
+    return cc.discover(table, context="regime", lags=1, method="score-ac")
+
+
+def test_labels_say_absent_only_where_it_is_shown(land):
+    labels = land.labels().set_index(["source", "target", "context"])["label"].sort_index()
+    assert labels["moisture", "latent", "water-limited"] == "present"
+    assert labels["moisture", "latent", "energy-limited"] == "absent"
+    assert set(land.labels(negligible=0.01)["label"]) == {"present", "undetermined"}
+    assert ("radiation", "latent", "-->", ("energy-limited",)) in set(land.labeled_union)
+
+
+def test_a_file_keeps_what_effects_need(land, tmp_path):
+    land.save(tmp_path / "land.json")
+    again = cc.load(tmp_path / "land.json")
+    mine, other = (one.effects("radiation", "latent", errors="classical") for one in (land, again))
+    np.testing.assert_allclose(mine["effect"], other["effect"], rtol=1e-9)
+    np.testing.assert_allclose(mine["se"], other["se"], rtol=1e-9)
+    assert again.labels().equals(land.labels())
+    with pytest.raises(cc.OptionError, match="needs the windows"):
+        again.effects("radiation", "latent", errors="sandwich")
+
+
+def test_a_context_that_x_moves_is_held(land):
+    row = land.effects("radiation(t-1)", "moisture").iloc[0]
+    assert row["note"] == "regime is held at its value"
+
+
+def test_what_is_open_has_several_values(land):
+    found = _replaced(land, _with_open(land, "rain", "moisture")).effects("rain", "moisture")
+    now = found[(found["lag"] == 0) & found["versus"].isna()]
+    assert not now["identified"].any()
+    assert now["note"].str.contains("left open by rain o-o moisture").all()
+    assert (now["low"] <= 0.0).all()
+
+
+def test_tests_would_have_seen_a_collider():
+    """X(t-1) --> X o-o Y: where tests decided, Y --> X would be a collider that they did not see."""
+    random = np.random.default_rng(1)
+    x = np.zeros(500)
+    for t in range(1, 500):
+        x[t] = 0.6 * x[t - 1] + random.normal()
+    table = {"X": x, "Y": 0.5 * x + random.normal(size=500)}
+    result = cc.discover(table, lags=1, method="score-ac")
+    graph = Graph.from_edges(result.names, [("X(t-1)", "X", "-->"), ("X", "Y", "o-o")])
+    by_tests = result.with_graphs({"all": graph}).effects("X", "Y")
+    assert by_tests["identified"].all()
+    assert by_tests["direct"].iloc[0] == pytest.approx(0.5, abs=0.15)
+    assert not _replaced(result, {"all": graph}).effects("X", "Y")["identified"].all()
+
+
+def _with_open(result, x, y):
+    return {
+        value: Graph(graph.names, _opened(graph.ends, graph.names.index(x), graph.names.index(y)))
+        for value, graph in result.graphs.items()
+    }
+
+
+def _opened(ends, i, j):
+    ends = ends.copy()
+    ends[i, j] = ends[j, i] = 3
+    return ends
+
+
+def _replaced(result, graphs):
+    from dataclasses import replace
+
+    return replace(result, graphs=graphs)
+
+
+def test_residuals_that_follow_each_other_are_named():
+    random = np.random.default_rng(0)
+    values = np.zeros((800, 2))
+    for t in range(2, 800):
+        values[t] = 0.2 * values[t - 1] + 0.6 * values[t - 2] + random.normal(size=2)
+    table = {"X": values[:, 0], "Y": values[:, 1]}
+    result = cc.discover(table, lags=1, method="score-ac")
+    assert result.effects("X(t-1)", "X")["note"].str.contains("residuals of X follow each other").all()
+    assert not cc.discover(table, lags=2, method="score-ac").effects("X(t-1)", "X")["note"].any()
+
+
+def test_undecided_copies_leave_several_values(land):
+    from dataclasses import replace
+
+    reads = land.reads | {"latent": ("regime", (0, 1))}
+    doubtful = replace(land, series=replace(land.series, reads=reads))
+    found = doubtful.effects("radiation(t-1)", "moisture")
+    assert "the copy of regime that latent reads" in found["note"].iloc[0]
+    assert len(found["values"].iloc[0]) == 2
+
+
+@pytest.mark.parametrize(("asked", "match"), [
+    (("radiation", "latent(t-1)"), "ask for 'latent'"),
+    (("radiaton", "latent"), "did you mean 'radiation'"),
+    (("radiation", "regime"), "no linear mechanism"),
+    (("regime", "latent"), "effects of the context"),
+])  # fmt: skip
+def test_bad_questions_are_one_sentence(land, asked, match):
+    with pytest.raises(cc.CausalContextError, match=match):
+        land.effects(*asked)
+
+
+def test_bad_options_are_one_sentence(land):
+    for options, match in [
+        ({"steps": -1}, "steps is -1"),
+        ({"samples": 10}, "effects with samples"),
+        ({"level": 2}, "level"),
+    ]:
+        with pytest.raises(cc.CausalContextError, match=match):
+            land.effects("radiation", "latent", **options)
+    with pytest.raises(cc.OptionError, match="or an earlier time"):
+        land.effects("latent", "latent", steps=0)
+    with pytest.raises(cc.NotYetError, match="means under an intervention"):
+        land.predict_intervention({"radiation": 1.0})
+
+
+def test_results_of_tests_have_the_same_answers(land):
+    table = cc.examples.land_surface(1000, seed=2)
+    tested = cc.discover(table, context="regime", lags=1, method="pc-ac")
+    assert tested.evidence is None
+    if {v: set(g.edges) for v, g in tested.graphs.items()} == {v: set(g.edges) for v, g in land.graphs.items()}:
+        mine, other = (one.effects(steps=3) for one in (tested, land))
+        np.testing.assert_allclose(mine["effect"], other["effect"])
+    assert set(tested.labels()["label"]) <= {"present", "absent", "undetermined"}
+
+
+def test_a_masked_search_is_fitted_inside_its_contexts():
+    table = cc.examples.land_surface(600, seed=2)
+    masked = cc.discover(table, context="regime", lags=1, method="pc-m").mechanisms()
+    fitted = masked[masked["identified"]]
+    assert (fitted["why"] == "links at regime were not searched").all()
+    assert set(fitted["rows"]) == {"regime=energy-limited", "regime=water-limited"}
+
+
+def test_an_edge_in_conflict_is_blamed_where_it_is(land):
+    place = [land.names.index(name) for name in ("rain", "moisture")]
+    graphs = dict(land.graphs)
+    ends = graphs["water-limited"].ends.copy()
+    ends[place[0], place[1]] = ends[place[1], place[0]] = 4
+    graphs["water-limited"] = Graph(land.names, ends)
+    found = land.with_graphs(graphs).effects("rain", "moisture").query("lag == 0")
+    notes = {(row.context, row.versus): row.note for row in found.itertuples()}
+    assert notes["water-limited", None] == "not identified, because of rain x-x moisture"
+    assert notes["energy-limited", None] == "regime is held at its value"

@@ -1,0 +1,313 @@
+"""pc-ac, pc-m and pc-p with lags: against naive regressions, on tables of any kind, whatever rows and columns are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import causalcontext as cc
+from causalcontext.graphs.lag_names import split
+from causalcontext.simulate import SeriesDesign, random_series_model
+
+
+def lagged(table, context="regime", **options):
+    return cc.discover(table, context=context, **({"lags": 1, "method": "pc-ac", "alpha": 0.01} | options))
+
+
+@pytest.fixture(scope="module")
+def land():
+    return cc.examples.land_surface(1500, seed=1)
+
+
+@pytest.fixture(scope="module")
+def result(land):
+    return lagged(land)
+
+
+def naive_p(table, row, gaps=()):
+    """The p-value of a row of tests() by two least-squares fits on windows that are made here, one by one."""
+    names = [row["x"], row["y"], *row["given"]]
+    fixed = [part.split("=") for part in row["rows"].split(", ")] if row["rows"] != "pooled" else []
+    windows = []
+    for t in range(2, len(table)):
+        if any(t - 2 < gap <= t for gap in gaps):
+            continue
+        past = {name: table.iloc[t - split(name)[1]][split(name)[0]] for name in (*names, *(n for n, _ in fixed))}
+        if all(str(past[name]) == value for name, value in fixed):
+            windows.append([past[name] for name in names])
+    values = np.array(windows, dtype=float)
+    rest = np.column_stack([np.ones(len(values)), values[:, 2:]])
+    x, y = (v - rest @ np.linalg.lstsq(rest, v, rcond=None)[0] for v in values.T[:2])
+    df = len(values) - rest.shape[1] - 1
+    r = x @ y / np.sqrt((x @ x) * (y @ y))
+    return len(values), 2 * stats.t.sf(abs(r) * np.sqrt(df / (1 - r * r)), df)
+
+
+def test_p_values_are_those_of_a_naive_regression(land):
+    table = land.iloc[:300] * 1
+    table["rain"] = 50.0 - 3.0 * table["rain"]
+    table = table.drop(index=[100, 101]).reset_index(drop=True)
+    stamped = table.assign(day=np.where(table.index < 100, table.index, table.index + 2))
+    found = lagged(stamped, time="day").tests()
+    told = found[(found["test"] == "partial-correlation") & (found["given"].map(len) > 0)]
+    assert told["rows"].nunique() > 2
+    for _, row in told.groupby("rows").head(3).iterrows():
+        n, p = naive_p(table, row, gaps=[100])
+        assert row["n"] == n
+        assert row["p"] == pytest.approx(p, rel=1e-6)
+
+
+def test_the_land_surface_is_found_without_selection_bias(result):
+    graphs = result.graphs
+    assert graphs["water-limited"].mark("moisture", "latent") == "-->"
+    assert graphs["water-limited"].mark("radiation", "latent") == ""
+    assert graphs["energy-limited"].mark("radiation", "latent") == "-->"
+    assert graphs["energy-limited"].mark("moisture", "latent") == ""
+    assert result.reads["latent"] == ("regime", 0)
+    for value in result.contexts:
+        assert graphs[value].mark("radiation", "moisture") == ""
+        assert graphs[value].mark("latent(t-1)", "moisture") == "-->"
+        assert graphs[value].mark("moisture", "regime") == "-->"
+    inside = lagged(cc.examples.land_surface(1500, seed=1), method="pc-m")
+    assert inside.graphs["water-limited"].mark("radiation", "moisture") != ""
+    assert inside.reads["latent"] is None
+
+
+def test_stories_name_lags_rows_and_sets(result):
+    story = result.explain("moisture(t-1)", "moisture")
+    assert "moisture(t-1) --> moisture by time: nothing causes what was before" in story
+    lost = result.explain("radiation", "latent").splitlines()
+    assert lost[1].startswith("absent in water-limited: radiation and latent are independent given")
+    assert "rows with regime = water-limited, p = " in lost[1]
+    assert "links repeat" in result.explain("moisture(t-1)", "rain(t-1)")
+    tests = result.tests()
+    assert set(tests["decision"]) <= {"present", "absent", "untestable"}
+    assert {"pooled", "regime=water-limited"} <= set(tests["rows"])
+    edges = result.edges().set_index(["source", "target"])
+    assert edges.loc[("moisture(t-1)", "moisture"), "p-value"].max() < 1e-6
+    assert "latent" in str(result.summary)
+    assert "pc-ac on 1,498 rows" in str(result)
+
+
+def test_changes_have_slopes(result):
+    changes = result.changes("water-limited", "energy-limited").set_index(["source", "target"])
+    assert changes.loc[("moisture", "latent"), "claimed"].all()
+    slopes = result.slopes("moisture", "latent").set_index("context")
+    assert slopes.loc["water-limited", "slope"] == pytest.approx(0.6, abs=0.1)
+    assert slopes.loc["energy-limited", "slope"] == 0.0
+
+
+def test_files_keep_everything(result, tmp_path):
+    result.save(tmp_path / "tested.json")
+    again = cc.load(tmp_path / "tested.json")
+    assert again == result
+    assert again.tests().equals(result.tests())
+    assert again.explain("radiation", "latent") == result.explain("radiation", "latent")
+    result.report(tmp_path / "tested.html")
+    result.plot("time-series", path=tmp_path / "tested.svg")
+
+
+def links(graph):
+    """Edges; those without a direction in the order of the alphabet."""
+    return {(*(e[:2] if e.mark == "-->" else sorted(e[:2])), e.mark) for e in graph.edges}
+
+
+def same_links(first, second, values=None):
+    values = values or {}
+    for value in first.contexts:
+        assert links(first.graphs[value]) == links(second.graphs[values.get(value, value)])
+
+
+def test_units_order_names_and_threads_do_not_matter(land):
+    short = land.iloc[:500]
+    first = lagged(short, lags=2)
+    moved = short[["sensible", "regime", "moisture", "rain", "latent", "temperature", "radiation"]].copy()
+    moved[["rain", "latent"]] = moved[["rain", "latent"]] * 1e-3 + 50.0
+    same_links(first, lagged(moved, lags=2))
+    same_links(first, lagged(short, lags=2, n_jobs=2))
+    relabeled = short.assign(regime=short["regime"].map({"water-limited": "z", "energy-limited": "a"}))
+    same_links(first, lagged(relabeled, lags=2), values={"water-limited": "z", "energy-limited": "a"})
+
+
+def false_links(model, found):
+    """Links that no context has."""
+    true = {(e.source, e.target) for graph in model.truth.values() for e in graph.edges}
+    return {
+        (e.source, e.target) for graph in found.graphs.values() for e in graph.edges
+    } - true - {(b, a) for a, b in true}  # fmt: skip
+
+
+def test_gaps_are_not_bridged():
+    model = random_series_model(SeriesDesign(variables=4, lags=1, autocorrelation=0.9), 1)
+    rows = np.sort(np.random.default_rng(1).permutation(2000)[:1200])
+    table = model.sample(2000, 3).iloc[rows].assign(step=rows)
+    kept = lagged(table, "R", time="step")
+    pasted = lagged(table.drop(columns="step"), "R")
+    assert (kept.windows.used, pasted.windows.used) == (int((np.diff(rows) == 1).sum()), 1198)
+    assert len(false_links(model, kept)) < len(false_links(model, pasted))
+
+
+def test_units_lose_their_means():
+    model = random_series_model(SeriesDesign(variables=4, lags=1), 5)
+    levels = np.random.default_rng(0).normal(scale=8.0, size=(6, 4))
+    parts = [model.sample(150, seed).assign(site=f"s{seed}") for seed in range(6)]
+    for part, level in zip(parts, levels, strict=True):
+        part[list(model.names)] += level
+    table = pd.concat(parts)
+    found = lagged(table, "R", units="site")
+    assert found.windows.starts == 12
+    assert len(false_links(model, found)) <= 1
+    assert len(false_links(model, lagged(table, "R", units="site", unit_effects="none"))) > 1
+
+
+def test_cycles_are_conditioned_on():
+    hours = pd.date_range("2020-01-01", periods=900, freq="h")
+    daily = np.sin(2 * np.pi * np.arange(900) / 24 + 1.0)
+    random = np.random.default_rng(0)
+    columns = {name: 2.0 * daily + random.normal(size=900) for name in "XYZ"}
+    table = pd.DataFrame({**columns, "R": random.integers(2, size=900), "hour": hours})
+    ignored = lagged(table, "R", time="hour")
+    known = lagged(table, "R", time="hour", covariates=[cc.cycle("hour", "1D")])
+    assert any(e.source in "XYZ" and e.source != e.target for e in ignored.summary)
+    assert not any(e.source in "XYZ" and e.target in "XYZ" for e in known.summary)
+    graph = known.graphs[0]
+    assert graph.mark("hour 1D sin", "X") == "-->"
+    assert graph.parents("hour 1D sin") == ()
+
+
+def test_missing_values_cost_windows_or_single_cells(land):
+    table = land.iloc[:600].copy()
+    table.iloc[np.arange(20, 600, 25), 2] = np.nan
+    with pytest.raises(cc.DataError, match="24 rows have missing values; pass missing='windows'"):
+        lagged(table)
+    windows, filled = lagged(table, missing="windows"), lagged(table, missing="interpolate")
+    assert windows.windows.missing in (24 * 2, 24 * 3)
+    assert (filled.windows.missing, filled.windows.interpolated) == (0, 24)
+
+
+def test_conditions_stay_in_the_window_where_units_are_short():
+    model = random_series_model(SeriesDesign(variables=3, lags=1), 1)
+    parts = [model.sample(4, seed).assign(site=seed) for seed in range(60)]
+    found = lagged(pd.concat(parts), "R", units="site")
+    assert any("conditions lie in the window only" in note for note in found.notes)
+    assert found.series.depth == 1
+
+
+def test_knowledge_holds_at_all_lags_or_at_one(land):
+    short = land.iloc[:600]
+    never = lagged(short, lags=2, knowledge=cc.Knowledge(forbidden=[("latent", "moisture")]))
+    assert never.summary.lags("latent", "moisture") == ()
+    assert "rules the link out" in never.explain("latent(t-1)", "moisture")
+    once = lagged(short, lags=2, knowledge=cc.Knowledge(
+        forbidden=[("latent(t-1)", "moisture")], required=[("rain(t-2)", "latent"), ("rain", "sensible")]))  # fmt: skip
+    assert 1 not in once.summary.lags("latent", "moisture")
+    assert 2 in once.summary.lags("rain", "latent")
+    assert once.graphs["water-limited"].mark("rain", "sensible") == "-->"
+    assert "required by your knowledge" in once.explain("rain(t-2)", "latent")
+
+
+def test_sets_may_be_limited(land):
+    short = land.iloc[:600]
+    found = lagged(short, max_given=0)
+    assert found.tests_run["pooled"] < lagged(short).tests_run["pooled"]
+    assert len(found.edges()) >= len(lagged(short).edges())
+
+
+def test_a_time_limit_leaves_what_is_known(land):
+    found = lagged(land, lags=3, time_limit=1e-9)
+    assert any("time limit ended the search" in note for note in found.notes)
+    assert found.complete
+
+
+def test_an_interrupted_search_has_a_result(land):
+    def stop(size, done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(cc.InterruptedSearch) as caught:
+        cc.discover(land, context="regime", lags=1, method="pc-ac", progress=stop)
+    assert not caught.value.result.complete
+
+
+def test_without_a_context_there_is_one_graph(land):
+    found = lagged(land.iloc[:700].drop(columns="regime"), None)
+    assert found.contexts == ("all",)
+    assert found.graphs["all"].mark("rain", "moisture") == "-->"
+    assert "are independent on all 698 rows" in found.explain("rain(t-1)", "radiation")
+
+
+def test_a_pooled_search_has_one_graph_for_all(land):
+    found = lagged(land, method="pc-p")
+    first, second = found.graphs.values()
+    assert first == second
+    assert first.mark("moisture(t-1)", "moisture") == "-->"
+    assert first.mark("moisture", "regime") != ""
+
+
+def test_copies_further_back_are_not_searched(land):
+    found = lagged(land.iloc[:500], lags=2)
+    assert "regime(t-2) takes no part" in found.explain("regime(t-2)", "latent")
+    longer = lagged(land.iloc[:500], lags=2, context_lags=(0, 2))
+    assert "takes no part" not in longer.explain("regime(t-2)", "latent")
+
+
+def mixed(rows, seed):
+    """A category and a count that are caused by the past, and a context caused by both."""
+    random = np.random.default_rng(seed)
+    number, kind, count, regime = np.zeros(rows), np.zeros(rows, int), np.zeros(rows, int), np.zeros(rows, int)
+    for t in range(1, rows):
+        number[t] = 0.5 * number[t - 1] + random.normal()
+        kind[t] = int(random.random() < 1 / (1 + np.exp(-2.0 * number[t - 1])))
+        regime[t] = int(random.random() < 1 / (1 + np.exp(-3.0 * (kind[t] - 0.5))))
+        count[t] = random.poisson(np.exp(0.4 + (0.6 * number[t] if regime[t] else 0.0)))
+    return pd.DataFrame({"number": number, "kind": pd.Categorical(kind.astype(str)), "count": count, "regime": regime})
+
+
+def test_categories_and_counts_have_lags_too():
+    table = mixed(800, 1)
+    chosen = cc.discover(table.iloc[:300], context="regime", lags=1, method="auto", kinds={"count": "count"})
+    assert chosen.settings.method == "pc-ac"
+    assert chosen.notes[0].startswith("method 'auto' chose pc-ac: column 'kind' is categorical")
+    found = lagged(table, kinds={"count": "count"})
+    for value in found.contexts:
+        assert found.graphs[value].mark("number(t-1)", "number") == "-->"
+        assert found.graphs[value].mark("number(t-1)", "kind") == "-->"
+        assert found.graphs[value].mark("number(t-1)", "count") == ""
+    assert found.graphs[1].mark("number", "count") != ""
+    assert set(found.tests()["test"]) >= {"conditional-gaussian", "robust-change", "tsagris"}
+    numbers = cc.discover(table[["number", "regime"]].assign(other=table["number"] ** 2), context="regime", lags=1,
+                          method="auto")  # fmt: skip
+    assert numbers.settings.method == "score-ac"
+
+
+def test_stability_counts_links_over_halves(land):
+    found = lagged(land.iloc[:800])
+    stable = found.stability(samples=4, seed=1)
+    edges = stable.edges(0.5).set_index(["x", "y", "context"])
+    assert edges.loc[("rain", "moisture", "water-limited"), "present"] == 1.0
+    assert (found.stability(samples=4, seed=1).frequency == stable.frequency).all()
+
+
+def test_three_contexts_and_a_value_that_never_stays():
+    random = np.random.default_rng(3)
+    values = np.cumsum(random.integers(1, 3, size=900)) % 3
+    x = np.zeros(900)
+    for t in range(1, 900):
+        x[t] = (0.8 if values[t - 1] == 0 else -0.2) * x[t - 1] + random.normal()
+    found = lagged(pd.DataFrame({"X": x, "Y": random.normal(size=900), "R": values}), "R")
+    assert found.reads["X"] == ("R", 1)
+    assert found.graphs[0].mark("X(t-1)", "X") == "-->"
+
+
+def test_the_command_line_takes_lags(land, tmp_path):
+    from typer.testing import CliRunner
+
+    from causalcontext.cli.app import app
+
+    table, file = tmp_path / "land.csv", str(tmp_path / "land.json")
+    land.iloc[:400].to_csv(table, index=False)
+    options = ["--context", "regime", "--lags", "1", "--method", "pc-ac", "--json", file]
+    run = CliRunner().invoke(app, ["discover", str(table), *options])
+    assert run.exit_code == 0, run.output
+    told = CliRunner().invoke(app, ["explain", file, "moisture(t-1)", "moisture"])
+    assert told.exit_code == 0, told.output
+    assert "nothing causes what was before" in told.output.replace("\n", " ")
