@@ -4,7 +4,8 @@ Systems are those of `simulate.series`: 6 variables, 2 lags, a context of 2 valu
 variables that lose a link or turn its sign in one context. Rates are over the links of the window graphs of all
 contexts: lagged ones by (source, lag, target) without a variable's own past, contemporaneous ones without direction. A
 change is a link that only one context has, or whose slope turns its sign. PCMCI+ runs with partial correlation at alpha
-.01 on all rows, and on the rows of each value of R(t) (`masked`).
+.01 on all rows, and on the rows of each value of R(t) and of R(t-1); J-PCMCI+ takes R for an observed context that
+nothing causes, which it is not here. `--resampling` asks how many false links are found in samples of the windows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import argparse
 import importlib.util
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,9 @@ import causalcontext as cc
 from causalcontext.graphs.lag_names import at
 from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
 from causalcontext.simulate.series import land_surface_model
+from causalcontext.timeseries.local_models import LocalModels
+from causalcontext.timeseries.order_search import search
+from causalcontext.timeseries.stability import Halves, half_of_blocks
 from measuring import machine, markdown_table
 
 
@@ -76,6 +80,7 @@ class Found:
     children: np.ndarray
     copies: np.ndarray
     parents: np.ndarray
+    alarm: bool | None = None
 
 
 def true_links(model: SeriesModel) -> Found:
@@ -109,7 +114,8 @@ def ours(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> 
     parents = np.array(
         [[first.mark(at(name, lag), model.context) == "-->" for name in names] for lag in range(lags + 1)]
     )
-    return Found(links, signs, directed, copies != -1, copies, parents)
+    return Found(links, signs, directed, copies != -1, copies, parents,
+                 None if result.evidence is None else (result.series.rise or 0.0) > 1e-6)  # fmt: skip
 
 
 def by_tests(method: str) -> Callable[[pd.DataFrame, SeriesModel, int], Found]:
@@ -121,40 +127,72 @@ def by_tests(method: str) -> Callable[[pd.DataFrame, SeriesModel, int], Found]:
     return run
 
 
-def pcmci(masked: bool) -> Callable[[pd.DataFrame, SeriesModel, int], Found]:
-    """PCMCI+ of tigramite."""
+def pcmci(mask: int | None) -> Callable[[pd.DataFrame, SeriesModel, int], Found]:
+    """PCMCI+ of tigramite: on all rows, or on those of each value of R so many steps ago."""
 
     def run(table: pd.DataFrame, model: SeriesModel, lags: int) -> Found:
         from tigramite import data_processing
         from tigramite.independence_tests.parcorr import ParCorr
         from tigramite.pcmci import PCMCI
 
-        d, k = len(model.names), len(model.labels)
-        values = table[list(model.names)].to_numpy()
-        codes = table[model.context].map({label: r for r, label in enumerate(model.labels)}).to_numpy()
-        links = np.zeros((k, lags + 1, d, d), dtype=bool)
-        signs, directed = np.zeros(links.shape), np.zeros(links.shape, dtype=bool)
-        for r in range(k):
-            if masked:
-                mask = np.repeat((codes != r)[:, None], d, axis=1)
-                frame, test = data_processing.DataFrame(values, mask=mask), ParCorr(mask_type="y")
-            else:
+        values, codes = _values_and_codes(table, model)
+        found = []
+        for r in range(1 if mask is None else len(model.labels)):
+            if mask is None:
                 frame, test = data_processing.DataFrame(values), ParCorr()
+            else:
+                other = np.concatenate([np.ones(mask, dtype=bool), codes[: len(codes) - mask] != r])
+                hidden = np.repeat(other[:, None], values.shape[1], axis=1)
+                frame, test = data_processing.DataFrame(values, mask=hidden), ParCorr(mask_type="y")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = PCMCI(dataframe=frame, cond_ind_test=test, verbosity=0).run_pcmciplus(
-                    tau_max=lags, pc_alpha=0.01
-                )
-            there = found["graph"].transpose(2, 0, 1) != ""
-            links[r], directed[r] = there, found["graph"].transpose(2, 0, 1) == "-->"
-            signs[r] = np.where(there, np.sign(found["val_matrix"].transpose(2, 0, 1)), 0.0)
-            if not masked:
-                links[:], signs[:], directed[:] = links[r], signs[r], directed[r]
-                break
-        none = np.zeros(d, dtype=bool)
-        return Found(links, signs, directed, none, np.full(d, -1), np.zeros((lags + 1, d), dtype=bool))
+                search = PCMCI(dataframe=frame, cond_ind_test=test, verbosity=0)
+                found.append(search.run_pcmciplus(tau_max=lags, pc_alpha=0.01))
+        return _of_tigramite(found, model, lags)
 
     return run
+
+
+def jpcmci(table: pd.DataFrame, model: SeriesModel, lags: int) -> Found:
+    """J-PCMCI+ of tigramite, R being a context of time that was observed."""
+    from tigramite import data_processing
+    from tigramite.independence_tests.parcorr import ParCorr
+    from tigramite.jpcmciplus import JPCMCIplus
+
+    values, codes = _values_and_codes(table, model)
+    d = values.shape[1]
+    nodes = dict.fromkeys(range(d), "system") | {d: "time_context"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wide = {0: np.column_stack([values, codes.astype(float)])}
+        frame = data_processing.DataFrame(wide, analysis_mode="multiple")
+        search = JPCMCIplus(dataframe=frame, cond_ind_test=ParCorr(), node_classification=nodes, verbosity=0)
+        found = search.run_jpcmciplus(tau_min=0, tau_max=lags, pc_alpha=0.01)
+    children = (found["graph"][d, :d] == "-->").any(axis=1)
+    system = {"graph": found["graph"][:d, :d], "val_matrix": found["val_matrix"][:d, :d]}
+    return replace(_of_tigramite([system], model, lags), children=children)
+
+
+PEERS: dict[str, Callable[..., Found]] = {
+    "PCMCI+ on all rows": pcmci(None), "PCMCI+ inside each R(t)": pcmci(0), "PCMCI+ inside each R(t-1)": pcmci(1),
+    "J-PCMCI+": jpcmci,
+}  # fmt: skip
+
+
+def _values_and_codes(table: pd.DataFrame, model: SeriesModel) -> tuple[np.ndarray, np.ndarray]:
+    codes = table[model.context].map({label: r for r, label in enumerate(model.labels)})
+    return table[list(model.names)].to_numpy(), codes.to_numpy()
+
+
+def _of_tigramite(results: Sequence[dict[str, np.ndarray]], model: SeriesModel, lags: int) -> Found:
+    """The arrays of one search for all contexts, or of one for each."""
+    d, k = len(model.names), len(model.labels)
+    chosen = list(results) * (k if len(results) == 1 else 1)
+    marks = np.stack([one["graph"].transpose(2, 0, 1) for one in chosen])
+    signs = np.stack([np.sign(one["val_matrix"].transpose(2, 0, 1)) for one in chosen])
+    none = np.zeros(d, dtype=bool)
+    return Found(marks != "", np.where(marks != "", signs, 0.0), marks == "-->", none, np.full(d, -1),
+                 np.zeros((lags + 1, d), dtype=bool))  # fmt: skip
 
 
 def counts(truth: Found, found: Found) -> dict[str, np.ndarray]:
@@ -296,19 +334,22 @@ def alarms(models: int, seed: int) -> str:
     return f"lag alarm: {few} of {needed} with too few lags, {enough} of {models} with enough"
 
 
-def false_rates(design: SeriesDesign, rows: int, models: int, seed: int, make: Callable[..., Any]) -> str:
-    """Lagged TPR/FPR and contemporaneous TPR/FPR after something was done to the table."""
+def false_rates(trap: Trap, models: int, seed: int, method: Callable[..., Found]) -> list[str]:
+    """Lagged and contemporaneous TPR/FPR after something was done to the table, and how often the lag alarm rang."""
     totals: dict[str, np.ndarray] = {}
+    rang: list[bool | None] = []
     for number in range(models):
-        model = random_series_model(design, np.random.default_rng([seed, number]))
+        model = random_series_model(trap.design, np.random.default_rng([seed, number]))
         random = np.random.default_rng([seed, number, 1])
-        table, options = make(model.sample(rows, random), model, random)
-        for kind, value in counts(true_links(model), ours(table, model, design.lags, **options)).items():
+        table, options = trap.make(model.sample(trap.rows, random), model, random)
+        found = method(table, model, trap.design.lags, **options)
+        rang.append(found.alarm)
+        for kind, value in counts(true_links(model), found).items():
             totals[kind] = totals.get(kind, 0) + value
     rates = [
         f"{totals[kind][0] / totals[kind][1]:.3f}/{totals[kind][2] / totals[kind][3]:.4f}" for kind in ("lagged", "now")
     ]
-    return " | ".join(rates)
+    return [trap.name, *rates, "-" if None in rang else f"{sum(map(bool, rang))} of {models}"]
 
 
 def with_gaps(respected: bool) -> Callable[..., Any]:
@@ -384,24 +425,111 @@ def with_noise(share: float) -> Callable[..., Any]:
     return make
 
 
-def traps(models: int, seed: int) -> str:
+def with_hidden_driver(level: float) -> Callable[..., Any]:
+    """A persistent driver of two variables that is not in the table."""
+
+    def make(
+        table: pd.DataFrame, model: SeriesModel, random: np.random.Generator
+    ) -> tuple[pd.DataFrame, dict[str, Any]]:
+        d, k = len(model.names), len(model.labels)
+        slopes = np.zeros((k, d + 1, model.lags + 1, d + 1))
+        slopes[:, :d, :, :d] = model.slopes
+        slopes[:, d, 1, d] = level
+        for child in random.permutation(d)[:2]:
+            slopes[:, child, int(random.integers(2)), d] = random.uniform(0.3, 0.6) * random.choice([-1.0, 1.0])
+        wide = replace(
+            model, names=(*model.names, "hidden"), slopes=slopes, intercepts=np.pad(model.intercepts, ((0, 0), (0, 1))),
+            reads=np.append(model.reads, -1), order=np.append(d, np.where(model.order == d, d + 1, model.order)),
+            into_context=np.pad(model.into_context, ((0, 0), (0, 1))), centre=np.append(model.centre, 0.0),
+            spread=np.append(model.spread, 1.0),
+        )  # fmt: skip
+        return wide.sample(len(table), random).drop(columns="hidden"), {}
+
+    return make
+
+
+def resampling(models: int, seed: int, samples: int = 10) -> str:
+    """False lagged links in samples of the windows, drawn in three ways, beside those in all windows."""
+    totals = dict.fromkeys(("all windows", "rows with replacement", "blocks with replacement", "halves of blocks"), 0.0)
+    found_true = dict.fromkeys(totals, 0.0)
+    for number in range(models):
+        model = random_series_model(MIDDLE, np.random.default_rng([seed, number]))
+        table = model.sample(500, np.random.default_rng([seed, number, 1]))
+        result = cc.discover(table, context="R", lags=MIDDLE.lags, method="score-ac")
+        halves, random = result.resample, np.random.default_rng([seed, number, 2])
+        assert isinstance(halves, Halves)
+        count = len(halves.problem.table.row)
+        for how in totals:
+            runs = 1 if how == "all windows" else samples
+            for _ in range(runs):
+                false, hits = _lagged_links(halves, model, _drawn(how, count, random))
+                totals[how] += false / runs
+                found_true[how] += hits / runs
+    rows = [[how, f"{totals[how] / models:.2f}", f"{found_true[how] / models:.3f}"] for how in totals]
+    return markdown_table(["sample of 500 windows", "false lagged links a search", "lagged TPR"], rows)
+
+
+def _drawn(how: str, count: int, random: np.random.Generator) -> np.ndarray:
+    """The windows of one sample."""
+    if how == "rows with replacement":
+        return random.integers(count, size=count)
+    if how == "blocks with replacement":
+        length = int(np.ceil(1.5 * count ** (1 / 3)))
+        starts = random.integers(count - length + 1, size=-(-count // length))
+        return np.concatenate([np.arange(start, start + length) for start in starts])[:count]
+    return np.flatnonzero(half_of_blocks(count, random)) if how == "halves of blocks" else np.arange(count)
+
+
+def _lagged_links(halves: Halves, model: SeriesModel, rows: np.ndarray) -> tuple[int, float]:
+    """False lagged links between different variables, and the share of the true ones that is found."""
+    local = LocalModels(replace(halves.problem, table=halves.problem.table.some(rows)))
+    found = search(local, halves.starts, 0)
+    d, lags = len(model.names), model.lags
+    links = np.stack([one.parents[:, d : d * (lags + 1)] for one in found.models[:d]])
+    links = links.reshape(d, len(model.labels), lags, d).transpose(1, 2, 3, 0)
+    truth, other = true_links(model).links[:, 1:], ~np.eye(d, dtype=bool)
+    false = (links & ~truth & other).any(axis=0).sum()
+    return int(false), float((links & truth & other).sum() / (truth & other).sum())
+
+
+@dataclass(frozen=True)
+class Trap:
+    """What is done to a table of a random system."""
+
+    name: str
+    design: SeriesDesign
+    rows: int
+    make: Callable[..., Any]
+
+
+STRONG, CALM = SeriesDesign(autocorrelation=0.9), SeriesDesign(autocorrelation=0.3)
+TRAPS = [
+    Trap("60 gaps, ignored", MIDDLE, 1500, with_gaps(False)),
+    Trap("60 gaps, `time` given", MIDDLE, 1500, with_gaps(True)),
+    Trap("5 units of 240, levels kept", MIDDLE, 1200, with_units(5, "none")),
+    Trap("5 units of 240, means removed", MIDDLE, 1200, with_units(5, "means")),
+    Trap("20 units of 60, levels kept", MIDDLE, 1200, with_units(20, "none")),
+    Trap("20 units of 60, means removed", MIDDLE, 1200, with_units(20, "means")),
+    Trap("40 units of 30, means removed", MIDDLE, 1200, with_units(40, "means")),
+    Trap("daily cycle, ignored", MIDDLE, 1500, with_cycle(False)),
+    Trap("daily cycle, `cc.cycle`", MIDDLE, 1500, with_cycle(True)),
+    Trap("10 % of cells missing, windows", MIDDLE, 1500, with_missing("windows")),
+    Trap("the same, interpolated", MIDDLE, 1500, with_missing("interpolate")),
+]
+WEAK = [
+    Trap("10 % measurement noise, a .3", CALM, 1000, with_noise(0.1)),
+    Trap("10 % measurement noise, a .9", STRONG, 1000, with_noise(0.1)),
+    Trap("30 % measurement noise, a .9", STRONG, 1000, with_noise(0.3)),
+    Trap("hidden driver, a .3", CALM, 1000, with_hidden_driver(0.3)),
+    Trap("hidden driver, a .9", STRONG, 1000, with_hidden_driver(0.9)),
+]
+"""Where every method invents links; nothing that a user could say helps."""
+
+
+def traps(chosen: Sequence[Trap], models: int, seed: int, method: Callable[..., Found]) -> str:
     """What goes wrong where the rows are not what they seem, and what helps."""
-    strong, calm = SeriesDesign(autocorrelation=0.9), SeriesDesign(autocorrelation=0.3)
-    rows = [
-        ("60 gaps, ignored", false_rates(MIDDLE, 1500, models, seed, with_gaps(False))),
-        ("60 gaps, `time` given", false_rates(MIDDLE, 1500, models, seed, with_gaps(True))),
-        ("20 units of 60, levels kept", false_rates(MIDDLE, 1200, models, seed, with_units(20, "none"))),
-        ("20 units of 60, means removed", false_rates(MIDDLE, 1200, models, seed, with_units(20, "means"))),
-        ("daily cycle, ignored", false_rates(MIDDLE, 1500, models, seed, with_cycle(False))),
-        ("daily cycle, `cc.cycle`", false_rates(MIDDLE, 1500, models, seed, with_cycle(True))),
-        ("10 % of cells missing, windows", false_rates(MIDDLE, 1500, models, seed, with_missing("windows"))),
-        ("the same, interpolated", false_rates(MIDDLE, 1500, models, seed, with_missing("interpolate"))),
-        ("10 % measurement noise, a .3", false_rates(calm, 1000, models, seed, with_noise(0.1))),
-        ("10 % measurement noise, a .9", false_rates(strong, 1000, models, seed, with_noise(0.1))),
-    ]
-    return markdown_table(
-        ["table", "lagged TPR/FPR", "contemporaneous"], [[name, *text.split(" | ")] for name, text in rows]
-    )
+    rows = [false_rates(trap, models, seed, method) for trap in chosen]
+    return markdown_table(["table", "lagged TPR/FPR", "contemporaneous", "lag alarm"], rows)
 
 
 def main() -> None:
@@ -413,13 +541,15 @@ def main() -> None:
     parser.add_argument("--methods", default="score-ac", help="score-ac, pc-ac, pc-m, pc-p or several with commas")
     parser.add_argument("--peers", action="store_true", help="PCMCI+ too, if tigramite is installed")
     parser.add_argument("--extras", action="store_true", help="the land example, independent series, the alarm")
-    parser.add_argument("--traps", action="store_true", help="gaps, units, cycles, missing values, measurement noise")
+    parser.add_argument("--traps", action="store_true", help="gaps, units, cycles, missing values")
+    parser.add_argument("--weak", action="store_true", help="measurement noise, hidden drivers; every method")
+    parser.add_argument("--resampling", action="store_true", help="false links in samples of the windows")
     arguments = parser.parse_args()
     print(machine())
     known: dict[str, Callable[..., Found]] = {"score-ac": ours} | {name: by_tests(name) for name in TESTED}
     methods = {name: known[name] for name in arguments.methods.split(",") if name}
     if arguments.peers and importlib.util.find_spec("tigramite") is not None:
-        methods |= {"PCMCI+ pooled": pcmci(False), "PCMCI+ masked": pcmci(True)}
+        methods |= PEERS
     cells = [
         cell
         for name in arguments.cells.split(",")
@@ -427,13 +557,19 @@ def main() -> None:
         for cell in CELLS[name]
         if cell.name.startswith(arguments.only)
     ]
-    for name, method in methods.items():
+    for name, method in methods.items() if cells else ():
         rows = [cell_row(cell, arguments.models, arguments.seed, method) for cell in cells]
         print(f"\n{name}, {arguments.models} systems a row\n")
         print(markdown_table(HEADER, rows))
     if arguments.traps:
         print()
-        print(traps(arguments.models, arguments.seed))
+        print(traps(TRAPS, arguments.models, arguments.seed, ours))
+    for name, method in methods.items() if arguments.weak else ():
+        print(f"\n{name}\n")
+        print(traps(WEAK, arguments.models, arguments.seed, method))
+    if arguments.resampling:
+        print()
+        print(resampling(arguments.models, arguments.seed))
     if arguments.extras:
         print()
         print(land(max(arguments.models // 2, 1), arguments.seed, 1500))
