@@ -15,6 +15,8 @@ from causalcontext.timeseries.order_search import Searched
 from causalcontext.timeseries.problem import Problem
 
 MORE_LAGS = 2
+WINDOWS_A_COLUMN = 5
+"""With fewer windows than this for every column of the longer ones, scores of sets are compared with too little."""
 LEAST_RISE = 1e-6
 
 
@@ -23,7 +25,7 @@ def rise_with_more_lags(series: Series, problem: Problem, found: Searched,
     """By how much the score rises, in the order that was found; None where the rows are too few to tell."""
     lags = problem.table.lags
     wide = lagged_table(series, lags + MORE_LAGS, problem.contexts)
-    if len(wide.row) < 2 * wide.width:
+    if len(wide.row) < WINDOWS_A_COLUMN * wide.width:
         return None
     wider = Problem(wide, extended(problem.allowed, lags + MORE_LAGS), problem.copies, problem.penalty,
                     problem.has_context)  # fmt: skip
@@ -44,6 +46,13 @@ def sentence(rise: float | None, lags: int) -> tuple[str, ...]:
     return (f"lag alarm: with {lags + MORE_LAGS} lags the score rises by {rise:.1f}, so {lags} lags are too few, or a "
             "driver that persists is not in the table, or columns that persist are measured with noise; links may be "
             "false: pass more lags, and if the alarm stays, do not trust weak links",)  # fmt: skip
+
+
+def not_asked(rise: float | None, lags: int) -> tuple[str, ...]:
+    """What must be known where the question was not asked."""
+    if rise is not None:
+        return ()
+    return (f"too few windows are whole with {lags + MORE_LAGS} lags to ask whether more lags raise the score",)
 
 
 def _reaches_beyond(model: LocalModel, variables: int, lags: int) -> bool:

@@ -23,7 +23,7 @@ from causalcontext.results.contexts import DataSummary, Settings
 from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
 from causalcontext.results.log import TrialLog
 from causalcontext.score.options import ScoreOptions
-from causalcontext.timeseries.alarm import rise_with_more_lags, sentence
+from causalcontext.timeseries.alarm import not_asked, rise_with_more_lags, sentence
 from causalcontext.timeseries.known import allowed_links
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.marks import Reader
@@ -59,7 +59,7 @@ def score_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
                         tuple(reader.slopes(data.values)), rise)  # fmt: skip
     halves = Halves(problem, reader.names, reader.place, reader.covariates, score.starts or STARTS)
     result = _result(data, series, table, settings, about, reader, facts)
-    cut = cut_sentences(reader, stopped)
+    cut = cut_sentences(reader) if stopped else not_asked(rise, options.lags)
     return replace(result, resample=halves, table=table, notes=(*cut, *result.notes),
                    complete=found.unfinished is None and stopped is not KeyboardInterrupt)  # fmt: skip
 
@@ -75,11 +75,11 @@ def _rise(series: Series, problem: Problem, found: Searched, heard: Callable[[],
         return None, type(reason)
 
 
-def cut_sentences(reader: Reader, stopped: type[KeyboardInterrupt] | None) -> tuple[str, ...]:
+def cut_sentences(reader: Reader) -> tuple[str, ...]:
     """What is missing in the result of a search that was stopped."""
     unfinished = reader.found.unfinished
     if unfinished is None:
-        return () if stopped is None else (NO_ALARM,)
+        return (NO_ALARM,)
     names = [reader.names[reader.place[node]] for node in unfinished]
     shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     where = f"causes inside the time step of {shown} were not all tried, " if names else ""
