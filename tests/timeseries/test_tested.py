@@ -250,6 +250,43 @@ def test_copies_further_back_are_not_searched(land):
     assert "takes no part" not in longer.explain("regime(t-2)", "latent")
 
 
+def switched(rows, seed, lag):
+    """X acts on Y in the same time step where a copy of R is on; R is on and off by itself."""
+    random = np.random.default_rng(seed)
+    x, y, r = np.zeros(rows), np.zeros(rows), np.zeros(rows, int)
+    for t in range(1, rows):
+        r[t] = int(random.random() < (0.8 if r[t - 1] else 0.2))
+        x[t] = 0.5 * x[t - 1] + random.normal()
+        y[t] = 0.4 * y[t - 1] + (0.7 if r[t - lag] else 0.0) * x[t] + random.normal()
+    return pd.DataFrame({"X": x, "Y": y, "R": np.where(r, "on", "off")})
+
+
+@pytest.mark.parametrize("lag", [0, 1])
+def test_a_slope_that_changes_inside_the_time_step_is_found_on_a_second_look(lag, monkeypatch):
+    for seed in range(2):
+        found = lagged(switched(800, seed, lag), "R")
+        assert found.reads == {"X": None, "Y": ("R", lag)}
+        assert (found.graphs["on"].mark("X", "Y"), found.graphs["off"].mark("X", "Y")) == ("-->", "")
+    if lag == 0:
+        story = lagged(switched(800, 0, 0), "R").explain("R", "Y")
+        assert "a smaller set hid that" in story
+        assert "R --> Y by reads: given all of its causes Y differs with R" in story
+        monkeypatch.setattr("causalcontext.search.lagged.algorithm.copies_to_restore", lambda *_: [])
+        assert lagged(switched(800, 0, 0), "R").reads["Y"] is None
+
+
+def test_a_lost_link_from_the_past_directs_the_context():
+    random = np.random.default_rng(5)
+    x, y, r = np.zeros(900), np.zeros(900), random.integers(2, size=900)
+    for t in range(1, 900):
+        x[t] = random.normal()
+        y[t] = (0.8 if r[t] else 0.0) * x[t - 1] + random.normal()
+    found = lagged(pd.DataFrame({"X": x, "Y": y, "R": r}), "R")
+    assert found.reads["Y"] == ("R", 0)
+    assert (found.graphs[1].mark("X(t-1)", "Y"), found.graphs[0].mark("X(t-1)", "Y")) == ("-->", "")
+    assert "R --> Y by" in found.explain("R", "Y")
+
+
 def mixed(rows, seed):
     """A category and a count that are caused by the past, and a context caused by both."""
     random = np.random.default_rng(seed)

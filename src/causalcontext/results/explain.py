@@ -56,9 +56,18 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
     where, p = f"{_given(result, entry)} {rows}", p_words(float(entry.p))
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, {p}"
+    elif _on_second_look(result, x, y, place):
+        story = f"{x} and {y} are dependent{where}, {p}: a smaller set hid that"
     else:
         story = f"{x} and {y} are dependent in every test, least so{where}, {p}"
     return f"{head}: {story}{_other_view(result, x, y, place, decision)}{_untested(entry)}."
+
+
+def _on_second_look(result: ContextGraphs, x: str, y: str, place: int) -> bool:
+    """Whether a link was put back after a set had separated its ends."""
+    a, b = result.position(x), result.position(y)
+    origins = (result.origins.get((place, *pair)) for pair in ((a, b), (b, a)))
+    return any(origin is not None and origin.rule == "reads" for origin in origins)
 
 
 def _given(result: ContextGraphs, entry: Entry) -> str:

@@ -85,6 +85,8 @@ RULES = (
           "your knowledge allows no other direction"),
     Entry("time", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
           "nothing causes what was before"),
+    Entry("reads", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, SUFFICIENCY,
+          "given all of its causes {effect} differs with {cause}"),
     Entry("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
           "{effect} was made out of {cause}"),
     Entry("collider", Scope.WITHIN, Turn.COLLIDERS, within.collider, A_TEST,

@@ -6,7 +6,7 @@ one value its parents separate it from everything that is no effect of it (tests
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -17,20 +17,23 @@ from causalcontext.independence.labels import Label
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import TIED
+from causalcontext.knowledge import Links
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
 from causalcontext.questions import Contexts, Trial, adaptive
 from causalcontext.search.answers import Answer, Answers
 from causalcontext.search.batches import LARGEST_BLOCK
-from causalcontext.search.family import Doubt, Evidence, Origin
+from causalcontext.search.family import Doubt, Evidence, Origin, Place
 from causalcontext.search.lagged.asking import Asking, Candidate, Pair
+from causalcontext.search.lagged.changes import Change, changed_by_context
 from causalcontext.search.lagged.colliders import judge_triples
 from causalcontext.search.lagged.copies import ByCopies
 from causalcontext.search.lagged.past import Past, all_of_the_past, search_past
 from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.search.lagged.second_look import copies_to_restore
 from causalcontext.search.orient import orient_all
 
-TIME = "time"
-"""What directs a link from the past."""
+TIME, READS, CHANGE = "time", "reads", "V4"
+"""What directs a link from the past, a link of the context that only a second look found, and one by a change."""
 
 
 @dataclass
@@ -72,6 +75,7 @@ class LaggedSearch:
         self.past: Past = all_of_the_past(plan)
         self.graphs: Bools = np.zeros((len(plan.values), plan.window.nodes, plan.window.nodes), dtype=bool)
         self.records: dict[Pair, Record] = {}
+        self.restored: set[Pair] = set()
 
     def run(self) -> LaggedFound:
         """Past, links, directions; a time limit ends the tests, and what is left is directed by what is known."""
@@ -80,8 +84,11 @@ class LaggedSearch:
             search_past(self.answers, self.plan, self.past)
             self._start()
             self._links()
-            self.advance(COLLIDERS, 0, 1)
-            return self._directed(self.answers)
+            found = self._directed(self.answers)
+            while self._restore(found.ends):
+                self._links()
+                found = self._directed(self.answers)
+            return found
         except OutOfTime:
             cut = self._cut_words()
         except KeyboardInterrupt:
@@ -109,7 +116,7 @@ class LaggedSearch:
     def _links(self) -> None:
         """Level by level, the pairs that a set separates are taken out at the end of the level."""
         for size in range(len(self.plan.targets)):
-            asking = Asking(self.plan, self.past, self.graphs)
+            asking = Asking(self.plan, self.past, self.graphs, self.restored)
             if size > self.plan.max_given:
                 return
             waiting = [pair for pair in asking.pairs() if asking.most(pair) >= size]
@@ -117,6 +124,17 @@ class LaggedSearch:
                 return
             self._level(asking, waiting, size)
             self._remove()
+
+    def _restore(self, ends: Ends) -> bool:
+        """Put back links of the context that a second look finds; whether there were any."""
+        if self.plan.rule is not adaptive:
+            return False
+        found = copies_to_restore(self.answers, self.plan, self.past, ends)
+        for pair, trial in found:
+            self.restored.add(pair)
+            self.records[pair] = Record(trial, self.answers.of(trial))
+            self.graphs[:, pair.z, pair.y] = self.graphs[:, pair.y, pair.z] = True
+        return bool(found)
 
     def _level(self, asking: Asking, pairs: list[Pair], size: int) -> None:
         waiting = [(pair, asking.sets(pair, size)) for pair in pairs]
@@ -158,21 +176,41 @@ class LaggedSearch:
 
     def _directed(self, answers: Answers | None, cut: str = "") -> LaggedFound:
         """Time, then colliders, then Meek's rules in every graph; ends at R(t) are the same in all of them."""
+        if answers is not None:
+            self.advance(COLLIDERS, 0, 1)
         self._remove()
         plan, asking = self.plan, Asking(self.plan, self.past, self.graphs)
         separating = {pair: record.chosen for pair, record in self.records.items() if record.separated}
         triples = judge_triples(answers, asking, separating)
         now = plan.context_now
         contexts = Contexts() if now is None else Contexts((now,), tuple((value,) for value in plan.values))
-        oriented = orient_all(self.graphs, Evidence(triples, plan.links, contexts, across=False))
+        oriented = orient_all(self.graphs, Evidence(triples, self._known({}), contexts, across=False))
+        changed = changed_by_context(plan, self.graphs, oriented.ends)
+        if changed:
+            oriented = orient_all(self.graphs, Evidence(triples, self._known(changed), contexts, across=False))
         return LaggedFound(oriented.ends, self._told(), self.answers.counts(), True, self.answers.prepared.labels,
-                           dict(self._by_time(oriented.origins)), oriented.doubts, cut)  # fmt: skip
+                           dict(self._origins(oriented.origins, changed)), oriented.doubts, cut)  # fmt: skip
 
-    def _by_time(self, origins: dict[tuple[int, int, int], Origin]) -> Iterator[tuple[tuple[int, int, int], Origin]]:
-        """Links from the past are directed by time; what rules say about them besides is of no interest."""
-        window = self.plan.window
+    def _known(self, changed: Collection[int]) -> Links:
+        """What is known, and that the context causes what it changes."""
+        may, now = self.plan.links.may.copy(), self.plan.context_now
+        may[list(changed), now] = False
+        for _, z, y in self.restored:
+            may[y, z] = may[y, z] and z != now
+            may[z, y] = may[z, y] and y != now
+        return Links(may, self.plan.links.must)
+
+    def _origins(self, origins: Mapping[Place, Origin], changed: Mapping[int, Change]) -> Iterator[
+            tuple[Place, Origin]]:  # fmt: skip
+        """Links from the past are directed by time, links of the context that have no other reason by changes."""
+        window, now = self.plan.window, self.plan.context_now
         for (g, a, b), origin in origins.items():
-            yield (g, a, b), origin if window.is_now(a) and window.is_now(b) else Origin(TIME, g, ())
+            if Pair(0, min(a, b), max(a, b)) in self.restored:
+                yield (g, a, b), Origin(READS, g, ())
+            elif a == now and b in changed:
+                yield (g, a, b), Origin(CHANGE, changed[b][1], (changed[b][0],))
+            else:
+                yield (g, a, b), origin if window.is_now(a) and window.is_now(b) else Origin(TIME, g, ())
 
     def _told(self) -> dict[tuple[int, int, int], Record]:
         """What was decided, by graph; first what the past alone decided."""

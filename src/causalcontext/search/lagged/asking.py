@@ -9,7 +9,7 @@ graphs, with candidates from all of them; given another copy, inside each of its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
@@ -39,13 +39,13 @@ class Candidate(NamedTuple):
 
 
 class Asking:
-    """The trials of every pair, as the graphs, shape (graphs, nodes, nodes), are now."""
+    """The trials of every pair, as the graphs, shape (graphs, nodes, nodes), are now; some pairs may be settled."""
 
-    def __init__(self, plan: LaggedPlan, past: Past, graphs: Bools) -> None:
-        self.plan, self.past, self.graphs = plan, past, graphs
+    def __init__(self, plan: LaggedPlan, past: Past, graphs: Bools, settled: Collection[Pair] = ()) -> None:
+        self.plan, self.past, self.graphs, self.settled = plan, past, graphs, settled
 
     def pairs(self) -> Iterator[Pair]:
-        """Every adjacent pair that is not known to be, once; shared ones for the first graph."""
+        """Every adjacent pair that is open to tests, once; shared ones for the first graph."""
         required = self.plan.links.required
         for y in self.plan.targets:
             for z in range(self.plan.window.nodes):
@@ -53,7 +53,7 @@ class Asking:
                     continue
                 shared = self.plan.is_shared(z, y)
                 for g in self.plan.graphs[:1] if shared else self.plan.graphs:
-                    if self._neighbours(g, y, shared)[z]:
+                    if self._neighbours(g, y, shared)[z] and Pair(g, z, y) not in self.settled:
                         yield Pair(g, z, y)
 
     def holding(self, pair: Pair) -> tuple[int, ...]:
