@@ -163,7 +163,8 @@ def discover(
     data = _read(_in_memory(table), context, chosen, names) if scanned is None else scanned.data
     settings = _settings(chosen, test.name, context)
     links = _links(settings.knowledge, data)
-    data, survey, prepared = prepare(data, test, chosen.missing, None if scanned is None else scanned.survey)
+    known = None if scanned is None else scanned.survey
+    data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads)
     with watching(progress, chosen.time_limit) as advance:
         task = Task(prepared, data, survey, links, settings, _score(chosen), chosen.threads, advance,
                     Support(data, settings.alpha), device)  # fmt: skip
@@ -348,6 +349,7 @@ def _check_context(scanned: Scan, context: Any) -> None:
 
 def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
     data, survey, sampled = task.data, task.survey, scanned is not None and not scanned.whole
+    outcome.ends.setflags(write=False)
     kinds = tuple(str(kind.value) for kind in data.kinds)
     summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
                           survey.emptied, kinds, survey.fingerprint)  # fmt: skip

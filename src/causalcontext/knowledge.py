@@ -18,7 +18,7 @@ import numpy as np
 from causalcontext.data.files import read_toml
 from causalcontext.errors import KnowledgeError, check_choice, did_you_mean
 from causalcontext.graphs.paths import reach
-from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.arrays import Bools, Ints
 
 Pairs = Sequence[tuple[str, str]] | Sequence[Sequence[str]]
 
@@ -33,12 +33,20 @@ class Links:
     @cached_property
     def required(self) -> Bools:
         """Pairs with a required link, symmetric."""
-        return self.must | self.must.T
+        return self.must | self.must.T if self.must.any() else self.must
+
+    def possible(self) -> Bools:
+        """Pairs that may be linked in some direction, symmetric; a new array."""
+        return self.may | self.may.T
+
+    def rule_out(self, first: Ints, second: Ints) -> Bools:
+        """Whether pairs are ruled out in both directions."""
+        return np.asarray(~(self.may[first, second] | self.may[second, first]))
 
     @cached_property
     def absent(self) -> Bools:
         """Pairs that are ruled out in both directions, symmetric, diagonal included."""
-        return ~self.may & ~self.may.T
+        return ~self.possible()
 
 
 @dataclass(frozen=True)

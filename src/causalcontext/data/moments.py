@@ -103,15 +103,22 @@ class Moments:
         if len(chosen) == 1:
             alone = slice(chosen[0], chosen[0] + 1)
             return Moments(self.rows[alone], self.mean[alone], self.scatter[alone])
-        rows = self.rows[chosen]
+        scatter = np.empty(self.scatter.shape[1:])
+        mean = self.merge_into(scatter, chosen)
+        return Moments(np.array([self.rows[chosen].sum()]), mean[None], scatter[None])
+
+    def merge_into(self, scatter: Floats, cells: Sequence[int]) -> Floats:
+        """Write the cross products of some cells together, shape (p, p); their mean, shape (p,)."""
+        chosen = list(cells)
         with np.errstate(over="ignore", invalid="ignore"):
             mean, between = self._between(chosen)
-            scatter = self.scatter[chosen[0]].copy() if chosen else np.zeros(self.scatter.shape[1:])
-            for cell in chosen[1:]:
-                scatter += self.scatter[cell]
-            for begin in range(0, len(scatter), _BLOCK):  # a product as large as the scatter would not be needed again
-                scatter[begin : begin + _BLOCK] += between[:, begin : begin + _BLOCK].T @ between
-        return Moments(np.array([rows.sum()]), mean[None], scatter[None])
+            for begin in range(0, len(scatter), _BLOCK):  # whole products are as large as the scatter, and slower
+                rows = slice(begin, begin + _BLOCK)
+                scatter[rows] = self.scatter[chosen[0], rows] if chosen else 0.0
+                for cell in chosen[1:]:
+                    scatter[rows] += self.scatter[cell, rows]
+                scatter[rows] += between[:, rows].T @ between
+        return mean
 
     def squares(self) -> Floats:
         """The sums of squares of every variable over all rows."""

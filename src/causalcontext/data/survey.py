@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.some_rows import only_cells
 from causalcontext.data.tally import Tally, add_batch, no_tally, settle
-from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import PERFECT
 from causalcontext.kernels.rows.scan import digest_rows
 
@@ -81,18 +82,13 @@ class Survey:
         known = self.__dict__.get("_columns")
         if known is None or known[0] is not data:
             known = (data, self._of_columns(data))
-            object.__setattr__(self, "_columns", known)
-            self._share(known[1].scatter, data)
+            self.keep_columns(*known)
         moments: Moments = known[1]
         return moments
 
-    def _share(self, scatter: Floats, data: Dataset) -> None:
-        """Let go of cross products that are a part of larger ones: of many variables they take most of the memory."""
-        first, size = data.system[0], len(data.system)
-        beside = data.system == tuple(range(first, first + size))
-        if size > _MANY_VARIABLES and beside and not data.categories:
-            part = scatter[:, first : first + size, first : first + size]
-            object.__setattr__(self, "moments", replace(self.moments, scatter=part))
+    def keep_columns(self, data: Dataset, moments: Moments) -> None:
+        """Remember the moments of all columns of a table."""
+        object.__setattr__(self, "_columns", (data, moments))
 
     def _of_columns(self, data: Dataset) -> Moments:
         if not data.contexts.positions and not data.categories:
@@ -101,15 +97,14 @@ class Survey:
         mean = np.zeros((len(self.values), total))
         scatter = np.zeros((len(self.values), total, total))
         mean[:, system] = self.moments.mean
-        for place, position in enumerate(system):
-            scatter[:, position, system] = self.moments.scatter[:, place]
+        scatter[:, system[:, None], system] = self.moments.scatter
         named = [position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL]
         several = [position for position in named if len(data.categories[position]) > 2]
         mean[:, several], scatter[:, several], scatter[:, :, several] = 0.0, 0.0, 0.0
         return Moments(self.moments.rows, mean, scatter)
 
 
-def take_survey(data: Dataset, missing: str = "raise", batch: int = 65536) -> Survey:
+def take_survey(data: Dataset, missing: str = "raise", batch: int = 65536, n_jobs: int = 1) -> Survey:
     """The `Survey` of a table, after one pass over its rows.
 
     Parameters
@@ -120,6 +115,8 @@ def take_survey(data: Dataset, missing: str = "raise", batch: int = 65536) -> Su
         an error is up to `check_survey`.
     batch : int
         Largest number of rows at a time; fewer are taken when there are many columns.
+    n_jobs : int
+        Threads, for many columns; the numbers are the same whatever there are.
 
     Examples
     --------
@@ -133,20 +130,35 @@ def take_survey(data: Dataset, missing: str = "raise", batch: int = 65536) -> Su
     """
     check_missing_option(missing)
     check_size(data)
+    shared = _shared_columns(data)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        tally = _pass_over_rows(data, batch)
+        tally = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch, n_jobs)
         constant = settle(tally)
-    return Survey(
+    own = shared or slice(None)
+    survey = Survey(
         names=tuple(data.names[position] for position in data.system),
         values=data.values,
-        moments=Moments(tally.n, tally.mean, tally.scatter),
-        constant=constant,
-        missing=tally.missing,
-        infinite=tally.infinite,
+        moments=Moments(tally.n, tally.mean[:, own], tally.scatter[:, own, own]),
+        constant=constant[:, own],
+        missing=tally.missing[:, own],
+        infinite=tally.infinite[:, own],
         missing_context=int(np.count_nonzero(data.codes < 0)),
         lost=tally.lost,
-        fingerprint=fingerprint_of(data, data.n_rows, tally.digests, _context_digest(data)),
+        fingerprint=fingerprint_of(data, data.n_rows, tally.digests[own], _context_digest(data)),
     )
+    if shared is not None:
+        survey.keep_columns(data, Moments(tally.n, tally.mean, tally.scatter))
+    return survey
+
+
+def _shared_columns(data: Dataset) -> slice | None:
+    """Where the system variables stand among all columns, if their moments had better be a part of those of all.
+
+    Of many variables a second array of cross products takes more memory than all the rest.
+    """
+    first, size = data.system[0], len(data.system)
+    beside = data.system == tuple(range(first, first + size))
+    return slice(first, first + size) if size > _MANY_VARIABLES and beside and not data.categories else None
 
 
 def drop_empty_cells(data: Dataset, survey: Survey) -> tuple[Dataset, Survey]:
@@ -171,8 +183,11 @@ def collinear_pairs(survey: Survey, cell: int | None = None) -> list[tuple[str, 
     return [(survey.names[i], survey.names[j]) for i, j in zip(first, second, strict=True)]
 
 
-def _pass_over_rows(data: Dataset, batch: int) -> Tally:
-    columns = [data.columns[position] for position in data.system]
+def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int, n_jobs: int) -> Tally:
+    """What the rows of some columns add up to; context variables count as constant."""
+    nothing = np.zeros(data.n_rows)
+    contexts = data.contexts.positions
+    columns = [nothing if position in contexts else data.columns[position] for position in positions]
     tally = no_tally(len(data.contexts.cells), len(columns))
     rows = _rows_per_batch(batch, len(columns), len(data.contexts.cells), data.n_rows)
     buffer = np.empty(len(columns) * rows)
@@ -181,7 +196,7 @@ def _pass_over_rows(data: Dataset, batch: int) -> Tally:
         values = buffer[: len(columns) * len(codes)].reshape(len(columns), len(codes))
         for place, column in enumerate(columns):
             values[place] = column[first : first + rows]
-        add_batch(tally, values, codes, first)
+        add_batch(tally, values, codes, first, n_jobs)
     return tally
 
 

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
 from causalcontext.kernels.limits import SMALLEST_SCATTER
-from causalcontext.kernels.rows.scan import add_cross_products, centre_by_level, mirror, order_by_level, scan
+from causalcontext.kernels.rows.scan import (
+    add_cross_products,
+    blocks,
+    centre_by_level,
+    mirror,
+    order_by_level,
+    scan,
+)
+from causalcontext.kernels.threads import in_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +64,7 @@ def no_tally(levels: int, variables: int) -> Tally:
     )
 
 
-def add_batch(tally: Tally, values: Floats, codes: Codes, first_row: int) -> None:
+def add_batch(tally: Tally, values: Floats, codes: Codes, first_row: int, n_jobs: int = 1) -> None:
     """Add a batch of rows to the tally.
 
     Parameters
@@ -68,6 +76,8 @@ def add_batch(tally: Tally, values: Floats, codes: Codes, first_row: int) -> Non
         Context of every row, -1 where it is missing.
     first_row : int
         Place of the batch in the table, for the digests.
+    n_jobs : int
+        Threads; the sums are the same whatever their number.
     """
     levels, variables = tally.mean.shape
     usable = np.empty(len(codes), dtype=np.bool_)
@@ -78,7 +88,7 @@ def add_batch(tally: Tally, values: Floats, codes: Codes, first_row: int) -> Non
     batch_mean = np.empty_like(tally.mean)
     centre_by_level(values, order, starts, centred, batch_mean, tally.low, tally.high)
     for level in np.flatnonzero(np.diff(starts)):
-        _merge(tally, int(level), centred, starts[level] + level, starts[level + 1] + level, batch_mean[level])
+        _merge(tally, int(level), centred, starts[level] + level, starts[level + 1] + level, batch_mean[level], n_jobs)
 
 
 def settle(tally: Tally) -> Bools:
@@ -103,6 +113,7 @@ def _merge(
     start: int,
     free: int,
     batch_mean: Floats,
+    n_jobs: int,
 ) -> None:
     """Add rows of one context: columns `start` to `free` of `centred`, with column `free` to write in.
 
@@ -112,6 +123,12 @@ def _merge(
     old, new = int(tally.n[level]), int(free - start)
     difference = batch_mean - tally.mean[level]
     centred[:, free] = difference * np.sqrt(old * new / (old + new))
-    add_cross_products(centred, start, free + 1, tally.scatter[level])
+    parts = [(k, k + 1) for k in range(blocks(len(batch_mean)))] if n_jobs > 1 else [(0, blocks(len(batch_mean)))]
+
+    def add(part: tuple[int, int]) -> None:
+        add_cross_products(centred, start, free + 1, tally.scatter[level], *part)
+
+    for _ in in_threads(add, parts, n_jobs):
+        pass
     tally.mean[level] += difference * (new / (old + new))
     tally.n[level] = old + new

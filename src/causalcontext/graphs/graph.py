@@ -61,7 +61,9 @@ class Graph:
 
     def __init__(self, names: Sequence[str], ends: NDArray[np.integer[Any]], kind: str = Kind.PATTERN) -> None:
         check_choice("kind", kind, [known.value for known in Kind])
-        codes = np.array(ends, dtype=np.int8)
+        codes: Ends = np.asarray(ends, dtype=np.int8)
+        if codes.flags.writeable:
+            codes = codes.copy()
         codes.setflags(write=False)
         self.names: tuple[str, ...] = tuple(names)
         self.kind = Kind(kind)
@@ -201,6 +203,6 @@ def _spelled(node: tuple[str, int]) -> str:
 
 def _is_whole(codes: Ends) -> bool:
     """Whether every edge has two ends that exist, and no variable an edge to itself."""
-    present = codes != End.NONE
     known = codes.min(initial=End.NONE) >= End.NONE and codes.max(initial=End.NONE) <= End.MIXED
-    return bool(known and np.array_equal(present, present.T) and not np.diagonal(present).any())
+    first, second = np.divmod(np.flatnonzero(codes), max(len(codes), 1))
+    return bool(known and (codes[second, first] != End.NONE).all() and (first != second).all())

@@ -1,4 +1,4 @@
-"""Linear-Gaussian tests prepared for one table: all that is kept of the rows is a covariance matrix per view."""
+"""Linear-Gaussian tests prepared for one table: all that is kept of the rows are the cross products of every view."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ STUDENT_LABEL = Label("partial-correlation", Strength.CORRELATION)
 FISHER_LABEL = Label("fisher-z", Strength.CORRELATION)
 OTHER_LABELS = (Label("partial-correlation by context"), Label("context-change"), WILKS)
 """What two system variables given a context on all rows are tested by, a context against one of them, two contexts."""
+FAIR = 1e60
+"""Sums of squares between 1 / this and this are multiplied as they are."""
 USUAL_SIZE = 10
 """Terms of LR* are computed for conditioning sets up to this size at once."""
 
@@ -49,11 +51,12 @@ class PreparedGaussian(Declared):
     def __init__(self, moments: Moments, contexts: Contexts, kind: int) -> None:
         self.moments, self.contexts, self.kind, self.gaussian = moments, contexts, kind, self
         self.labels = (FISHER_LABEL if kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
-        self._scale = moments.merged().spread() / np.sqrt(max(int(moments.rows.sum()), 1))
-        self._place: dict[tuple[int, ...], int] = {}
+        self._cells = _in_fair_units(moments)
+        self._variables = moments.mean.shape[1]
+        self._place: dict[tuple[int, ...], int] = {(cell,): cell for cell in range(moments.rows.size)}
         self._sheets: dict[tuple[int, tuple[int, ...], tuple[int, ...], int], Sheet] = {}
-        self._covariance = np.zeros((0, self._scale.size, self._scale.size))
-        self._rows = np.zeros(0, dtype=np.int64)
+        self._merged = np.zeros((0, self._variables, self._variables))
+        self._rows = moments.rows
         self._views: Views | None = None
         self._fewest = int(moments.rows.min())
         if len(contexts.positions) <= 1:
@@ -91,7 +94,7 @@ class PreparedGaussian(Declared):
 
     def matters(self, conditions: int) -> int:
         """The number of conditions, or 0 where every cell has enough rows for any number of them."""
-        return 0 if self._fewest > self._scale.size + SPARE_ROWS else conditions
+        return 0 if self._fewest > self._variables + SPARE_ROWS else conditions
 
     def sheets(self, asked: Sequence[Sheet], change: bool) -> Sheets:
         """The sheets as arrays for the kernels."""
@@ -110,11 +113,11 @@ class PreparedGaussian(Declared):
         """What the kernels need to know about rows, for conditioning sets of up to `size` variables."""
         if self._views is None or self._views.expected.shape[1] <= size:
             expected = _expected_terms(self._rows, max(size, USUAL_SIZE))
-            self._views = Views(self._covariance, self._rows, expected, self.kind)
+            self._views = Views(self._cells.scatter, self._merged, self._rows, expected, self.kind)
         return self._views
 
     def place(self, view: int) -> int:
-        """Where the covariances of a view are among those of `views`."""
+        """Where the cross products of a view are among those of `views`."""
         cells = self.contexts.members(view)
         self._make_room([cells])
         return self._place[cells]
@@ -143,7 +146,7 @@ class PreparedGaussian(Declared):
         asked = Asked(np.array(sheet, dtype=np.int64), pairs[:, 0].copy(), pairs[:, 1].copy(),
                       np.array(given, dtype=np.int64).reshape(len(trials), size))  # fmt: skip
         numbers, facts = np.full((len(trials), 3), np.nan), np.zeros((len(trials), 3), dtype=np.int64)
-        answer_batch(self.views(size), sheets, asked, numbers, facts, workspace(sheets, size, 1, self._scale.size))
+        answer_batch(self.views(size), sheets, asked, numbers, facts, workspace(sheets, size, 1, self._variables))
         for i, trial in enumerate(trials):
             if set(self._ends(trial)).intersection(self.contexts.fixed(trial.view)):
                 numbers[i], facts[i, 1] = np.nan, Reason.CONSTANT
@@ -161,22 +164,28 @@ class PreparedGaussian(Declared):
         return (trial.x, trial.x) if trial.y in self.contexts.positions else (trial.x, trial.y)
 
     def _make_room(self, wanted: Sequence[tuple[int, ...]]) -> None:
-        """Let the covariances hold some sets of cells, in units of the standard deviations over all rows."""
+        """Let the cross products hold some sets of cells."""
         fresh = [cells for cells in dict.fromkeys(wanted) if cells not in self._place]
         if not fresh:
             return
-        begin = len(self._rows)
-        covariance = np.empty((begin + len(fresh), *self._covariance.shape[1:]))
-        covariance[:begin] = self._covariance
+        begin = len(self._merged)
+        merged = np.empty((begin + len(fresh), *self._merged.shape[1:]))
+        merged[:begin] = self._merged
         rows = np.zeros(len(fresh), dtype=np.int64)
         for place, cells in enumerate(fresh):
-            part = self.moments.merged(cells)
-            rows[place] = part.rows[0]
-            self._place[cells] = begin + place
-            scaled = np.divide(part.scatter[0], max(int(rows[place]), 1), out=covariance[begin + place])
-            scaled /= self._scale[:, None]
-            scaled /= self._scale
-        self._covariance, self._rows, self._views = covariance, np.concatenate([self._rows, rows]), None
+            rows[place] = self._cells.rows[list(cells)].sum()
+            self._cells.merge_into(merged[begin + place], cells)
+            self._place[cells] = len(self._rows) + place
+        self._merged, self._rows, self._views = merged, np.concatenate([self._rows, rows]), None
+
+
+def _in_fair_units(moments: Moments) -> Moments:
+    """The moments themselves, or copies in other units where products of their own come close to under- or overflow."""
+    squares = moments.squares()
+    if squares.max(initial=0.0) < FAIR and squares[squares > 0.0].min(initial=1.0) > 1.0 / FAIR:
+        return moments
+    units = np.sqrt(np.where(squares > 0.0, squares, 1.0) / max(int(moments.rows.sum()), 1))
+    return Moments(moments.rows, moments.mean / units, moments.scatter / units[:, None] / units)
 
 
 def _expected_terms(counts: Ints, size: int) -> Floats:

@@ -23,7 +23,8 @@ class Preparation(NamedTuple):
     prepared: PreparedTest
 
 
-def prepare(data: Dataset, test: IndependenceTest, missing: str, survey: Survey | None = None) -> Preparation:
+def prepare(data: Dataset, test: IndependenceTest, missing: str, survey: Survey | None = None,
+            n_jobs: int = 1) -> Preparation:  # fmt: skip
     """What a search needs to begin with.
 
     Parameters
@@ -33,6 +34,8 @@ def prepare(data: Dataset, test: IndependenceTest, missing: str, survey: Survey 
     missing : {"raise", "listwise", "testwise"}
     survey : Survey, optional
         Of all rows, where `data` are only some of them.
+    n_jobs : int
+        Threads of the pass over the rows.
 
     Raises
     ------
@@ -40,7 +43,7 @@ def prepare(data: Dataset, test: IndependenceTest, missing: str, survey: Survey 
         The table cannot be searched; see `check_survey`.
     """
     gaps = missing_rows(data) if missing == "testwise" and survey is None else {}
-    survey = take_survey(data, missing) if survey is None else survey
+    survey = take_survey(data, missing, n_jobs=n_jobs) if survey is None else survey
     if gaps:
         return _prepare_testwise(data, survey, test, gaps)
     check_survey(survey, data, missing)

@@ -407,7 +407,7 @@ def _decisions(plan: Plan, first: Ints, second: Ints, records: Decisions) -> NDA
     decision = np.where(records.facts[:, :, SEPARATED] == 1, Decision.ABSENT, decision)
     constant = [position for position in plan.contexts.positions if position not in plan.searched]
     decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
-    decision[:, plan.links.absent[first, second]] = Decision.FORBIDDEN
+    decision[:, plan.links.rule_out(first, second)] = Decision.FORBIDDEN
     decision[:, plan.links.required[first, second]] = Decision.REQUIRED
     return decision.astype(np.int8)
 

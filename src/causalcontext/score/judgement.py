@@ -207,7 +207,7 @@ def _arranged(directed: Directed, links: Links, judged: Judged, facts: dict[str,
     chosen = [np.where(forward, array[:, second, first], array[:, first, second]) for array in (difference, strength)]
     judged_at_all = ~np.isnan(chosen[0]) | present
     decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
-    decision[:, links.absent[first, second]] = Decision.FORBIDDEN
+    decision[:, links.rule_out(first, second)] = Decision.FORBIDDEN
     decision[:, links.required[first, second]] = Decision.REQUIRED
     block = np.full((k, p + 1), (1 << k) - 1)
     block[:, :p] = model.block

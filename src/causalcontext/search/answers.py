@@ -10,8 +10,8 @@ import numpy as np
 
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.threads import in_threads
 from causalcontext.questions import Outcomes, Trial
-from causalcontext.search.levels import in_parallel
 
 
 class Answer(NamedTuple):
@@ -73,7 +73,7 @@ class Answers:
         """The answers, in parts that threads work on where there are several."""
         size = -(-len(trials) // (4 * self.n_jobs)) if self.n_jobs > 1 else len(trials)
         parts = [trials[begin : begin + size] for begin in range(0, len(trials), size)]
-        yield from zip(parts, in_parallel(self.prepared.answer, parts, self.n_jobs), strict=True)
+        yield from zip(parts, in_threads(self.prepared.answer, parts, self.n_jobs), strict=True)
 
     def _remember(self, trials: list[Trial], outcomes: Outcomes) -> None:
         label = np.zeros(len(trials)) if outcomes.label is None else outcomes.label

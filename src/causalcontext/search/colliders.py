@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,9 @@ COLLIDER_RULES = ("majority", "conservative", "first")
 MOST_SETS = 100_000
 """Sets that may vote on one pair. Larger neighbourhoods are heard up to the largest set size that stays below."""
 
+PASSES, COLLIDER, OPEN = 0, 1, -1
+"""Verdicts on a triple: not a collider, a collider, none."""
+
 
 @dataclass(frozen=True)
 class Triples:
@@ -40,135 +43,161 @@ class Triples:
     ambiguous: frozenset[Triple]
 
 
+class OpenTriples(NamedTuple):
+    """Unshielded triples, shape (triples,): x < y are not adjacent in the graph, and both are next to w."""
+
+    graph: Ints
+    x: Ints
+    y: Ints
+    w: Ints
+
+    def some(self, chosen: Bools) -> OpenTriples:
+        """Those that are chosen."""
+        return OpenTriples(*(column[chosen] for column in self))
+
+
+class Votes(NamedTuple):
+    """For every triple the sets that separate its ends, and how many of them hold its centre."""
+
+    separating: Ints
+    holding: Ints
+
+
 def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools) -> list[Triples]:
     """The colliders of every graph by the rule of the plan."""
-    rule, contexts = plan.collider_rule, set(plan.contexts.positions)
-    open_pairs = _open_pairs(graphs)
-    votes = _votes(search, plan, ledger, graphs, open_pairs, None if rule != "first" else contexts)
-    colliders: list[set[Triple]] = [set() for _ in plan.cells]
-    ambiguous: list[set[Triple]] = [set() for _ in plan.cells]
-    for (g, x, y), centres in open_pairs.items():
-        known = _separating_set(plan, ledger, g, x, y) if rule == "first" else None
-        total, holding = votes.get((g, x, y), (0, {}))
-        for w in centres:
-            if rule == "first" and w not in contexts:
-                verdict = None if known is None else w not in known
-            else:
-                verdict = ruling(holding.get(w, 0), total, "conservative" if w in contexts else rule)
-            if verdict is None:
-                ambiguous[g].add((x, w, y))
-            elif verdict:
-                colliders[g].add((x, w, y))
-    return [Triples(frozenset(c), frozenset(a)) for c, a in zip(colliders, ambiguous, strict=True)]
+    triples = _open_triples(graphs)
+    verdicts = _verdicts(search, plan, ledger, list_edges(graphs), triples)
+    found = []
+    for g in range(len(graphs)):
+        here = triples.graph == g
+        colliders, ambiguous = (triples.some(here & (verdicts == verdict)) for verdict in (COLLIDER, OPEN))
+        found.append(Triples(_as_set(colliders), _as_set(ambiguous)))
+    return found
 
 
 def judge_centre(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, triple: Triple,
                  graph: int) -> bool | None:  # fmt: skip
     """Whether the sets that separate x and y leave w out, by the rule of the plan; w need not be next to both."""
     x, w, y = triple
-    pair, at_context = (graph, min(x, y), max(x, y)), w in plan.contexts.positions
-    if plan.collider_rule == "first" and not at_context:
-        known = _separating_set(plan, ledger, *pair)
-        return None if known is None else w not in known
-    total, holding = _votes(search, plan, ledger, graphs, {pair: [w]}, None).get(pair, (0, {}))
-    return ruling(holding.get(w, 0), total, "conservative" if at_context else plan.collider_rule)
-
-
-def _separating_set(plan: Plan, ledger: Ledger, g: int, x: int, y: int) -> set[int] | None:
-    """The separating set that the skeleton found, triggers included."""
-    found = ledger.separating_set(g, x, y)
-    return None if found is None else {*found[0], *plan.masks[found[1]].triggers}
+    asked = OpenTriples(*(np.array([number]) for number in (graph, min(x, y), max(x, y), w)))
+    return _in_words(_verdicts(search, plan, ledger, list_edges(graphs), asked))
 
 
 def ruling(held: int, of: int, rule: str) -> bool | None:
-    """Collider, not a collider, or no verdict, from `held` of `of` separating sets that hold the centre.
+    """Collider, not a collider, or no verdict, from `held` of `of` separating sets that hold the centre."""
+    return _in_words(_counted(Votes(np.array([of]), np.array([held])), np.bool_(rule == "conservative")))
+
+
+def _in_words(verdicts: Ints) -> bool | None:
+    return None if verdicts[0] == OPEN else bool(verdicts[0] == COLLIDER)
+
+
+def _verdicts(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges, triples: OpenTriples) -> Ints:
+    """`COLLIDER`, `PASSES` or `OPEN` for every triple; around a context the vote is conservative."""
+    at_context = np.isin(triples.w, plan.contexts.positions)
+    if plan.collider_rule != "first":
+        votes = _votes(search, plan, ledger, edges, triples)
+        return _counted(votes, at_context | (plan.collider_rule == "conservative"))
+    verdicts = np.full(triples.w.size, OPEN)
+    verdicts[at_context] = _counted(_votes(search, plan, ledger, edges, triples.some(at_context)), np.bool_(True))
+    for k in np.flatnonzero(~at_context).tolist():
+        g, x, y, w = (int(column[k]) for column in triples)
+        known = ledger.separating_set(g, x, y)
+        if known is not None:
+            verdicts[k] = PASSES if w in (*known[0], *plan.masks[known[1]].triggers) else COLLIDER
+    return verdicts
+
+
+def _counted(votes: Votes, conservative: Bools | np.bool_) -> Ints:
+    """The verdicts on centres that some of the separating sets hold.
 
     Without any such set there is no verdict: the set that the skeleton found may have lost its members since, and which
     one it found depends on the order of the columns.
     """
-    if of == 0:
-        return None
-    if held in (0, of):
-        return held == 0
-    if rule == "conservative" or 2 * held == of:
-        return None
-    return 2 * held < of
+    separating, holding = votes
+    clear = (separating > 0) & ((holding == 0) | (holding == separating) | ~conservative & (2 * holding != separating))
+    return np.where(clear, np.where(2 * holding < separating, COLLIDER, PASSES), OPEN)
 
 
-def _open_pairs(graphs: Bools) -> dict[tuple[int, int, int], list[int]]:
-    """The common neighbours of every non-adjacent pair (graph, x, y) that has some."""
-    pairs: dict[tuple[int, int, int], list[int]] = {}
+def _open_triples(graphs: Bools) -> OpenTriples:
+    """The unshielded triples of all graphs, in the order of their graph, ends and centre."""
+    found = []
     for g, graph in enumerate(graphs):
-        neighbours: list[list[int]] = [[] for _ in graph]
-        for a, b in np.argwhere(graph).tolist():
-            neighbours[a].append(b)
-        for w, around in enumerate(neighbours):
-            for i, x in enumerate(around):
-                for y in around[i + 1 :]:
-                    if y not in neighbours[x]:
-                        pairs.setdefault((g, x, y), []).append(w)
-    return pairs
+        first, second = np.divmod(np.flatnonzero(graph), len(graph))
+        start = np.searchsorted(first, np.arange(len(graph) + 1))
+        degree = np.diff(start)[second]
+        x, w = np.repeat(first, degree), np.repeat(second, degree)
+        y = second[np.arange(x.size) - np.repeat(np.cumsum(degree) - degree, degree) + start[w]]
+        chosen = np.flatnonzero(x < y)
+        x, y, w = x[chosen], y[chosen], w[chosen]
+        apart = np.flatnonzero(~graph[x, y])
+        x, y, w = x[apart], y[apart], w[apart]
+        order = np.lexsort((w, y, x))
+        found.append((np.full(order.size, g), x[order], y[order], w[order]))
+    return OpenTriples(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
-Votes = dict[tuple[int, int, int], tuple[int, dict[int, int]]]
-"""For (graph, x, y) the number of separating sets, and how many of them hold each centre."""
+def _as_set(triples: OpenTriples) -> frozenset[Triple]:
+    return frozenset(zip(triples.x.tolist(), triples.w.tolist(), triples.y.tolist(), strict=True))
 
 
-def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
-           open_pairs: dict[tuple[int, int, int], list[int]], around: set[int] | None) -> Votes:  # fmt: skip
-    """The votes on every pair (with one of `around` among its centres) that some set separates.
+def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges, triples: OpenTriples) -> Votes:
+    """The votes on every triple whose ends some set separates; none on others.
 
     A graph that takes over the answers about a pair from another one takes over the votes as well.
     """
-    sharing, edges = sharing_of(plan), list_edges(graphs)
-    asked: dict[Role, dict[tuple[int, int, int], set[int]]] = {}
-    represented = {}
-    for (g, x, y), centres in open_pairs.items():
-        if (around is None or around.intersection(centres)) and ledger.is_separated(g, x, y):
-            role = sharing.role(x, y)
-            first, second = (x, y) if x in role.contexts or not role.contexts else (y, x)
-            represented[g, x, y] = leading = (int(sharing.leaders[role][g]), first, second)
-            asked.setdefault(role, {}).setdefault(leading, set()).update(centres)
-    found: Votes = {}
-    for role, pairs in asked.items():
-        found |= _votes_of_role(search, plan, edges, role, {pair: sorted(pairs[pair]) for pair in sorted(pairs)})
-    return {pair: found[leading] for pair, leading in represented.items()}
+    votes = Votes(np.zeros_like(triples.w), np.zeros_like(triples.w))
+    separated = ledger.are_separated(triples.graph, triples.x, triples.y)
+    for role, leader in sharing_of(plan).leaders.items():
+        swapped, mine = _of_role(plan, role, triples)
+        places = np.flatnonzero(separated & mine)
+        graph, x, y, w = (column[places] for column in triples)
+        first, second = np.where(swapped[places], y, x), np.where(swapped[places], x, y)
+        graph = leader[graph]
+        for begin in range(0, len(plan.cells), MOST_GRAPHS):
+            share = Share(leader, begin, min(begin + MOST_GRAPHS, len(plan.cells)))
+            here = np.flatnonzero((share.begin <= graph) & (graph < share.end))
+            if here.size:
+                asked = OpenTriples(graph[here] - begin, first[here], second[here], w[here])
+                found = _votes_of_scene(search, scene_of(plan, edges, role, share), asked)
+                for count, column in zip(votes, found, strict=True):
+                    count[places[here]] = column
+    return votes
 
 
-def _votes_of_role(search: LevelSearch, plan: Plan, edges: Edges, role: Role,
-                   asked: dict[tuple[int, int, int], list[int]]) -> Votes:  # fmt: skip
-    found: Votes = {}
-    leader = sharing_of(plan).leaders[role]
-    for begin in range(0, len(plan.cells), MOST_GRAPHS):
-        share = Share(leader, begin, min(begin + MOST_GRAPHS, len(plan.cells)))
-        here = {pair: centres for pair, centres in asked.items() if share.begin <= pair[0] < share.end}
-        if here:
-            found |= _votes_of_scene(search, scene_of(plan, edges, role, share), here)
-    return found
+def _of_role(plan: Plan, role: Role, triples: OpenTriples) -> tuple[Bools, Bools]:
+    """Whether y comes first in a question about the ends, as a context does; whether they are a pair of this role."""
+    x, y = (np.isin(end, plan.searched) for end in (triples.x, triples.y))
+    here = [np.isin(end, role.contexts) for end in (triples.x, triples.y)]
+    mine = (here[0] == x) & (here[1] == y) & (x.astype(np.int64) + y == len(role.contexts))
+    return y & ~x, mine
 
 
-def _votes_of_scene(search: LevelSearch, scene: Scene, asked: dict[tuple[int, int, int], list[int]]) -> Votes:
-    """The votes of some graphs. Pairs that are asked with larger sets come first, so every size asks a leading part."""
-    plan, pairs = scene.plan, list(asked)
-    graph, first, second = np.array(pairs, dtype=np.int64).T
-    largest = _sizes(scene, graph - scene.share.begin, first, second)
+def _votes_of_scene(search: LevelSearch, scene: Scene, asked: OpenTriples) -> Votes:
+    """The votes on triples, of which some may be the same, each with the end first that a question begins with.
+
+    Pairs that are asked with larger sets come first, so every size asks a leading part of them.
+    """
+    n = scene.plan.variables
+    different, own = np.unique(((asked.graph * n + asked.x) * n + asked.y) * n + asked.w, return_inverse=True)
+    pairs, pair, centres = np.unique(different // n, return_inverse=True, return_counts=True)
+    graph, first, second = pairs // n**2, pairs // n % n, pairs % n
+    largest = _sizes(scene, graph, first, second)
     order = np.argsort(-largest, kind="stable")
-    pairs, largest = [pairs[k] for k in order], largest[order]
-    offset = np.array([0, *accumulate(len(asked[pair]) for pair in pairs)])
-    centre = np.array([w for pair in pairs for w in asked[pair]], dtype=np.int64)
-    separating, holding = np.zeros(len(pairs), dtype=np.int64), np.zeros_like(centre)
-    graph, first, second = graph[order] - scene.share.begin, first[order], second[order]
-    for size in range(min(int(largest[0]), plan.max_given) + 1):
-        n = int(np.count_nonzero(largest >= size))
-        ballots = Ballots(graph[:n], first[:n], second[:n], centre[: offset[n]], offset[: n + 1])
+    rank = np.argsort(order, kind="stable")[pair]
+    by_rank = np.argsort(rank, kind="stable")
+    graph, first, second, largest = graph[order], first[order], second[order], largest[order]
+    offset, centre = np.concatenate([[0], np.cumsum(centres[order])]), different[by_rank] % n
+    separating, holding = np.zeros_like(first), np.zeros_like(centre)
+    for size in range(min(int(largest[0]), scene.plan.max_given) + 1):
+        k = int(np.count_nonzero(largest >= size))
+        ballots = Ballots(graph[:k], first[:k], second[:k], centre[: offset[k]], offset[: k + 1])
         more_separating, more_holding = search.vote(scene, size, ballots)
-        separating[:n] += more_separating
-        holding[: offset[n]] += more_holding
-    held, start = holding.tolist(), offset.tolist()
-    return {
-        pair: (total, dict(zip(asked[pair], held[begin:end], strict=True)))
-        for pair, total, begin, end in zip(pairs, separating.tolist(), start, start[1:], strict=False)
-    }
+        separating[:k] += more_separating
+        holding[: offset[k]] += more_holding
+    held = np.empty_like(holding)
+    held[by_rank] = holding
+    return Votes(separating[rank][own], held[own])
 
 
 def _sizes(scene: Scene, graph: Ints, first: Ints, second: Ints) -> Ints:

@@ -14,7 +14,8 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.gaussian import Sheets, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions, Level, Masks, no_decisions, search_pairs
-from causalcontext.kernels.levels.votes import Ballots, count_votes
+from causalcontext.kernels.levels.votes import Ballots, count_votes, part_of
+from causalcontext.kernels.threads import in_threads
 from causalcontext.search.levels import Scene, Screening, Sweep
 from causalcontext.search.marginal import Marginal
 from causalcontext.search.plan import Plan
@@ -23,6 +24,8 @@ NEVER = 1 << 20
 """The size of a mask that is left out."""
 
 
+FEWEST_PER_THREAD = 200
+"""Ballots that are worth a call of a kernel."""
 FEWEST_ON_CARD = 2_000
 """Pairs from which on a card is faster than the processor."""
 
@@ -30,8 +33,8 @@ FEWEST_ON_CARD = 2_000
 class CompiledSearch:
     """Searches levels with the kernel of a prepared test."""
 
-    def __init__(self, prepared: PreparedGaussian, device: str = "cpu") -> None:
-        self.prepared = prepared
+    def __init__(self, prepared: PreparedGaussian, n_jobs: int = 1, device: str = "cpu") -> None:
+        self.prepared, self.n_jobs = prepared, n_jobs
         self._card = _card() if device == "cuda" else None
         self._lock = Lock()
         self._sheets: dict[tuple[Hashable, ...], tuple[Ints, Sheets]] = {}
@@ -40,7 +43,7 @@ class CompiledSearch:
         """The pairs in `asked`, shape (N, N), that the empty set does not separate in all graphs."""
         with self._lock:
             marginal = Marginal(self.prepared, plan.views[:, 0], asked)
-        return Screening(*marginal.survivors(plan.alpha), int(np.count_nonzero(asked)) // 2, marginal)
+        return Screening(*marginal.survivors(plan.alpha, self.n_jobs), int(np.count_nonzero(asked)) // 2, marginal)
 
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
@@ -59,8 +62,14 @@ class CompiledSearch:
         level = self._level(scene, size, triggers_count=False)
         if self._card is not None and ballots.first.size >= FEWEST_ON_CARD:
             self._card.count_votes(level, ballots, scene.plan.max_given, separating, holding)
-        else:
-            count_votes(level, ballots, scene.plan.max_given, separating, holding, _workspace(level))
+            return separating, holding
+
+        def count(part: slice) -> None:
+            votes = separating[part], holding[ballots.offset[part.start] : ballots.offset[part.stop]]
+            count_votes(level, part_of(ballots, part), scene.plan.max_given, *votes, _workspace(level))
+
+        for _ in in_threads(count, _shares(ballots.first.size, self.n_jobs), self.n_jobs):
+            pass
         return separating, holding
 
     def _level(self, scene: Scene, size: int, triggers_count: bool) -> Level:
@@ -110,6 +119,12 @@ def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
         _padded([[z for z in mask.kept if z not in plan.contexts.positions] for mask in plan.masks]),
         own,
     )
+
+
+def _shares(size: int, n_jobs: int) -> list[slice]:
+    """Slices of so many ballots, several for every thread, since some take longer than others."""
+    step = size if n_jobs == 1 else max(FEWEST_PER_THREAD, -(-size // (8 * n_jobs)))
+    return [slice(begin, min(begin + step, size)) for begin in range(0, size, max(step, 1))]
 
 
 def _card() -> Any:

@@ -40,7 +40,7 @@ def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Boo
 
 def no_edges(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
     """Scope "adaptive": the paper's algorithm, nothing more."""
-    return np.zeros_like(graphs)
+    return np.broadcast_to(np.False_, graphs.shape)
 
 
 def system_edges(plan: Plan, graphs: Bools, ends: Ends) -> Bools:

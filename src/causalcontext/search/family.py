@@ -169,15 +169,13 @@ class PartlyOriented:
             self.parents[effect].add(cause)
             self.children[cause].add(effect)
 
-    def ends(self) -> Ends:
-        """The ends of all edges, shape (N, N)."""
-        codes = np.zeros((len(self.adjacent),) * 2, dtype=np.int8)
+    def write_ends(self, codes: Ends) -> None:
+        """Write the ends of all edges, shape (N, N)."""
         kinds = ((self.adjacent, End.CONFLICT), (self.circles, End.CIRCLE), (self.arrows, End.ARROW),
                  (self.tails, End.TAIL))  # fmt: skip
         for neighbours, end in kinds:
             second = [b for b, around in enumerate(neighbours) for _ in around]
             codes[[a for around in neighbours for a in around], second] = end
-        return codes
 
 
 class GraphFamily:
@@ -212,7 +210,10 @@ class GraphFamily:
 
     def ends(self) -> Ends:
         """The ends of all graphs, shape (graphs, N, N)."""
-        return np.stack([graph.ends() for graph in self.graphs])
+        ends = np.zeros(self.adjacency.shape, dtype=np.int8)
+        for graph, codes in zip(self.graphs, ends, strict=True):
+            graph.write_ends(codes)
+        return ends
 
     @cached_property
     def vanishing(self) -> tuple[Vanishing, ...]:

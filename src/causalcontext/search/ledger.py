@@ -116,9 +116,18 @@ class Ledger:
         separated: Bools = self.facts[:, :, SEPARATED] == 1
         return separated
 
-    def is_separated(self, graph: int, x: int, y: int) -> bool:
-        """Whether some set separates a pair."""
-        return self.separating_set(graph, x, y) is not None
+    def are_separated(self, graph: Ints, x: Ints, y: Ints) -> Bools:
+        """Whether some set separates these pairs, each in its graph."""
+        wanted = slots(x, y, self.variables)
+        if self.slots is None:
+            return np.asarray(self.facts[graph, wanted, SEPARATED] == 1)
+        place = np.minimum(np.searchsorted(self.slots, wanted), max(self.slots.size - 1, 0))
+        listed = self.slots[place] == wanted if self.slots.size else np.zeros(wanted.size, dtype=bool)
+        found = np.zeros(wanted.size, dtype=bool)
+        found[listed] = self.facts[graph[listed], place[listed], SEPARATED] == 1
+        if self.screened is not None:
+            found[~listed] = self.screened.separates(np.minimum(x, y)[~listed], np.maximum(x, y)[~listed])
+        return found
 
     def separating_set(self, graph: int, x: int, y: int) -> tuple[tuple[int, ...], int] | None:
         """The separating set of a pair, triggers apart, and the place of its mask; None if there is none."""

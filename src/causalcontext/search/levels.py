@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,13 +25,12 @@ from causalcontext.kernels.levels.neighbours import (
 )
 from causalcontext.kernels.levels.skeleton import Decisions
 from causalcontext.kernels.levels.votes import Ballots
+from causalcontext.kernels.threads import in_threads
 from causalcontext.progress import Advance
 from causalcontext.search.ledger import Ledger, Screened
 from causalcontext.search.plan import Plan
 from causalcontext.search.sharing import Role, sharing_of
 
-Part = TypeVar("Part")
-Done = TypeVar("Done")
 MOST_GRAPHS = 60
 """Graphs that share one sweep: their bits must fit an integer."""
 TESTS_PER_CALL = 4_000_000
@@ -185,7 +183,7 @@ def run_level(search: LevelSearch, ledger: Ledger, work: list[Sweep], n_jobs: in
             pairs = Pairs(*(column[part] for column in sweep.pairs))
             return pairs, *search.search(sweep, pairs)
 
-        for pairs, decisions, tests in in_parallel(search_part, _parts(sweep, n_jobs), n_jobs):
+        for pairs, decisions, tests in in_threads(search_part, _parts(sweep, n_jobs), n_jobs):
             ledger.take(decisions, ledger.places(pairs.first, pairs.second), share.leader, share.begin)
             ledger.tests += tests
             done += pairs.first.size
@@ -222,16 +220,3 @@ def _parts(sweep: Sweep, n_jobs: int) -> list[slice]:
     if n_jobs > 1:
         size = max(1, min(size, -(-total // (4 * n_jobs))))
     return [slice(begin, begin + size) for begin in range(0, total, size)]
-
-
-def in_parallel(task: Callable[[Part], Done], parts: list[Part], n_jobs: int) -> Iterator[Done]:
-    """What a task makes of the parts, in their order; by threads, since kernels release the lock."""
-    if n_jobs == 1 or len(parts) == 1:
-        yield from map(task, parts)
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        try:
-            yield from pool.map(task, parts)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise

@@ -12,6 +12,7 @@ from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.marginal import answer_pairs, list_survivors, squared_limit
 from causalcontext.kernels.levels.skeleton import Decisions, no_decisions
+from causalcontext.kernels.threads import in_threads
 
 PAIRS_PER_CALL = 1_000_000
 """Pairs that a call of the kernel looks at, so that Ctrl-C is heard."""
@@ -30,25 +31,29 @@ class Marginal:
     """
 
     def __init__(self, prepared: PreparedGaussian, views: Ints, asked: Bools) -> None:
-        self.prepared, self.views, self.asked = prepared, views, asked
+        self.prepared, self.views = prepared, views
+        self._size, self._asked = len(asked), np.packbits(asked, axis=1)
 
-    def survivors(self, alpha: float) -> tuple[Ints, Ints]:
+    def survivors(self, alpha: float, n_jobs: int = 1) -> tuple[Ints, Ints]:
         """The pairs that are not separated in all graphs, in row order."""
         places = np.unique(self._places())
-        data, size = self.prepared.views(0), len(self.asked)
+        data, size = self.prepared.views(0), self._size
         limits = np.array([squared_limit(data, int(place), alpha) for place in places])
         step = max(1, PAIRS_PER_CALL // size)
-        room, found = np.empty((2, step * size), dtype=np.int64), []
-        for begin in range(0, size, step):
-            end = min(begin + step, size)
-            count = list_survivors(data, places, limits, alpha, self.asked, begin, end, room)
-            found.append(room[:, :count].copy())
-        first, second = np.concatenate(found, axis=1)
+
+        def of_rows(begin: int) -> Ints:
+            asked = np.unpackbits(self._asked[begin : begin + step], axis=1, count=size).view(bool)
+            room = np.empty((2, asked.size), dtype=np.int64)
+            count = list_survivors(data, places, limits, alpha, asked, begin, room)
+            return room[:, :count].copy()
+
+        first, second = np.concatenate(list(in_threads(of_rows, range(0, size, step), n_jobs)), axis=1)
         return first, second
 
     def separates(self, first: Ints, second: Ints) -> Bools:
         """Whether these pairs, none of which survived, were asked about."""
-        return np.asarray(self.asked[first, second])
+        bits = self._asked[first, second >> 3] >> (7 - (second & 7)).astype(np.uint8)
+        return np.asarray(bits & 1 == 1)
 
     def decisions(self, first: Ints, second: Ints) -> Decisions:
         """The decisions on such pairs; of pairs that were not asked about, nothing."""

@@ -130,7 +130,7 @@ class Plan:
 
         Where a context variable cannot be tested, only its required links are there.
         """
-        start = ~self.links.absent
+        start = self.links.possible()
         for position in self.contexts.positions:
             if position not in self.searched:
                 start[position] = start[:, position] = self.links.required[position]

@@ -31,7 +31,7 @@ class SplitSearch:
     def __init__(self, prepared: PreparedTest, n_jobs: int = 1, device: str = "cpu") -> None:
         self.batched = BatchedSearch(prepared, n_jobs)
         self.roles = prepared.compiled_roles
-        self.compiled = None if prepared.gaussian is None else CompiledSearch(prepared.gaussian, device)
+        self.compiled = None if prepared.gaussian is None else CompiledSearch(prepared.gaussian, n_jobs, device)
 
     def screen(self, plan: Plan, asked: Bools) -> Screening | None:
         """Ask pairs of system variables given nothing, where a compiled search answers about them."""

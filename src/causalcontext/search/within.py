@@ -31,8 +31,11 @@ def only_allowed_direction(family: GraphFamily) -> Iterator[Proposal]:
     if family.evidence.links is None:
         return
     may = family.evidence.links.may
-    for g, cause, effect in np.argwhere(family.adjacency & may & ~may.T).tolist():
-        yield Proposal(g, cause, effect, End.ARROW, (), g)
+    for g, adjacency in enumerate(family.adjacency):
+        first, second = np.divmod(np.flatnonzero(adjacency), len(adjacency))
+        one_way = np.flatnonzero(may[first, second] & ~may[second, first])
+        for cause, effect in zip(first[one_way].tolist(), second[one_way].tolist(), strict=True):
+            yield Proposal(g, cause, effect, End.ARROW, (), g)
 
 
 def collider(family: GraphFamily) -> Iterator[Proposal]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import settings
 from causalcontext.kernels.cuda.card import free_bytes
 from causalcontext.kernels.levels.gaussian import Fit, Workspace, workspace
@@ -26,7 +26,7 @@ MOST_SETS = 2_000
 
 
 class Card:
-    """Keeps the large arrays of a search on the card: covariances are sent once."""
+    """Keeps the large arrays of a search on the card: cross products are sent once."""
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[Any, Any]] = {}
@@ -40,12 +40,14 @@ class Card:
         return cuda.to_device(np.ascontiguousarray(value))
 
     def send_level(self, level: Level) -> Any:
-        """A level, of which the covariances may be there already."""
-        covariance = level.data.covariance
-        if id(covariance) not in self._kept:
-            self._kept[id(covariance)] = covariance, self.send(covariance)
-        there = self._kept[id(covariance)][1]
-        return self.send(level._replace(data=level.data._replace(covariance=there)))
+        """A level, of which the cross products may be there already."""
+        cells, merged = (self._send_once(array) for array in (level.data.cells, level.data.merged))
+        return self.send(level._replace(data=level.data._replace(cells=cells, merged=merged)))
+
+    def _send_once(self, array: Floats) -> Any:
+        if id(array) not in self._kept:
+            self._kept[id(array)] = array, self.send(array)
+        return self._kept[id(array)][1]
 
     def search_pairs(self, level: Level, pairs: Pairs, decisions: Decisions, tests: Ints) -> None:
         """As `skeleton.search_pairs`, which gets the pairs with very many sets."""

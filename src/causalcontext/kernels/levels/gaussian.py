@@ -30,8 +30,9 @@ class Views(NamedTuple):
 
     Attributes
     ----------
-    covariance : array, shape (views, N, N)
-        In units of the standard deviations over all rows; zeros at context variables.
+    cells, merged : arrays, shapes (cells, N, N), (views - cells, N, N)
+        Centred cross products of every cell, and of cells taken together; zeros at context variables. The cells are
+        those of the table's moments, not copies: of thousands of variables nothing else is as large.
     rows : array of int, shape (views,)
     expected : array, shape (views, ranks)
         The view's term of the exact mean of LR under independence.
@@ -39,7 +40,8 @@ class Views(NamedTuple):
         `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed.
     """
 
-    covariance: Floats
+    cells: Floats
+    merged: Floats
     rows: Ints
     expected: Floats
     kind: int
@@ -112,11 +114,18 @@ def start(data: Views, sheets: Sheets, sheet: int, x: int, y: int, fit: Fit) -> 
     """Begin a run of sets for the pair (x, y); for LR* both are the system variable."""
     u = 0
     for s in range(sheets.start[sheet], sheets.start[sheet + 1]):
-        start_projection(data.covariance[sheets.whole[s]], x, y, fit.moments[u], fit.rank[u])
+        _start_view(data, sheets.whole[s], x, y, u, fit)
         u += 1
         for k in range(sheets.parts_start[s], sheets.parts_start[s + 1]):
-            start_projection(data.covariance[sheets.parts[k]], x, y, fit.moments[u], fit.rank[u])
+            _start_view(data, sheets.parts[k], x, y, u, fit)
             u += 1
+
+
+@inner
+def _start_view(data: Views, view: int, x: int, y: int, u: int, fit: Fit) -> None:
+    # A card cannot return arrays from functions, so what a view is stands here and in `_extend_view`.
+    scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
+    start_projection(scatter, x, y, fit.moments[u], fit.rank[u])
 
 
 class Question(NamedTuple):
@@ -134,13 +143,13 @@ def answer_set(data: Views, sheets: Sheets, asked: Question, given: Ints, begin:
     first, last = sheets.start[asked.sheet], sheets.start[asked.sheet + 1]
     if sheets.change == 0 and last - first == 1:
         view = sheets.whole[first]
-        return _one_view(data.covariance[view], data.rows[view], asked, given, begin, fit)
+        return _one_view(data, view, asked, given, begin, fit)
     u = 0
     for s in range(first, last):
-        _extend_view(data.covariance[sheets.whole[s]], asked, given, begin, u, fit)
+        _extend_view(data, sheets.whole[s], asked, given, begin, u, fit)
         u += 1
         for k in range(sheets.parts_start[s], sheets.parts_start[s + 1]):
-            _extend_view(data.covariance[sheets.parts[k]], asked, given, begin, u, fit)
+            _extend_view(data, sheets.parts[k], asked, given, begin, u, fit)
             u += 1
     if sheets.change == 1:
         return _change(data, sheets, asked, given.size, fit)
@@ -148,20 +157,22 @@ def answer_set(data: Views, sheets: Sheets, asked: Question, given: Ints, begin:
 
 
 @inner
-def _extend_view(covariance: Floats, asked: Question, given: Ints, begin: int, u: int, fit: Fit) -> None:
-    extend_projection(covariance, asked.x, asked.y, given, begin, fit.factor[u], fit.loads[u], fit.moments[u],
+def _extend_view(data: Views, view: int, asked: Question, given: Ints, begin: int, u: int, fit: Fit) -> None:
+    scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
+    extend_projection(scatter, asked.x, asked.y, given, begin, fit.factor[u], fit.loads[u], fit.moments[u],
                       fit.rank[u])  # fmt: skip
 
 
 @inner
-def _one_view(covariance: Floats, rows: int, asked: Question, given: Ints, begin: int,
+def _one_view(data: Views, view: int, asked: Question, given: Ints, begin: int,
               fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """The partial correlation in one view."""
-    _extend_view(covariance, asked, given, begin, 0, fit)
+    _extend_view(data, view, asked, given, begin, 0, fit)
+    rows = data.rows[view]
     df = rows - fit.rank[0, given.size] - 2
     if df < SPARE_ROWS:
         return math.nan, math.nan, rows, FEW_ROWS
-    correlation, reason = _correlation(covariance, asked.x, asked.y, fit.moments[0, given.size])
+    correlation, reason = _correlation(fit.moments[0, 0], fit.moments[0, given.size])
     return correlation, float(df), rows, reason
 
 
@@ -184,11 +195,11 @@ def tail(data: Views, label: int, statistic: float, df: float) -> float:
 
 
 @inner
-def _correlation(covariance: Floats, x: int, y: int, left: Floats) -> tuple[float, int]:
-    """The partial correlation from residual moments, or the reason why there is none."""
-    if covariance[x, x] <= 0.0 or covariance[y, y] <= 0.0:
+def _correlation(before: Floats, left: Floats) -> tuple[float, int]:
+    """The partial correlation from moments before and after the regression, or the reason why there is none."""
+    if before[0] <= 0.0 or before[1] <= 0.0:
         return math.nan, CONSTANT
-    if left[0] <= COLLINEAR_BELOW * covariance[x, x] or left[1] <= COLLINEAR_BELOW * covariance[y, y]:
+    if left[0] <= COLLINEAR_BELOW * before[0] or left[1] <= COLLINEAR_BELOW * before[1]:
         return math.nan, COLLINEAR
     return left[2] / math.sqrt(left[0] * left[1]), TESTABLE
 
@@ -204,7 +215,7 @@ def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
         all_rows += data.rows[view]
         if data.rows[view] <= fit.rank[u, size] + 3:
             continue
-        correlation, reason = _correlation(data.covariance[view], asked.x, asked.y, fit.moments[u, size])
+        correlation, reason = _correlation(fit.moments[u, 0], fit.moments[u, size])
         if reason != TESTABLE:
             last_reason = reason
             continue
@@ -227,14 +238,15 @@ def _change(data: Views, sheets: Sheets, asked: Question, size: int,
     if rows == 0:
         return math.nan, math.nan, rows, FEW_CONTEXTS
     for s in range(sheets.start[asked.sheet], sheets.start[asked.sheet + 1]):
+        unit = fit.moments[u, 0, 1] / data.rows[sheets.whole[s]]
         for k in range(sheets.parts_start[s] - 1, sheets.parts_start[s + 1]):
             is_whole = k < sheets.parts_start[s]
             view = sheets.whole[s] if is_whole else sheets.parts[k]
-            spread, reason = _residual_variance(data.covariance[view], asked.y, fit.moments[u, size])
+            squares, reason = _residual_squares(fit.moments[u, 0, 1], fit.moments[u, size, 1])
             if reason != TESTABLE:
                 return math.nan, math.nan, rows, reason
             sign = 1 if is_whole else -1
-            ratio += sign * data.rows[view] * math.log(spread)
+            ratio += sign * data.rows[view] * math.log(squares / (data.rows[view] * unit))
             mean += sign * data.expected[view, fit.rank[u, size]]
             df -= sign * (fit.rank[u, size] + 2)
             u += 1
@@ -244,12 +256,10 @@ def _change(data: Views, sheets: Sheets, asked: Question, size: int,
 
 
 @inner
-def _residual_variance(covariance: Floats, y: int, left: Floats) -> tuple[float, int]:
-    if covariance[y, y] <= 0.0:
+def _residual_squares(before: float, left: float) -> tuple[float, int]:
+    if before <= 0.0:
         return math.nan, CONSTANT
-    if left[1] <= COLLINEAR_BELOW * covariance[y, y]:
-        return math.nan, COLLINEAR
-    return left[1], TESTABLE
+    return (left, TESTABLE) if left > COLLINEAR_BELOW * before else (math.nan, COLLINEAR)
 
 
 @inner

@@ -34,22 +34,23 @@ def squared_limit(data: Views, view: int, alpha: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def list_survivors(data: Views, views: Ints, limits: Floats, alpha: float, asked: Bools, begin: int, end: int,
+def list_survivors(data: Views, views: Ints, limits: Floats, alpha: float, asked: Bools, begin: int,
                    pairs: Ints) -> int:  # fmt: skip
-    """Write down the pairs `i < j`, `begin <= i < end`, that some view does not separate; how many there are.
+    """Write down the pairs `i < j`, i from `begin` on, that some view does not separate; how many there are.
 
     Parameters
     ----------
     views, limits : arrays, shape (views,)
         Whose rows answer, and their squared limits.
-    asked : array of bool, shape (N, N)
+    asked : array of bool, shape (rows, N)
+        Of the variables from `begin` on.
     pairs : array of int, shape (2, room)
         Written: there must be room for all that are asked.
     """
     found = 0
-    for i in range(begin, end):
-        for j in range(i + 1, asked.shape[0]):
-            if asked[i, j] and not _separated(data, views, limits, alpha, i, j):
+    for i in range(begin, begin + asked.shape[0]):
+        for j in range(i + 1, asked.shape[1]):
+            if asked[i - begin, j] and not _separated(data, views, limits, alpha, i, j):
                 pairs[0, found], pairs[1, found] = i, j
                 found += 1
     return found
@@ -58,11 +59,12 @@ def list_survivors(data: Views, views: Ints, limits: Floats, alpha: float, asked
 @inner
 def _separated(data: Views, views: Ints, limits: Floats, alpha: float, i: int, j: int) -> bool:
     for v in range(views.size):
-        covariance = data.covariance[views[v]]
-        value = covariance[i, j]
-        if value * value < limits[v] * covariance[i, i] * covariance[j, j]:
+        view = views[v]
+        scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
+        value = scatter[i, j]
+        if value * value < limits[v] * scatter[i, i] * scatter[j, j]:
             continue
-        p = _answer(data, views[v], i, j)[0]
+        p = _answer(data, view, i, j)[0]
         if not p > alpha:
             return False
     return True
@@ -71,10 +73,11 @@ def _separated(data: Views, views: Ints, limits: Floats, alpha: float, i: int, j
 @njit(cache=True, nogil=True)
 def _answer(data: Views, view: int, x: int, y: int) -> tuple[float, float, float]:
     """The p-value, -1 where it cannot be tested, the correlation and the degrees of freedom."""
-    covariance, df = data.covariance[view], float(data.rows[view] - 2)
-    if df < SPARE_ROWS or covariance[x, x] <= 0.0 or covariance[y, y] <= 0.0:
+    scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
+    df = float(data.rows[view] - 2)
+    if df < SPARE_ROWS or scatter[x, x] <= 0.0 or scatter[y, y] <= 0.0:
         return -1.0, math.nan, df
-    statistic = covariance[x, y] / math.sqrt(covariance[x, x] * covariance[y, y])
+    statistic = scatter[x, y] / math.sqrt(scatter[x, x] * scatter[y, y])
     return tail(data, ONE_VIEW, statistic, df), statistic, df
 
 

@@ -1,4 +1,4 @@
-"""Residual moments of two variables after regression on a set, from a covariance matrix.
+"""Residual moments of two variables after regression on a set, from centred cross products.
 
 The set is factored one variable at a time, so that the next set of a lexicographic enumeration only pays for the
 positions that changed. A variable that is a linear function of the ones before it is skipped and lowers the rank.
@@ -26,33 +26,33 @@ def next_combination(index: Ints, size: int, candidates: int) -> int:
 
 
 @inner
-def start_projection(covariance: Floats, x: int, y: int, moments: Floats, rank: Ints) -> None:
-    """Set the moments of x and y before any regression: their variances and their covariance."""
-    moments[0, 0] = covariance[x, x]
-    moments[0, 1] = covariance[y, y]
-    moments[0, 2] = covariance[x, y]
+def start_projection(scatter: Floats, x: int, y: int, moments: Floats, rank: Ints) -> None:
+    """Set the moments of x and y before any regression: their sums of squares and of products."""
+    moments[0, 0] = scatter[x, x]
+    moments[0, 1] = scatter[y, y]
+    moments[0, 2] = scatter[x, y]
     rank[0] = 0
 
 
 @inner
-def extend_projection(covariance: Floats, x: int, y: int, given: Ints, start: int,
+def extend_projection(scatter: Floats, x: int, y: int, given: Ints, start: int,
                       factor: Floats, loads: Floats, moments: Floats, rank: Ints) -> None:  # fmt: skip
     """Regress x and y on `given`, a set of some size, where everything up to `start` is already done.
 
-    Afterwards `moments[size]` holds the residual variance of x, that of y and their residual covariance, and
+    Afterwards `moments[size]` holds the residual squares of x, those of y and their residual products, and
     `rank[size]` the rank of the set.
     """
     for j in range(start, given.size):
         z = given[j]
-        pivot = covariance[z, z]
+        pivot = scatter[z, z]
         for k in range(j):
-            value = covariance[z, given[k]]
+            value = scatter[z, given[k]]
             for i in range(k):
                 value -= factor[j, i] * factor[k, i]
             value = value / factor[k, k] if factor[k, k] > 0.0 else 0.0
             factor[j, k] = value
             pivot -= value * value
-        if pivot <= COLLINEAR_BELOW * covariance[z, z]:
+        if pivot <= COLLINEAR_BELOW * scatter[z, z]:
             factor[j, j] = 0.0
             loads[0, j] = 0.0
             loads[1, j] = 0.0
@@ -62,8 +62,8 @@ def extend_projection(covariance: Floats, x: int, y: int, given: Ints, start: in
             continue
         root = math.sqrt(pivot)
         factor[j, j] = root
-        on_x = covariance[x, z]
-        on_y = covariance[y, z]
+        on_x = scatter[x, z]
+        on_y = scatter[y, z]
         for i in range(j):
             on_x -= loads[0, i] * factor[j, i]
             on_y -= loads[1, i] * factor[j, i]

@@ -40,6 +40,13 @@ class Ballots(NamedTuple):
     offset: Ints
 
 
+def part_of(ballots: Ballots, part: slice) -> Ballots:
+    """Some of the ballots that follow each other."""
+    offset = ballots.offset[part.start : part.stop + 1]
+    return Ballots(ballots.graph[part], ballots.first[part], ballots.second[part],
+                   ballots.centre[offset[0] : offset[-1]], offset - offset[0])  # fmt: skip
+
+
 @njit(cache=True, nogil=True)
 def count_votes(level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints, work: Workspace) -> None:
     """Count, for every pair, the sets of `level.size` neighbours (triggers not counted) that separate it.

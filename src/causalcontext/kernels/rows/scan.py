@@ -19,6 +19,7 @@ _FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _ROWS_AT_A_TIME = 512  # six stretches of this length stay in the fastest cache
+_COLUMNS_AT_A_TIME = 64  # as many variables, with so many rows, stay in the second cache
 _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 
@@ -173,13 +174,22 @@ def centre_by_level(
             mean[k, j], low[k, j], high[k, j] = average, smallest, largest
 
 
+def blocks(variables: int) -> int:
+    """Into how many blocks so many variables fall."""
+    return -(-variables // _COLUMNS_AT_A_TIME)
+
+
 @njit(cache=True, nogil=True)
-def add_cross_products(centred: Floats, start: int, stop: int, scatter: Floats) -> None:
+def add_cross_products(centred: Floats, start: int, stop: int, scatter: Floats, first_block: int,
+                       last_block: int) -> None:  # fmt: skip
     """Add the cross products of columns `start` to `stop` of a batch to the lower triangle of `scatter`.
 
-    Two variables meet four at a time, so that every number that is loaded is used several times. That is as
-    fast as one thread of a BLAS for up to some hundred variables; the threads of a BLAS would wait for each other
-    in thousands of short calls, for seconds in all when other programs are running.
+    Only those with the variables of some blocks, so that threads can share the work; `blocks` says how many there are.
+
+    Two variables meet four at a time, so that every number that is loaded is used several times, and a block of
+    variables stays in the cache until all others have met it. That is about as fast as one thread of a BLAS; the
+    threads of a BLAS would wait for each other in thousands of short calls, for seconds in all when other programs are
+    running, and its sums depend on where a column stands.
 
     Parameters
     ----------
@@ -189,13 +199,15 @@ def add_cross_products(centred: Floats, start: int, stop: int, scatter: Floats) 
     last = scatter.shape[0] - 1
     for low in range(start, stop, _ROWS_AT_A_TIME):
         high = min(low + _ROWS_AT_A_TIME, stop)
-        for i in range(0, last + 1, 2):
-            for j in range(0, min(i + 1, last) + 1, 4):
-                products = _two_by_four(centred, i, j, low, high)
-                for place in range(8):
-                    first, second = i + place // 4, j + place % 4
-                    if second <= first <= last:
-                        scatter[first, second] += products[place]
+        for block in range(first_block * _COLUMNS_AT_A_TIME, min(last + 1, last_block * _COLUMNS_AT_A_TIME),
+                           _COLUMNS_AT_A_TIME):  # fmt: skip
+            for i in range(block, last + 1, 2):
+                for j in range(block, min(i + 1, last, block + _COLUMNS_AT_A_TIME - 1) + 1, 4):
+                    products = _two_by_four(centred, i, j, low, high)
+                    for place in range(8):
+                        first, second = i + place // 4, j + place % 4
+                        if second <= first <= last:
+                            scatter[first, second] += products[place]
 
 
 @njit(cache=True, nogil=True)
