@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
 from causalcontext.kernels.limits import SMALLEST_SCATTER
 from causalcontext.kernels.rows.scan import (
-    add_cross_products,
+    add_blocks,
     blocks,
     centre_by_level,
     mirror,
@@ -126,7 +126,7 @@ def _merge(
     parts = [(k, k + 1) for k in range(blocks(len(batch_mean)))] if n_jobs > 1 else [(0, blocks(len(batch_mean)))]
 
     def add(part: tuple[int, int]) -> None:
-        add_cross_products(centred, start, free + 1, tally.scatter[level], *part)
+        add_blocks(centred, start, free + 1, tally.scatter[level], *part)
 
     for _ in in_threads(add, parts, n_jobs):
         pass

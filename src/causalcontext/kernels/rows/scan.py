@@ -180,11 +180,14 @@ def blocks(variables: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def add_cross_products(centred: Floats, start: int, stop: int, scatter: Floats, first_block: int,
-                       last_block: int) -> None:  # fmt: skip
-    """Add the cross products of columns `start` to `stop` of a batch to the lower triangle of `scatter`.
+def add_cross_products(centred: Floats, start: int, stop: int, scatter: Floats) -> None:
+    """Add the cross products of columns `start` to `stop` of a batch to the lower triangle of `scatter`."""
+    add_blocks(centred, start, stop, scatter, 0, 1 + scatter.shape[0] // _COLUMNS_AT_A_TIME)
 
-    Only those with the variables of some blocks, so that threads can share the work; `blocks` says how many there are.
+
+@njit(cache=True, nogil=True)
+def add_blocks(centred: Floats, start: int, stop: int, scatter: Floats, first: int, last: int) -> None:
+    """The same for the variables of the blocks from `first` up to `last`, with all; so threads can share the work.
 
     Two variables meet four at a time, so that every number that is loaded is used several times, and a block of
     variables stays in the cache until all others have met it. That is about as fast as one thread of a BLAS; the
@@ -196,18 +199,17 @@ def add_cross_products(centred: Floats, start: int, stop: int, scatter: Floats, 
     centred : array of float64, shape (variables, >= stop)
     scatter : array of float64, shape (variables, variables), changed
     """
-    last = scatter.shape[0] - 1
+    end = scatter.shape[0] - 1
     for low in range(start, stop, _ROWS_AT_A_TIME):
         high = min(low + _ROWS_AT_A_TIME, stop)
-        for block in range(first_block * _COLUMNS_AT_A_TIME, min(last + 1, last_block * _COLUMNS_AT_A_TIME),
-                           _COLUMNS_AT_A_TIME):  # fmt: skip
-            for i in range(block, last + 1, 2):
-                for j in range(block, min(i + 1, last, block + _COLUMNS_AT_A_TIME - 1) + 1, 4):
+        for block in range(first * _COLUMNS_AT_A_TIME, min(end + 1, last * _COLUMNS_AT_A_TIME), _COLUMNS_AT_A_TIME):
+            for i in range(block, end + 1, 2):
+                for j in range(block, min(i + 1, end, block + _COLUMNS_AT_A_TIME - 1) + 1, 4):
                     products = _two_by_four(centred, i, j, low, high)
                     for place in range(8):
-                        first, second = i + place // 4, j + place % 4
-                        if second <= first <= last:
-                            scatter[first, second] += products[place]
+                        row, column = i + place // 4, j + place % 4
+                        if column <= row <= end:
+                            scatter[row, column] += products[place]
 
 
 @njit(cache=True, nogil=True)
