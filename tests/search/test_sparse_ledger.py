@@ -154,3 +154,29 @@ def test_cross_products_of_many_variables_are_kept_once(place, monkeypatch):
     assert np.shares_memory(survey.moments.scatter, columns.scatter)
     assert np.array_equal(survey.moments.scatter, twin.moments.scatter)
     assert discover(table, "R", test="partial-correlation", method="pc-ac") == before
+
+
+def test_threads_and_places_of_columns_change_nothing_in_a_wide_table():
+    rng = np.random.default_rng(8)
+    values = rng.standard_normal((90, 150))
+    values[:, 1:] += 0.6 * values[:, :-1] * (rng.random(149) < 0.5)
+    table = pd.DataFrame(values, columns=[f"X{j}" for j in range(150)]).assign(R=rng.integers(0, 2, 90))
+    chosen = {"method": "pc-ac", "test": "partial-correlation", "alpha": 0.01}
+    one, three = (discover(table, "R", n_jobs=jobs, **chosen) for jobs in (1, 3))
+    assert one == three
+    assert np.array_equal(one.moments.scatter, three.moments.scatter)
+    turned = discover(table[table.columns[::-1]], "R", **chosen)
+    assert len(turned.union.edges) == len(one.union.edges) > 50
+    assert all(one.union.mark(edge.source, edge.target) == edge.mark for edge in turned.union.edges)
+
+
+@pytest.mark.parametrize("factor", [1e-65, 1e65])
+def test_units_far_from_one_change_no_test(factor):
+    table = random_table(1, 1, columns=6)
+    units = pd.Series([factor, 1.0, 1.0 / factor, 1.0, factor, 1.0], [f"X{j}" for j in range(6)])
+    other = table.assign(**{name: table[name] * unit for name, unit in units.items()})
+    chosen = {"method": "pc-ac", "test": "partial-correlation"}
+    one, two = (discover(one_table, "R0", **chosen) for one_table in (table, other))
+    assert one.graphs == two.graphs
+    np.testing.assert_allclose(two.log.p, one.log.p, rtol=1e-6)
+    assert one.tests_run == two.tests_run
