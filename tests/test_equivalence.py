@@ -135,7 +135,6 @@ def test_threads_on_a_larger_table() -> None:
 
 FORMATS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "polars": pl.from_pandas,
-    "polars, lazy": lambda table: pl.from_pandas(table).lazy(),
     "pyarrow": pa.Table.from_pandas,
     "pandas with pyarrow dtypes": lambda table: table.convert_dtypes(dtype_backend="pyarrow"),
     "pandas with an index": lambda table: table.set_index(pd.Index(range(len(table), 0, -1), name="day")),
@@ -149,6 +148,15 @@ def test_kinds_of_tables(make: Callable[[pd.DataFrame], Any], labels: list[Any])
     table, context = simulated(3)
     table = table.assign(**{context: [labels[value] for value in table[context]]})
     assert cc.discover(make(table), context) == cc.discover(table, context)
+
+
+def test_a_table_that_is_read_in_batches() -> None:
+    """Its cross products are added up in another order: all is the same up to rounding."""
+    table, context = simulated(3)
+    lazy, eager = (cc.discover(one, context) for one in (pl.from_pandas(table).lazy(), table))
+    assert (lazy.graphs, lazy.tests_run, lazy.data) == (eager.graphs, eager.tests_run, eager.data)
+    assert (lazy.log.given == eager.log.given).all()
+    np.testing.assert_allclose(lazy.log.p, eager.log.p, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
