@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
+from causalcontext.data.window_moments import WindowMoments, WindowRows, numbered
+from causalcontext.data.windows import LaggedTable
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.simulate import SeriesDesign, random_series_model
@@ -257,3 +259,78 @@ def test_an_edge_in_conflict_is_blamed_where_it_is(land):
     notes = {(row.context, row.versus): row.note for row in found.itertuples()}
     assert notes["water-limited", None] == "not identified, because of rain x-x moisture"
     assert notes["energy-limited", None] == "regime is held at its value"
+
+
+def test_moments_of_copies_are_those_of_the_rows():
+    """Three contexts, copies R(t) and R(t-2), means far from 0."""
+    random = np.random.default_rng(5)
+    wide = random.normal(size=(200, 3)) * [1.0, 50.0, 1e-3] + [1e4, -3.0, 7.0]
+    codes = random.integers(3, size=(200, 3))
+    codes[codes[:, 0] == 2, 2] = 1
+    centre, scale = wide.mean(axis=0), wide.std(axis=0)
+    table = LaggedTable(1, 2, (wide - centre) / scale, centre, scale, codes, 3, None, np.arange(200))
+    found = WindowMoments.of_table(table, (0, 2))
+    for copies in [(), (0,), (2,), (0, 2)]:
+        moments, number = found.by(copies), numbered(codes[:, list(copies)], 3)
+        for cell in range(3 ** len(copies)):
+            rows = wide[number == cell]
+            assert moments.rows[cell] == len(rows)
+            if len(rows):
+                np.testing.assert_allclose(moments.mean[cell], rows.mean(axis=0), rtol=1e-9)
+                away = rows - rows.mean(axis=0)
+                np.testing.assert_allclose(moments.scatter[cell], away.T @ away, rtol=1e-6, atol=1e-9)
+    values, cells = WindowRows(table, (0, 2)).values([2, 0], [4, 0])
+    chosen = np.isin(numbered(codes[:, [0, 2]], 3), [0, 4])
+    np.testing.assert_allclose(values, wide[chosen][:, [2, 0]])
+    assert set(cells) == {0, 4}
+
+
+def test_labels_are_partial_correlations_on_the_rows_that_a_variable_reads(case):
+    model, table, result = case
+    reads = {name: None if lag < 0 else int(lag) for name, lag in zip(model.names, model.reads, strict=True)}
+    wide = naive.windows(table, 2)
+    graphs = [causes_of(model.truth[context], model.names) for context in (0, 1)]
+    for row in result.labels().itertuples():
+        causes = sorted({*graphs[0][row.target], *graphs[1][row.target]})
+        copy = reads[row.target]
+        rows = wide if copy is None else wide[wide[f"R@{copy}"] == row.context]
+        others = [f"{cause}@{lag}" for cause, lag in causes if (cause, lag) != split(row.source)]
+        design = np.column_stack([np.ones(len(rows)), *(rows[name].to_numpy(float) for name in others)])
+        left = [
+            y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+            for y in (rows["{}@{}".format(*split(row.source))].to_numpy(float), rows[f"{row.target}@0"].to_numpy(float))
+        ]
+        assert row.correlation == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-6)
+        assert row.n == len(rows)
+        assert (row.label == "present") == (split(row.source) in graphs[row.context][row.target])
+
+
+def test_a_file_with_other_windows_is_refused(land, tmp_path):
+    import json
+
+    from causalcontext.results.files import checksum
+
+    land.save(tmp_path / "land.json")
+    content = json.loads((tmp_path / "land.json").read_text())
+    for key, value in (("copies", [0, 5]), ("codes", [[0, 7]] * 4), ("moments", None), ("copies", [0])):
+        broken = content | {"windows": content["windows"] | {key: value}}
+        broken["checksum"] = checksum(broken)
+        (tmp_path / "broken.json").write_text(json.dumps(broken))
+        with pytest.raises(cc.FileError, match="damaged"):
+            cc.load(tmp_path / "broken.json")
+
+
+def test_the_command_line_shows_effects_over_time(land, tmp_path, monkeypatch):
+    import json
+
+    from typer.testing import CliRunner
+
+    from causalcontext.cli.app import app
+
+    land.save(tmp_path / "land.json")
+    told = CliRunner().invoke(app, ["effects", str(tmp_path / "land.json"), "radiation(t-1)", "moisture", "--json"])
+    assert told.exit_code == 0, told.output
+    assert [row["lag"] for row in json.loads(told.output)] == [1, 1, 1]
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = CliRunner().invoke(app, ["effects", str(tmp_path / "land.json"), "radiation(t-1)", "moisture"])
+    assert "radiation(t-1) on moisture" in shown.output
