@@ -334,3 +334,37 @@ def test_the_command_line_shows_effects_over_time(land, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     shown = CliRunner().invoke(app, ["effects", str(tmp_path / "land.json"), "radiation(t-1)", "moisture"])
     assert "radiation(t-1) on moisture" in shown.output
+
+
+def test_a_result_without_a_context_keeps_its_effects(tmp_path):
+    table = cc.examples.land_surface(300, seed=2).drop(columns="regime")
+    result = cc.discover(table, lags=1, method="score-ac")
+    result.save(tmp_path / "plain.json")
+    again = cc.load(tmp_path / "plain.json").effects("rain", "moisture")
+    np.testing.assert_allclose(again["effect"], result.effects("rain", "moisture")["effect"])
+    with pytest.raises(cc.OptionError, match="only one graph"):
+        result.labels()
+
+
+def test_a_cycle_inside_the_time_step_is_no_answer_there_and_one_elsewhere(land):
+    names = land.names
+    graphs = {
+        "energy-limited": Graph.from_edges(names, [("rain", "moisture", "-->"), ("moisture", "latent", "-->")]),
+        "water-limited": Graph.from_edges(
+            names, [("rain", "moisture", "-->"), ("moisture", "latent", "-->"), ("latent", "rain", "-->")]
+        ),
+    }
+    found = land.with_graphs(graphs).effects("rain", "latent").query("lag == 0 and versus.isna()")
+    notes = dict(zip(found["context"], found["note"], strict=True))
+    assert "form a cycle" in notes["water-limited"]
+    assert notes["energy-limited"].startswith("residuals of moisture follow each other")
+
+
+def test_contexts_that_disagree_are_directed_each_for_itself(land):
+    names = land.names
+    graphs = {
+        "energy-limited": Graph.from_edges(names, [("rain", "moisture", "-->"), ("rain", "latent", "o-o")]),
+        "water-limited": Graph.from_edges(names, [("moisture", "rain", "-->"), ("rain", "latent", "o-o")]),
+    }
+    found = land.with_graphs(graphs).effects("rain", "latent").query("lag == 0 and versus.isna()")
+    assert not found["note"].str.contains("no directed acyclic graph").any()

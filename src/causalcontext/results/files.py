@@ -178,12 +178,12 @@ def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     if kept is None:
         return {"series": facts}
     contexts, copies = len(content["context"]["cells"]), tuple(int(lag) for lag in kept["copies"])
-    codes = np.array(kept["codes"], dtype=np.int64).reshape(-1, len(copies))
+    codes = np.array(kept["codes"], dtype=np.int64).reshape(len(kept["codes"]), len(copies))
     check_range(codes, 0, contexts - 1, "windows.codes")
     check_range(np.array(copies), 0, facts.lags, "windows.copies")
     system = len(facts.variables) - len(content["context"]["variables"])
     width = system * (facts.lags + 1) + len(facts.covariates)
-    moments = _moments_from_dict(kept["moments"], max(len(codes), 1), width)
+    moments = _moments_from_dict(kept["moments"], len(codes), width)
     if moments is None:
         raise ValueError("windows have no moments")
     return {"series": facts, "kept_moments": WindowMoments(copies, contexts, codes, moments)}

@@ -149,6 +149,8 @@ def _slopes(mechanics: LaggedMechanics, g: int, v: int, column: int) -> tuple[li
     blamed, choices = mechanics.conflict([v], (g,)), mechanics.choices([v])
     if blamed:
         raise NoAnswer(f"not identified, because of {blamed}")
+    if mechanics.cyclic(g):
+        raise NoAnswer("directed edges inside the time step form a cycle")
     if choices is None:
         raise NoAnswer(f"more than {MOST_CHOICES} graphs are left open by {mechanics.open_words([v])}")
     found: dict[Fit, _Found] = {}

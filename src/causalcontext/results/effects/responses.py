@@ -96,6 +96,8 @@ class Responses:
         blamed = self.mechanics.conflict(asked, cells)
         if blamed:
             return Possible((), f"not identified, because of {blamed}")
+        if any(self.mechanics.cyclic(g) for g in cells):
+            return Possible((), "not identified: directed edges inside the time step form a cycle")
         choices, words = self.mechanics.choices(asked), self.mechanics.open_words(list(dict.fromkeys(asked)))
         if choices is None:
             return Possible((), f"not identified: more than {MOST_CHOICES} graphs are left open by {words}")

@@ -190,18 +190,26 @@ class WindowLinks:
 
     def _readable(self, arrows: frozenset[tuple[int, int]], copies: Sequence[tuple[int, int]]) -> bool:
         """Whether nothing that leads to R(t) inside the time step reads R(t)."""
-        above = self._present(arrows)
+        above, _ = self._present(arrows)
         return all(lag > 0 or not above[reader, self.context] for reader, lag in copies)
 
     def _acyclic(self, arrows: frozenset[tuple[int, int]]) -> bool:
-        return not self._present(arrows).diagonal().any()
+        """Whether no cycle is new: in the union of all contexts, or in any of them where the union has one anyway."""
+        together, each = self._present(arrows)
+        if not self._present(())[0].diagonal().any():
+            return not together.diagonal().any()
+        return not any(each[g].diagonal().any() for g in self.cells if not self.cyclic(g))
 
-    def _present(self, arrows: Iterable[tuple[int, int]]) -> Bools:
-        """Who leads to whom inside the time step, in any context."""
-        links: Bools = np.asarray(self.settled[:, 0].any(axis=0))
+    def cyclic(self, g: int) -> bool:
+        """Whether directed edges inside the time step form a cycle in a context."""
+        return bool(reach(self.settled[g, 0]).diagonal().any())
+
+    def _present(self, arrows: Iterable[tuple[int, int]]) -> tuple[Bools, Bools]:
+        """Who leads to whom inside the time step: in the union of all contexts, and in each."""
+        each = self.settled[:, 0].copy()
         for i, j in arrows:
-            links[i, j] = True
-        return reach(links)
+            each[:, i, j] |= self.open[:, i, j]
+        return reach(np.asarray(each.any(axis=0))), reach(each)
 
     def _new_collider(self, arrows: Iterable[tuple[int, int]]) -> bool:
         """Whether two causes that are not adjacent now meet."""
