@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+Result = TypeVar("Result")
 
 
 def causal_learn_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_]:
@@ -14,6 +21,36 @@ def causal_learn_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_
     pc = import_module("causallearn.search.ConstraintBased.PC").pc
     found = pc(table.to_numpy(), alpha, "fisherz", stable=True, show_progress=False)
     return np.asarray(found.G.graph != 0, dtype=np.bool_)
+
+
+def causal_learn_graph(values: NDArray[np.float64], alpha: float, method: str) -> NDArray[np.int64]:
+    """The marks that causal-learn finds by "PC", "BOSS" or "PC, KCI"; row i, column j holds the end at i of i - j."""
+    if method == "BOSS":
+        boss = import_module("causallearn.search.PermutationBased.BOSS").boss
+        return np.asarray(boss(values, "local_score_BIC_from_cov", verbose=False).graph)
+    pc = import_module("causallearn.search.ConstraintBased.PC").pc
+    test = "kci" if method.endswith("KCI") else "fisherz"
+    return np.asarray(pc(values, alpha, test, stable=True, show_progress=False).G.graph)
+
+
+def within(seconds: int, function: Callable[..., Result], *arguments: object) -> Result | None:
+    """What a function returns in a process of its own; None if it takes more processor time."""
+    fork = get_context("fork")
+    receiver, sender = fork.Pipe(duplex=False)
+    child = fork.Process(target=_limited, args=(seconds, sender, function, arguments))
+    child.start()
+    sender.close()
+    try:
+        found: Result | None = receiver.recv()
+    except EOFError:
+        found = None
+    child.join()
+    return found
+
+
+def _limited(seconds: int, sender: Connection, function: Callable[..., object], arguments: Sequence[object]) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    sender.send(function(*arguments))
 
 
 def tigramite_skeleton(table: pd.DataFrame, alpha: float) -> NDArray[np.bool_]:

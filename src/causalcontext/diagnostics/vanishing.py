@@ -22,9 +22,6 @@ WORDS = {
     Cause.FEW_ROWS: "would hardly show in so few rows with so little variation of the cause",
     Cause.UNDECIDED: "cannot be compared: too few rows lie where both contexts have data",
 }
-WORDS_IN_PAG = WORDS | {
-    Cause.MECHANISM: "persists where both contexts have data, so a mechanism or a hidden common cause differs"
-}
 ADVICE = {
     Cause.SUPPORT: "read it as descriptive: the link may exist there, on values that were not seen",
     Cause.SINGULAR: "leave the variable out of this context, or take its other values from elsewhere",
@@ -50,7 +47,8 @@ def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     yield from doubtful[:MOST_EDGES]
     more = list(dict.fromkeys(f"{f.evidence['source']} - {f.evidence['target']}" for f in doubtful[MOST_EDGES:]))
     if more:
-        message = f"{len(more)} more edges that some contexts lack are in doubt: {', '.join(more)}"
+        what = "edges that some contexts lack are" if len(more) > 1 else "edge that some contexts lack is"
+        message = f"{len(more)} more {what} in doubt: {', '.join(more)}"
         evidence = {"source": "", "target": "", "cause": "several", "edges": tuple(more)}
         yield Finding(TOPIC, Severity.CAUTION, message, "see changes() and explain() for them", evidence)
 
@@ -91,14 +89,13 @@ def _finding(result: ContextGraphs, ends: Ends, pair: tuple[int, int], said: Sai
     here, without = result.contexts[present], tuple(result.contexts[place] for *_, place in places)
     doubt = _doubt(verdict, said)
     trusted = verdict.cause is Cause.MECHANISM and not doubt
-    words_of = WORDS if result.union.kind is Kind.PATTERN else WORDS_IN_PAG
     evidence = {"source": result.names[x], "target": result.names[y], "present": here, "absent": without[0],
                 "all absent": without, "cause": verdict.cause.value, "doubt": doubt, "p": verdict.p,
                 "matched rows": verdict.rows, "variance ratio": verdict.variance_ratio,
                 "power": verdict.power}  # fmt: skip
     more = f", {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
     where = f"{edge} is in {here} and not in {', '.join(map(str, without[:MOST_NAMED]))}{more}"
-    words = f"no change to claim, since {DOUBTS.get(doubt, doubt)}" if doubt else f"it {words_of[verdict.cause]}"
+    words = f"no change to claim, since {DOUBTS.get(doubt, doubt)}" if doubt else f"it {WORDS[verdict.cause]}"
     return Finding(TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", _advice(verdict, said),
                    evidence)  # fmt: skip
 

@@ -18,6 +18,7 @@ from causalcontext.report.answer_lagged import lagged_stories
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.mechanism_difference import compare
+from causalcontext.results.misfits import is_curved
 from causalcontext.results.slopes import Slope
 from causalcontext.results.verdicts import Said, SaidByChanges
 
@@ -133,6 +134,8 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
     texts = [_interval(found) for found in (here, there)]
     if not all(texts):
         return ""
+    if is_curved(result):
+        return f": of its curve {texts[1]} is left in {_shown(result, absent)}"
     return f": its slope is {texts[0]} in {_shown(result, present)} and {texts[1]} in {_shown(result, absent)}"
 
 

@@ -23,7 +23,7 @@ from causalcontext.graphs.ends import End, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
-from causalcontext.results.misfits import by_ranks, slopes_mislead
+from causalcontext.results.misfits import by_ranks, is_curved, slopes_mislead
 from causalcontext.results.slopes import slope
 
 LARGEST_NEGLIGIBLE = 0.15
@@ -41,9 +41,10 @@ Claim = tuple[str, str, str, str]
 class Change(NamedTuple):
     """One difference between the graphs of two contexts.
 
-    `effect` is the slope of the target on the source in either context, NaN where it cannot be computed. `doubt` says
-    what speaks against a change, in words; if that was found before slopes were compared, there is no `q`. `status` is
-    "claimed", or "candidate" for what is only worth another look.
+    `effect` is the slope of the target on the source in either context, NaN where it cannot be computed; of a curved
+    mechanism it is how much of the curve shows, 1 being all of it. `doubt` says what speaks against a change, in words;
+    if that was found before slopes were compared, there is no `q`. `status` is "claimed", or "candidate" for what is
+    only worth another look.
     """
 
     source: str
@@ -81,17 +82,30 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
     level = result.settings.alpha if alpha is None else alpha
     found = [_compare(result, moments, *edge) for edge in _one_sided(result, a, b)]
     adjusted = false_discovery([1.0 if change.doubt else change.p for change in found], _picked_from(result))
-    found = [
-        change if change.doubt else _decided(change, float(q), level) for change, q in zip(found, adjusted, strict=True)
-    ]
+    if is_curved(result) and result.rows is None:
+        found = [_recalled(result, change) for change in found]
+    else:
+        what = "curves" if is_curved(result) else "slopes"
+        found = [
+            change if change.doubt else _decided(change, float(q), level, what)
+            for change, q in zip(found, adjusted, strict=True)
+        ]
     return [*found, *_turned(result, a, b), *_other_end(result, a, b)]
 
 
-def _decided(change: Change, q: float, level: float) -> Change:
+def _decided(change: Change, q: float, level: float, what: str) -> Change:
     """A claim where q is small, else a candidate."""
     if q <= level:
         return change._replace(q=q, claimed=True, status=CLAIMED)
-    return change._replace(q=q, doubt="the slopes may be the same" if q == q else "the slopes cannot be compared")
+    return change._replace(q=q, doubt=f"the {what} may be the same" if q == q else f"the {what} cannot be compared")
+
+
+def _recalled(result: ContextGraphs, change: Change) -> Change:
+    """What was claimed before a result with curves was saved: curves cannot be compared without rows."""
+    known = result.known_claims
+    if not isinstance(known, str) and known is not None and claim_of(change) in known:
+        return change._replace(claimed=True, status=CLAIMED, doubt="")
+    return change._replace(doubt=change.doubt or "it was not claimed before the result was saved without its rows")
 
 
 def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) -> list[Change]:
@@ -124,10 +138,14 @@ def own_claims_made(result: ContextGraphs, first: Any, second: Any, alpha: float
 
 
 def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
-    """What score-ac confirms between any two contexts, for a file; score-ac is asked only where there is something."""
+    """What score-ac confirms between any two contexts, for a file; score-ac is asked only where there is something.
+
+    Of a result with curves, what it claims itself: without rows curves cannot be compared again.
+    """
     if result.known_claims is not None:
         return result.known_claims
-    if result.evidence is not None or len(result.contexts) > MOST_CONTEXTS or result.moments is None:
+    asked = result.evidence is None or is_curved(result)
+    if not asked or len(result.contexts) > MOST_CONTEXTS or result.moments is None:
         return "score-ac was not asked before the result was saved"
     if result.settings.series or result.context is None:
         return ()
@@ -135,7 +153,7 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
     for first, second in combinations(result.contexts, 2):
         made = own_claims_made(result, first, second)
         if made and not slopes_mislead(result):
-            agreed = confirmed(result, first, second)
+            agreed = set(map(claim_of, made)) if result.evidence is not None else confirmed(result, first, second)
             if isinstance(agreed, str):
                 return agreed
             kept |= dict.fromkeys(claim_of(change) for change in made if claim_of(change) in agreed)

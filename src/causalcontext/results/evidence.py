@@ -58,6 +58,8 @@ class ScoreEvidence:
         The score with curves minus that without; NaN if straight lines left nothing to explain.
     mechanisms : Mechanisms or None
         The equations of all variables.
+    contradicted : tuple of str
+        The checks of residuals that speak against the model: "nonlinear", "skewed", "heavy tails".
     """
 
     difference: Floats
@@ -77,6 +79,7 @@ class ScoreEvidence:
     curved: bool = False
     curves_gain: float = float("nan")
     mechanisms: Mechanisms | None = None
+    contradicted: tuple[str, ...] = ()
 
     def merged(self, variable: int, context: int, contexts: Sequence[Any]) -> tuple[Any, ...]:
         """The contexts that share a variable's mechanism in one of them."""
@@ -143,7 +146,8 @@ class ScoreEvidence:
         rest["curves_gain"] = float("nan") if rest["curves_gain"] is None else float(rest["curves_gain"])
         if rest.get("mechanisms") is not None:
             rest["mechanisms"] = Mechanisms.from_dict(rest["mechanisms"])
-        return cls(**values, **(rest | {"model": tuple(rest["model"])}))
+        tuples = {name: tuple(rest.get(name, ())) for name in ("model", "contradicted")}
+        return cls(**values, **(rest | tuples))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreEvidence):

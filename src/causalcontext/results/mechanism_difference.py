@@ -2,7 +2,8 @@
 
 A slope is that of a mechanism only given the right causes and in the right direction. So a difference is asked about
 given every set that could be right, both ways where the direction is in doubt, and it does not count where the edge
-that is missing shows there all the same, or where the other direction needs no change at all.
+that is missing shows there all the same, or where the other direction needs no change at all. Of a curved mechanism it
+is asked how much of its curve is left (`results.curve_difference`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.questions import Contexts, Trial, adaptive
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.curve_difference import curve_shares
+from causalcontext.results.misfits import is_curved
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 
 STILL_THERE = 0.001
 """A slope with a smaller p-value is there, whatever the graph says."""
 UNCHANGED = 0.05
 """The other direction needs no change if "one regression for both contexts" has a larger p-value."""
+SHOWN = "it shows there too"
 
 
 class SlopeComparison(NamedTuple):
@@ -90,7 +94,10 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
     p-value counts. Both directions are compared where the graph gives none, where the context cannot cause the effect,
     and where it is adjacent to the cause: choosing rows by the context may bend either. In a PAG a direction does not
     exclude a hidden common cause, so both are compared. The slopes of the outcome are those given the possible causes.
+    Curves have a direction by themselves: there the slopes are shares of the curve.
     """
+    if is_curved(result):
+        return _compare_curves(result, x, y, present, absent)
     two = TwoContexts(result, moments, present, absent)
     found = bool(directed(_ends(result, present))[x, y]) and result.union.kind is Kind.PATTERN
     settled = found and two.may_be_caused(y) and not two.is_near(x)
@@ -101,6 +108,12 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
     ]
     here, there = two.slopes(x, y, possible_causes(result, y, x, (present, absent)))
     return SlopeComparison(here, there, float(np.max(p_values)), _doubt(two, x, y, there, found))  # NaN if one is
+
+
+def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+    here, there = curve_shares(result, x, y, present, absent)
+    doubt = "" if directed(_ends(result, present))[x, y] else "its direction is open"
+    return SlopeComparison(here, there, heterogeneity((here, there))[1], SHOWN if there.p < STILL_THERE else doubt)
 
 
 def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:
@@ -141,7 +154,7 @@ def _sets(result: ContextGraphs, cause: int, effect: int, places: tuple[int, int
 def _doubt(two: TwoContexts, x: int, y: int, there: Slope, directed: bool) -> str:
     """What speaks against a change of x --> y, in words; empty if nothing does."""
     if there.p < STILL_THERE:
-        return "it shows there too"
+        return SHOWN
     if directed and two.unchanged(x, (y, *possible_causes(two.result, x, y, two.places))) > UNCHANGED:
         return "no change if it points the other way"
     return ""

@@ -20,6 +20,8 @@ CURVED = ("basis",)
 """Tests of numbers that see curves of one column; products of two they do not."""
 HARMLESS = (TAILS,)
 """What does not make claims of change false."""
+UNEXPLAINED = "nonlinear"
+"""What residuals of score-ac say where its mechanisms do not explain the table."""
 ENGINE = (OUTLIERS, ROWS)
 """What matters to a score-based method, which says itself what its own residuals contradict."""
 
@@ -39,12 +41,17 @@ def find_misfits(result: ContextGraphs) -> tuple[Misfit, ...]:
 
 def slopes_mislead(result: ContextGraphs) -> str:
     """Why slopes must not be compared between contexts: the model is wrong; empty if nothing says so."""
-    if result.evidence is not None and result.evidence.curved:
-        return "mechanisms are curved, and slopes cannot be compared"
+    if result.evidence is not None and UNEXPLAINED in result.evidence.contradicted:
+        return "the model is wrong (a mechanism is not additive, or its noise not constant)"
     wrong = [misfit for misfit in result.misfits if misfit.kind not in HARMLESS]
     if not wrong:
         return ""
     return f"the model is wrong ({wrong[0].kind} at {named(wrong[0].columns)})"
+
+
+def is_curved(result: ContextGraphs) -> bool:
+    """Whether mechanisms are more than straight lines."""
+    return result.evidence is not None and result.evidence.curved
 
 
 def by_ranks(result: ContextGraphs) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +60,10 @@ def run_score(data: Dataset, survey: Survey, links: Links, options: ScoreOptions
     directed = _directed(explored, _numbered(chosen, links), effort.clock)
     findings = check_residuals(directed.model, options.laws, explored.curved)
     raw = chosen if transform == "none" else setup
+    contradicted = tuple(sorted({finding.kind for finding in findings}))
+    evidence = replace(_evidence(explored, directed, links, raw, transform), contradicted=contradicted)
     return ScoreOutcome(
-        _table_ends(chosen, directed), _evidence(explored, directed, links, raw, transform), findings,
+        _table_ends(chosen, directed), evidence, findings,
         (*_notes(data, explored, findings), *_cut(effort.clock)), not effort.clock.cut, effort.clock.interrupted,
     )  # fmt: skip
 

@@ -1,0 +1,115 @@
+"""Does a curved mechanism differ between two contexts? How much of the curve of one context shows in the other.
+
+A straight slope says little about a curve, and less where the contexts hold other values of the cause. So the curve
+that a cause has in the context with the link is computed row by row, and the effect is regressed on it, given what else
+each of the two equations holds, inside either context: the slope is 1 if all of the curve is there, and 0 if nothing
+is. Only rows count whose value of the cause is seen in both contexts, since beyond them a curve is a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.some_rows import complete_rows
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.equations import CATEGORY, NUMBER, Equation, Mechanisms, Term
+from causalcontext.results.slopes import Slope
+
+SEEN = (0.02, 0.98)
+"""Values of a cause are seen in a context between these quantiles of its rows."""
+NO_SHARE = 1e-6
+"""A curve of which conditions leave less than this share of its variance has no slope of its own."""
+ROUNDING = 1e-20
+"""The share of a sum of squares that is rounding."""
+UNKNOWN = Slope(np.nan, np.nan, np.nan, 0)
+
+
+def curve_shares(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> tuple[Slope, Slope]:
+    """How much of the curve of x - y in the context `present` shows there, and in `absent`.
+
+    NaN without rows or equations, and where the effect is no number.
+    """
+    found = result.evidence
+    if found is None or found.mechanisms is None or result.rows is None:
+        return UNKNOWN, UNKNOWN
+    effect = int(found.effect[present, found.slot(x, y)])
+    if effect < 0 or found.mechanisms.scales[effect].kind != NUMBER:
+        return UNKNOWN, UNKNOWN
+    cause = x if effect == y else y
+    here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
+    rows = complete_rows(result.rows)
+    values = {column: _standard(found.mechanisms, result.rows, column, rows)
+              for column in {effect, cause, *here.causes, *there.causes}}  # fmt: skip
+    mine = [term for term in here.terms if cause in term.causes and present in term.contexts]
+    if not mine:
+        return UNKNOWN, UNKNOWN
+    curve = np.sum([term.slopes[0] * term.values(values) for term in mine], axis=0)
+    others = _other_terms(cause, (here, present), (there, absent))
+    inside = [result.rows.codes[rows] == place for place in (present, absent)]
+    seen = _seen(values[cause], inside, found.mechanisms.scales[cause].kind == CATEGORY)
+    first, second = (_slope(curve[some & seen], values[effect][some & seen],
+                            [term.values(values)[some & seen] for term in others]) for some in inside)  # fmt: skip
+    return first, second
+
+
+def _standard(mechanisms: Mechanisms, data: Dataset, column: int, rows: Bools) -> Floats:
+    """A column in the units of the equations."""
+    scale, values = mechanisms.scales[column], np.asarray(data.columns[column], dtype=np.float64)[rows]
+    return scale.standard(values) if scale.is_number else scale.standard(scale.levels)[values.astype(np.int64)]
+
+
+def _other_terms(cause: int, *equations: tuple[Equation, int]) -> list[Term]:
+    """The terms of the equations that do not hold the cause, each function once."""
+    terms = {
+        (term.kind, term.causes, term.place): term
+        for equation, place in equations
+        for term in equation.terms
+        if cause not in term.causes and place in term.contexts
+    }
+    return list(terms.values())
+
+
+def _seen(cause: Floats, inside: Sequence[Bools], levels: bool) -> Bools:
+    """The rows whose value of the cause is seen in both contexts."""
+    if any(not some.any() for some in inside):
+        return np.zeros(cause.shape, dtype=bool)
+    if levels:
+        return np.asarray(np.isin(cause, cause[inside[0]]) & np.isin(cause, cause[inside[1]]))
+    low, high = np.array([np.quantile(cause[some], SEEN) for some in inside]).T
+    return np.asarray((cause >= low.max()) & (cause <= high.min()))
+
+
+def _slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
+    """The coefficient of the curve given other columns; its error is the larger of White's (HC3) and the usual one."""
+    n = len(curve)
+    if n <= SPARE_ROWS:
+        return UNKNOWN
+    basis = _orthonormal(np.column_stack([np.ones(n), *others]))
+    df = n - basis.shape[1] - 1
+    if df < SPARE_ROWS:
+        return UNKNOWN
+    own, left = curve - basis @ (basis.T @ curve), effect - basis @ (basis.T @ effect)
+    size = float(own @ own)
+    spread = float(np.sum((curve - curve.mean()) ** 2))
+    if size <= max(NO_SHARE * spread, ROUNDING * float(curve @ curve)):
+        return UNKNOWN
+    value = float(own @ left) / size
+    residual = left - value * own
+    leverage = np.minimum(np.sum(basis**2, axis=1) + own**2 / size, 0.99)
+    usual = float(residual @ residual) / df / size
+    robust = float(np.sum((own * residual / (1.0 - leverage)) ** 2)) / size**2
+    error = float(np.sqrt(max(usual, robust)))
+    t = value / error if error > 0.0 else np.inf
+    return Slope(value, error, float(t / np.sqrt(t * t + df)) if np.isfinite(t) else 1.0, df)
+
+
+def _orthonormal(columns: Floats) -> Floats:
+    """An orthonormal basis of the space of columns of any scale; copies do not count."""
+    scaled = columns / np.maximum(np.sqrt(np.mean(columns**2, axis=0)), 1e-300)
+    left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
+    return np.asarray(left[:, sizes > 1e-8 * sizes[0]])
