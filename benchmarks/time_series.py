@@ -1,11 +1,12 @@
-"""score-ac with lags on random systems in time, against the truth; PCMCI+ beside it where tigramite is installed.
+"""score-ac and pc-ac with lags on random systems in time, against the truth; PCMCI+ beside them if it is installed.
 
 Systems are those of `simulate.series`: 6 variables, 2 lags, a context of 2 values that is caused by the system, two
 variables that lose a link or turn its sign in one context. Rates are over the links of the window graphs of all
 contexts: lagged ones by (source, lag, target) without a variable's own past, contemporaneous ones without direction. A
-change is a link that only one context has, or whose slope turns its sign. PCMCI+ runs with partial correlation at alpha
-.01 on all rows, and on the rows of each value of R(t) and of R(t-1); J-PCMCI+ takes R for an observed context that
-nothing causes, which it is not here. `--resampling` asks how many false links are found in samples of the windows.
+change is a link that only one context has, or whose slope turns its sign. pc-ac, pc-m and pc-p (`--methods`) run at
+alpha .01, as does PCMCI+ with partial correlation: on all rows, and on the rows of each value of R(t) and of R(t-1);
+J-PCMCI+ takes R for an observed context that nothing causes, which it is not here. `--resampling` asks how many false
+links are found in samples of the windows.
 """
 
 from __future__ import annotations
@@ -118,11 +119,16 @@ def ours(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> 
                  None if result.evidence is None else (result.series.rise or 0.0) > 1e-6)  # fmt: skip
 
 
-def by_tests(method: str) -> Callable[[pd.DataFrame, SeriesModel, int], Found]:
-    """pc-ac, pc-m or pc-p with lags at the level of PCMCI+."""
+def choice(method: str) -> dict[str, Any]:
+    """A method of ours; those that test at the level of PCMCI+."""
+    return {"method": method} | ({"alpha": 0.01} if method in TESTED else {})
 
-    def run(table: pd.DataFrame, model: SeriesModel, lags: int) -> Found:
-        return ours(table, model, lags, method=method, alpha=0.01)
+
+def by(method: str) -> Callable[..., Found]:
+    """score-ac, pc-ac, pc-m or pc-p with lags."""
+
+    def run(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> Found:
+        return ours(table, model, lags, **options, **choice(method))
 
     return run
 
@@ -269,12 +275,12 @@ HEADER = ["system", "T", "lagged TPR/FPR", "contemporaneous", "changes found/fal
           "own lags FPR", "directions right/wrong", "copy right", "CPU s", "target"]  # fmt: skip
 
 
-def land(models: int, seed: int, rows: int) -> str:
+def land(models: int, seed: int, rows: int, method: str) -> str:
     """How often the land-surface example is found exactly, and with a link of radiation and moisture."""
     model, right, false = land_surface_model(), 0, 0
     truth = true_links(model)
     for number in range(models):
-        found = ours(model.sample(rows, seed=[seed, number]), model, 2)  # type: ignore[arg-type]
+        found = by(method)(model.sample(rows, seed=[seed, number]), model, 2)  # type: ignore[arg-type]
         links = np.zeros_like(found.links)
         links[:, :2] = truth.links
         now = [x | x.swapaxes(1, 2) for x in (links[:, 0], found.links[:, 0])]
@@ -286,19 +292,19 @@ def land(models: int, seed: int, rows: int) -> str:
     )
 
 
-def long_series(models: int, seed: int) -> str:
+def long_series(models: int, seed: int, method: str) -> str:
     """How often every link, label and direction is right with very many rows."""
     right = 0
     for number in range(models):
         design = SeriesDesign(autocorrelation=(0.3, 0.6, 0.9)[number % 3])
         model = random_series_model(design, np.random.default_rng([seed, number]))
         table = model.sample(20_000, np.random.default_rng([seed, number, 1]))
-        result = cc.discover(table, context="R", lags=2, method="score-ac")
+        result = cc.discover(table, context="R", lags=2, **choice(method))
         right += all(set(result.graphs[value].edges) == set(model.truth[value].edges) for value in model.labels)
     return f"T = 20,000: all links right in {right} of {models}"
 
 
-def independent(tables: int, seed: int) -> str:
+def independent(tables: int, seed: int, method: str) -> str:
     """False links between independent persistent series, phi .95."""
     false = []
     for number in range(tables):
@@ -310,7 +316,7 @@ def independent(tables: int, seed: int) -> str:
         table = pd.DataFrame(values[300:, :6], columns=list("ABCDEF")).assign(
             R=np.where(values[300:, 6] > 0, "high", "low")
         )
-        result = cc.discover(table, context="R", lags=2, method="score-ac")
+        result = cc.discover(table, context="R", lags=2, **choice(method))
         edges = result.summary.to_frame()
         false.append(int((edges["source"] != edges["target"]).sum()))
     return f"independent series, phi .95, T = 1000: {np.mean(false):.3f} false links a table ({tables} tables)"
@@ -546,8 +552,8 @@ def main() -> None:
     parser.add_argument("--resampling", action="store_true", help="false links in samples of the windows")
     arguments = parser.parse_args()
     print(machine())
-    known: dict[str, Callable[..., Found]] = {"score-ac": ours} | {name: by_tests(name) for name in TESTED}
-    methods = {name: known[name] for name in arguments.methods.split(",") if name}
+    named = [name for name in arguments.methods.split(",") if name]
+    methods: dict[str, Callable[..., Found]] = {name: by(name) for name in named}
     if arguments.peers and importlib.util.find_spec("tigramite") is not None:
         methods |= PEERS
     cells = [
@@ -561,21 +567,23 @@ def main() -> None:
         rows = [cell_row(cell, arguments.models, arguments.seed, method) for cell in cells]
         print(f"\n{name}, {arguments.models} systems a row\n")
         print(markdown_table(HEADER, rows))
-    if arguments.traps:
-        print()
-        print(traps(TRAPS, arguments.models, arguments.seed, ours))
+    for name in named if arguments.traps else ():
+        print(f"\n{name}\n")
+        print(traps(TRAPS, arguments.models, arguments.seed, by(name)))
     for name, method in methods.items() if arguments.weak else ():
         print(f"\n{name}\n")
         print(traps(WEAK, arguments.models, arguments.seed, method))
     if arguments.resampling:
         print()
         print(resampling(arguments.models, arguments.seed))
-    if arguments.extras:
-        print()
-        print(land(max(arguments.models // 2, 1), arguments.seed, 1500))
-        print(long_series(max(arguments.models // 2, 1), arguments.seed))
-        print(independent(arguments.models, arguments.seed))
-        print(alarms(arguments.models, arguments.seed))
+    half = max(arguments.models // 2, 1)
+    for name in named if arguments.extras else ():
+        print(f"\n{name}\n")
+        print(land(half, arguments.seed, 1500, name))
+        print(long_series(half, arguments.seed, name))
+        print(independent(arguments.models, arguments.seed, name))
+        if name == "score-ac":
+            print(alarms(arguments.models, arguments.seed))
 
 
 if __name__ == "__main__":
