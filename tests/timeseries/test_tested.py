@@ -250,6 +250,32 @@ def test_copies_further_back_are_not_searched(land):
     assert "takes no part" not in longer.explain("regime(t-2)", "latent")
 
 
+def test_a_copy_that_is_not_named_is_no_cause(land):
+    found = lagged(land, context_lags=(1,))
+    assert set(found.reads.values()) <= {None, ("regime", 1)}
+    assert found.graphs["water-limited"].mark("regime", "latent") in ("", "<--")
+    assert found.graphs["water-limited"].mark("moisture", "regime") == "-->"
+
+
+def test_two_series_without_a_link():
+    random = np.random.default_rng(1)
+    columns = {"X": random.normal(size=200), "Y": random.normal(size=200), "R": random.integers(2, size=200)}
+    found = lagged(pd.DataFrame(columns), "R")
+    assert len(found.summary) <= 1
+    assert found.tests()["n"].min() >= 90
+
+
+def test_what_reads_no_context_has_the_same_causes_in_all(land):
+    for seed in range(3):
+        model = random_series_model(SeriesDesign(variables=5, lags=1, autocorrelation=0.4), seed)
+        found = lagged(model.sample(400, seed), "R")
+        first, second = (found.graphs[value] for value in found.contexts)
+        for name in model.names:
+            if all(first.mark(copy, name) in ("", "<--") for copy in ("R", "R(t-1)")):
+                past = [{v for v in graph.parents(name) if "(t-1)" in v} for graph in (first, second)]
+                assert past[0] == past[1]
+
+
 def switched(rows, seed, lag):
     """X acts on Y in the same time step where a copy of R is on; R is on and off by itself."""
     random = np.random.default_rng(seed)

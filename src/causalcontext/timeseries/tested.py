@@ -118,7 +118,8 @@ class Tested:
         limit = self.windows.window.nodes if self.settings.max_given is None else self.settings.max_given
         values = (0,) if self.rule is pooled else tuple(range(self.contexts))
         return LaggedPlan(self.windows.window, contexts, self.rule, values, self.options.context_lags,
-                          known_links(self.windows, self.settings.knowledge), self.settings.alpha, limit,
+                          known_links(self.windows, self.settings.knowledge, self.options.context_lags),
+                          self.settings.alpha, limit,
                           self.settings.collider_rule)  # fmt: skip
 
     def search(self, data: Dataset, watch: Watch) -> tuple[LaggedFound, LaggedPlan]:
@@ -165,8 +166,11 @@ class Tested:
         return {(r, a, b): origin for (_, a, b), origin in found.origins.items() for r in range(self.contexts)}
 
 
-def known_links(windows: Windows, knowledge: Knowledge) -> Links:
-    """What is known about the nodes of a window graph; nothing causes what was before, nor a covariate."""
+def known_links(windows: Windows, knowledge: Knowledge, reading: Sequence[int]) -> Links:
+    """What is known about the nodes of a window graph; nothing causes what was before, nor a covariate.
+
+    `reading` has the lags of the copies of the context that may be causes.
+    """
     window = windows.window
     system = [v for v in range(window.variables) if v != window.context]
     order = system if window.context is None else [*system, window.context]
@@ -178,6 +182,8 @@ def known_links(windows: Windows, knowledge: Knowledge) -> Links:
         there = np.ix_([window.at(v, lag) for v in order], now)
         may[there], must[there] = (table[lag, : len(order), : len(order)] for table in (allowed.may, allowed.must))
     may[np.ix_(list(window.extra), now)] = True
+    if window.context is not None and 0 not in reading:
+        may[window.at(window.context, 0), now] = False
     np.fill_diagonal(may, False)
     return Links(may, must)
 

@@ -29,6 +29,7 @@ from causalcontext.search.lagged.colliders import judge_triples
 from causalcontext.search.lagged.copies import ByCopies
 from causalcontext.search.lagged.past import Past, all_of_the_past, search_past
 from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.search.lagged.sameness import links_to_share
 from causalcontext.search.lagged.second_look import copies_to_restore
 from causalcontext.search.orient import orient_all
 
@@ -88,7 +89,7 @@ class LaggedSearch:
             while self._restore(found.ends):
                 self._links()
                 found = self._directed(self.answers)
-            return found
+            return self._directed(self.answers) if self._share(found.ends) else found
         except OutOfTime:
             cut = self._cut_words()
         except KeyboardInterrupt:
@@ -135,6 +136,30 @@ class LaggedSearch:
             self.records[pair] = Record(trial, self.answers.of(trial))
             self.graphs[:, pair.z, pair.y] = self.graphs[:, pair.y, pair.z] = True
         return bool(found)
+
+    def _share(self, ends: Ends) -> bool:
+        """Let all graphs agree on links that nothing can have changed; whether some did not.
+
+        A separation on all rows holds for all of them, one on the rows of some contexts does not outweigh a link.
+        """
+        if self.plan.rule is not adaptive:
+            return False
+        found = links_to_share(self.plan, self.graphs, ends)
+        for pair in found:
+            told = [self._record(Pair(g, pair.z, pair.y)) for g in self.plan.graphs]
+            whole = [record for record in told if record.separated and record.trial and not record.trial.view]
+            kept = whole[0] if whole else told[pair.graph]
+            self.graphs[:, pair.z, pair.y] = self.graphs[:, pair.y, pair.z] = not whole
+            for g in self.plan.graphs:
+                self.records[Pair(g, pair.z, pair.y)] = kept
+        return bool(found)
+
+    def _record(self, pair: Pair) -> Record:
+        """What was decided about a pair, in the past alone or later."""
+        trial = self.past.removed.get(pair)
+        if trial is not None:
+            return Record(trial, self.answers.of(trial), (), True)
+        return self.records.get(pair, Record())
 
     def _level(self, asking: Asking, pairs: list[Pair], size: int) -> None:
         waiting = [(pair, asking.sets(pair, size)) for pair in pairs]
