@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 KINDS = ("linear", "square", "hinge", "step", "level", "own step", "product")
 """Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times the partner."""
-NUMBER, COUNT, CATEGORY, ORDERED = "number", "count", "category", "ordered"
+SCALES = NUMBER, COUNT, CATEGORY, ORDERED = "number", "count", "category", "ordered"
 ROOT_SHIFT = 0.375
 STEP_SHARE = 0.9
 """A curve is called a step if one step explains so much of it."""
@@ -231,6 +231,7 @@ class Mechanisms:
             return "linear"
         return self._curved_or_step(equation, [term for term in terms if term.kind != "product"], cause)
 
+    @np.errstate(over="ignore", invalid="ignore")  # a file may hold any numbers
     def _curved_or_step(self, equation: Equation, terms: Sequence[Term], cause: int) -> str:
         scale = self.scales[cause]
         places = scale.standard(scale.levels if scale.kind == ORDERED else scale.places)

@@ -284,6 +284,11 @@ def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> N
         raise ValueError("evidence is about other contexts or variables")
     check_range(evidence.effect, -1, variables - 1, "evidence.effect")
     check_range(evidence.decision, 0, max(Decision), "evidence.decision")
+    if evidence.mechanisms is not None:
+        told = {(one.effect, context) for one in evidence.mechanisms.equations for context in one.contexts}
+        asked = {(int(effect), r) for r, effects in enumerate(evidence.effect) for effect in effects if effect >= 0}
+        if len(evidence.mechanisms.scales) < variables or not asked <= told:
+            raise ValueError("evidence lacks the mechanism of a variable")
 
 
 def _moments_to_dict(moments: Moments | None) -> dict[str, Any] | None:

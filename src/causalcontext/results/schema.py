@@ -13,6 +13,8 @@ from typing import Any
 from causalcontext.graphs.ends import Kind
 from causalcontext.guards.misfits import KINDS as MISFITS
 from causalcontext.kernels.arrays import Values
+from causalcontext.results.equations import KINDS as TERMS
+from causalcontext.results.equations import SCALES
 from causalcontext.search.rules import CHECKS, RULES
 
 Check = Callable[[Any, str], None]
@@ -47,7 +49,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "notes": each(text),
         "claims": _claims(names),
         "misfits": each(tuple_of(one_of(*MISFITS), each(one_of(*names), least=1), number(-inf, inf))),
-        "evidence": anything,
+        "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
     })(content, "")  # fmt: skip
 
@@ -69,6 +71,47 @@ def _settings(names: list[str]) -> Check:
                  "score": mapping(anything), "possible_dsep": none_or(whole(1)), "contested": text,
                  "context_confounded": truth, "series": mapping(anything),
                  "transform": one_of("none", "ranks")})  # fmt: skip
+
+
+def _evidence(count: int, contexts: int) -> Check:
+    """What a search by scores leaves behind; older files have no mechanisms."""
+    mechanisms = none_or(keys({"scales": each(_scale), "equations": each(_equation(count, contexts))}))
+
+    def check(value: Any, where: str) -> None:
+        mapping(anything)(value, where)
+        mechanisms(value.get("mechanisms"), f"{where}.mechanisms")
+
+    return check
+
+
+def _scale(value: Any, where: str) -> None:
+    """How a column of a model is measured."""
+    finite = number(-inf, inf)
+    keys({"kind": one_of(*SCALES), "centre": finite, "spread": number(0.0, inf), "places": each(finite),
+          "scores": each(finite), "levels": each(anything)})(value, where)  # fmt: skip
+    scores, levels, places = (len(value[name]) for name in ("scores", "levels", "places"))
+    right = {"ordered": scores == levels, "category": True}.get(value["kind"], places > 0 and scores in (0, places))
+    _demand(right, value, where, "as many scores as there are places or levels")
+
+
+def _equation(count: int, contexts: int) -> Check:
+    """The mechanism of an effect in some contexts."""
+    finite, place, cells = number(-inf, inf), whole(0, count - 1), each(whole(0, contexts - 1), least=1)
+    term = keys({"kind": one_of(*TERMS), "causes": each(place, least=1, most=2), "place": finite, "average": finite,
+                 "slopes": each(finite, least=1), "contexts": cells})  # fmt: skip
+    whole_equation = keys({"effect": place, "contexts": cells, "kind": one_of(*SCALES), "terms": each(term),
+                           "intercepts": each(each(finite, least=1), least=1), "noise": finite,
+                           "law": each(finite)})  # fmt: skip
+
+    def check(value: Any, where: str) -> None:
+        whole_equation(value, where)
+        _demand(len(value["intercepts"]) == len(value["contexts"]), value, where, "an intercept for every context")
+        for one in value["terms"]:
+            _demand(
+                len(one["causes"]) == 1 + (one["kind"] == "product"), one, where, "two causes of a product, else one"
+            )
+
+    return check
 
 
 def _claims(names: list[str]) -> Check:
