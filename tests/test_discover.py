@@ -129,7 +129,7 @@ def test_masked_search_explains_that_it_cannot_see_the_context(results):
 def test_without_a_context_every_method_is_plain_pc(table, method):
     result = cc.discover(table.drop(columns="soil"), method=method)
     assert result.contexts == ("all",)
-    assert result.graphs["all"] == cc.discover(table.drop(columns="soil")).graphs["all"]
+    assert result.graphs["all"] == cc.discover(table.drop(columns="soil"), method="pc-p").graphs["all"]
     assert result.context is None
     assert "on all 800 rows" in result.explain("precipitation", "runoff")
     assert str(result).count("graph") == 1
@@ -201,11 +201,11 @@ def test_interrupt_keeps_what_is_done(table):
             raise KeyboardInterrupt
 
     with pytest.raises(cc.InterruptedSearch) as caught:
-        cc.discover(table, context="soil", progress=stop)
+        cc.discover(table, context="soil", method="pc-ac", progress=stop)
     partial = caught.value.result
     assert not partial.complete
     assert "INCOMPLETE" in str(partial)
-    full = cc.discover(table, context="soil")
+    full = cc.discover(table, context="soil", method="pc-ac")
     for value, graph in partial.graphs.items():
         assert (full.graphs[value].adjacency <= graph.adjacency).all()
         assert {edge.mark for edge in graph.edges} == {"o-o"}
@@ -280,7 +280,7 @@ def test_bad_options_get_one_sentence(table, options, words):
 
 def test_plain_pc_names_its_test_and_measures_correlations():
     table = cc.examples.soil_moisture(500, seed=1).drop(columns="soil")
-    result = cc.discover(table)
+    result = cc.discover(table, method="pc-ac")
     assert set(result.tests()["test"]) == {"partial-correlation"}
     strength = result.edges()["strength"]
     assert ((strength.abs() <= 1.0) & strength.notna()).all()

@@ -10,7 +10,8 @@ TABLE = cc.examples.soil_moisture(600, seed=1)
 def test_fit_is_discover():
     model = cc.PCAC("soil", alpha=0.01)
     assert model.fit(TABLE) is model
-    assert model.result_ == cc.discover(TABLE, "soil", alpha=0.01)
+    assert model.result_ == cc.discover(TABLE, "soil", method="pc-ac", alpha=0.01)
+    assert cc.PCAC("soil").get_params()["method"] == "pc-ac"
     assert model.contexts_ == ("dry", "wet")
     assert model.n_features_in_ == 7
     assert list(model.feature_names_in_) == list(TABLE.columns)

@@ -62,14 +62,15 @@ def discover(
         batches (`cc.scan`); the result's `notes` say what rests on all rows, and what on a sample. Columns are
         continuous, categorical, ordered or counts.
     context : str, sequence of str or Indicator, optional
-        The column that names the context; it may itself be an effect of the system. Without one, plain PC is run and
-        its graph is found under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
+        The column that names the context; it may itself be an effect of the system. Without one there is one graph,
+        under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
         With several columns there is one graph for every combination of their values, a tuple, that occurs.
-    method : {"pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "auto"}
-        Adaptive (the paper's method), masked (each context by itself), pooled (all rows), or the intersection of the
-        last two; one partial ancestral graph per context, where variables may be missing from the table ("fci-ac"); the
-        best-scoring model of mechanisms that may differ between contexts; or what suits the data, with the reason in
-        the result's `notes`.
+    method : {"auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"}
+        "auto", the default, takes "score-ac" or "pc-ac": what suits the options that you name, then the table, then the
+        residuals; the first of the result's `notes` says which and why. "pc-ac" is the paper's method (adaptive);
+        "pc-m" looks at each context by itself (masked), "pc-p" at all rows (pooled), "pc-b" has what the two share;
+        "fci-ac" finds one partial ancestral graph per context, where variables may be missing from the table;
+        "score-ac" the best-scoring model of mechanisms that may differ between contexts.
     test : str or IndependenceTest
         "auto" picks by the kinds of the columns of every trial; a name of the registry ("partial-correlation",
         "tsagris", "cmi-knn", ...) is used wherever it takes these kinds; or an object of your own.
@@ -163,7 +164,7 @@ def discover(
     data = _read(_in_memory(table), context, chosen, names) if scanned is None else scanned.data
     settings = _settings(chosen, test.name, context)
     links = _links(settings.knowledge, data)
-    known = None if scanned is None else scanned.survey
+    known = None if scanned is None or scanned.whole else scanned.survey  # all rows in memory: no rounding of batches
     data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads)
     with watching(progress, chosen.time_limit) as advance:
         task = Task(prepared, data, survey, links, settings, _score(chosen), chosen.threads, advance,

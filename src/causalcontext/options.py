@@ -49,7 +49,11 @@ def option(default: Any, shown: str = "", text: str = "", name: str = "") -> Any
 class Options:
     """How to search; `discover` says what each of them means."""
 
-    method: str = option("pc-ac", "NAME", "pc-ac, pc-m, pc-p, pc-b, fci-ac, score-ac or auto.")
+    method: str = option(
+        "auto",
+        "NAME",
+        "auto (score-ac or pc-ac, and says why), pc-ac (the paper's), pc-m, pc-p, pc-b, fci-ac, score-ac.",
+    )
     test: str | IndependenceTest = option(
         "auto", "NAME", "auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ..."
     )

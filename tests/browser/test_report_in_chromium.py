@@ -20,12 +20,12 @@ def pages(tmp_path_factory):
     soil = cc.examples.soil_moisture(2000, seed=1)
     model = random_model(30, contexts=3, density=0.1, changes=4, seed=4)
     results = {
-        "soil": cc.discover(soil, context="soil", alpha=0.01),
-        "thirty": cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01),
-        "hostile": cc.discover(hostile.table(), context=hostile.CONTEXT),
-        "plain": cc.discover(soil.drop(columns="soil")),
+        "soil": cc.discover(soil, context="soil", alpha=0.01, method="pc-ac"),
+        "thirty": cc.discover(model.sample(2000, seed=1), context=model.context_name, alpha=0.01, method="pc-ac"),
+        "hostile": cc.discover(hostile.table(), context=hostile.CONTEXT, method="pc-ac"),
+        "plain": cc.discover(soil.drop(columns="soil"), method="pc-ac"),
         "pags": soil_pags(),
-        "nine": cc.discover(proteins(0, "log", 3000), "condition"),
+        "nine": cc.discover(proteins(0, "log", 3000), "condition", method="pc-ac"),
         "land": cc.discover(cc.examples.land_surface(1500, seed=1), "regime", lags=2, method="score-ac"),
     }
     for name, result in results.items():
@@ -112,7 +112,7 @@ def test_an_edge_tells_its_story(driver, pages):
     actions.pointer_action.move_to_location(*map(round, place))
     actions.perform()
     assert "precipitation --> soil" in page.text("#tip")
-    result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+    result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-ac")
     edge = result.edges().query("source == 'precipitation' and target == 'soil'")
     assert f"strength {edge['strength'].item():.3g}" in page.text("#tip")
     actions.pointer_action.click()

@@ -230,7 +230,7 @@ def test_check_in_the_library_says_what_would_mislead_a_search():
     assert 'cc.threshold("x", 0.3' in text or "cc.threshold" in text
     assert "rows of walk depend on the rows before them" in text
     assert any("tails" in note for note in found.notes)
-    assert found.advice[0] == "all columns are numbers: method='score-ac' may suit, and method='auto' finds out"
+    assert found.advice[0] == "all columns are numbers: method='auto', the default, tries score-ac first"
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars", "pyarrow"])

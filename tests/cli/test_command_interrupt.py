@@ -105,7 +105,7 @@ def test_an_interrupted_result_is_saved(method: str) -> None:
 @pytest.mark.usefixtures("interrupted_search")
 def test_an_interrupted_search_without_a_file(folder: Path) -> None:
     cc.examples.soil_moisture(500, seed=0).to_csv("data.csv", index=False)
-    answer = CliRunner().invoke(app, ["discover", "data.csv", "--context", "soil"])
+    answer = CliRunner().invoke(app, ["discover", "data.csv", "--context", "soil", "--method", "pc-ac"])
     assert answer.exit_code == 130
     assert answer.stdout == ""
     assert answer.stderr == "interrupted: nothing is saved; --json FILE keeps what was decided so far\n"

@@ -74,7 +74,7 @@ def test_what_cannot_be_drawn_is_said(result, table):
     with pytest.raises(cc.OptionError, match="got 2 axes for 1 causes"):
         result.plot_mechanism("Y", axes=plt.subplots(1, 2)[1])
     with pytest.raises(cc.OptionError, match="a result of pc-ac has no mechanisms"):
-        cc.discover(table[["X", "Y", "R"]], "R").plot_mechanism("Y")
+        cc.discover(table[["X", "Y", "R"]], "R", method="pc-ac").plot_mechanism("Y")
 
 
 def test_the_report_has_the_curves(result, table):
@@ -84,4 +84,4 @@ def test_the_report_has_the_curves(result, table):
     entry = found[f"{place['Y']},{place['Z']}"]
     assert [line["contexts"] for line in entry["lines"]] == [[0], [1]]
     assert len(entry["at"]) == len(entry["lines"][0]["values"])
-    assert payload(cc.discover(table[["X", "Y", "R"]], "R"))["curves"] == {}
+    assert payload(cc.discover(table[["X", "Y", "R"]], "R", method="pc-ac"))["curves"] == {}

@@ -68,9 +68,15 @@ def unchanged(random: Random) -> str:
     model = random_model(int(random.integers(4, 8)), 0.5, seed=random, contexts=contexts)
     table = model.sample(int(random.choice([200, 500])), random)
     options: dict[str, Any] = {"max_given": 2, "test": str(random.choice(["partial-correlation", "auto"]))}
-    options["method"] = str(random.choice(["pc-ac", "pc-ac", "pc-m", "pc-p", "pc-b"]))
+    options["method"] = str(random.choice(["pc-ac", "auto", "pc-m", "pc-p", "pc-b"]))
+    if options["method"] == "auto":
+        options = {"method": "auto", "test": "auto"}
     before = marks(cc.discover(table, "R", **options))
     name = str(random.choice(list(CHANGES)))
+    if options["method"] == "auto" and name == "rows":
+        name = (
+            "columns"  # sums over rows in another order differ by rounding, and a climb over orders may end elsewhere
+        )
     after = CHANGES[name](table, options, random)
     assert before == after, f"{name}: {sorted(set(before.items()) ^ set(after.items()), key=str)[:4]}"
     return name

@@ -127,6 +127,7 @@ def test_the_first_command_compiles_in_two_processes_and_says_so(there, monkeypa
 def test_what_is_compiled_beforehand_can_be_run():
     warming.compile_levels()
     warming.compile_changes()
+    warming.compile_scores()
 
 
 @pytest.fixture

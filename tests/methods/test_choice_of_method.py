@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.methods import auto
 from causalcontext.methods.auto import choose_by_table
@@ -72,15 +76,16 @@ def test_what_the_table_is_decides() -> None:
     assert alone.contexts == ("all",)
 
 
-def test_lags_need_scores() -> None:
-    found = cc.discover(table(200)[["X", "Y", "R"]], "R", method="auto", lags=1, alpha=0.01)
-    assert chosen(found) == "score-ac: it is the method that knows lags"
+def test_lags() -> None:
+    rows = table(200)[["X", "Y", "R"]]
+    assert chosen(cc.discover(rows, "R", method="auto", lags=1)) == "score-ac: all columns are continuous"
+    assert chosen(cc.discover(rows, "R", method="auto", lags=1, alpha=0.01)) == "pc-ac: alpha is for searches by tests"
 
 
 def test_a_table_that_is_read_in_batches_needs_rows_of_every_context() -> None:
     rows = table()
-    few = cc.discover(cc.scan(rows.assign(R=(rows["R"] > 0) & (rows.index % 20 == 0)), "R", sample=50), method="auto")
-    assert chosen(few) == "pc-ac: context True has 1 of the rows that the scan kept, score-ac needs 10"
+    few = cc.discover(cc.scan(rows.assign(R=(rows["R"] > 0) & (rows.index % 5 == 0)), "R", sample=50), method="auto")
+    assert re.fullmatch(r"pc-ac: context True has \d of the rows that the scan kept, score-ac needs 10", chosen(few))
     whole = cc.discover(cc.scan(rows, "R"), method="auto")
     inside = cc.discover(rows, "R", method="auto")
     assert chosen(whole) == chosen(inside)
@@ -91,18 +96,39 @@ def test_a_table_that_is_read_in_batches_needs_rows_of_every_context() -> None:
     ("rows", "why"),
     [
         (pd.DataFrame(np.random.default_rng(0).normal(size=(20, 120))).rename(columns="V{}".format), "120 variables"),
-        (pd.DataFrame(np.zeros((350_000, 3))).rename(columns="V{}".format), "350,000 rows of 3 variables"),
+        (pd.DataFrame(np.zeros((70_000, 3))).rename(columns="V{}".format), "70,000 rows of 3 variables"),
         (table(200).assign(R=np.arange(200) % 25), "25 contexts"),
         (table(40_000)[["X", "R"]].assign(K=[f"k{i % 15}" for i in range(40_000)]), "15 levels of categories"),
     ],
 )
 def test_nobody_waits_for_scores_of_a_large_table(rows: pd.DataFrame, why: str) -> None:
     data = read_table(rows, "R" if "R" in rows else None)
-    found = choose_by_table(data)
+    survey = take_survey(data)
+    found = choose_by_table(data, survey)
     assert found is not None
     assert found.method == "pc-ac"
     assert why in found.reason
-    assert choose_by_table(data, patient=True) is None
+    assert choose_by_table(data, survey, patient=True) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda t: t.assign(copy=3.0 - 2.0 * t["Y"]), "columns 'Y' and 'copy' are linear functions of each other"),
+        (lambda t: t.assign(sum=1e6 + t["X"] + t["Y"] + t["Z"]),
+         "columns 'X', 'Y', 'Z' and 'sum' are linear functions of each other"),
+        (lambda t: t.assign(Z=t["Z"].where(t["R"] == 1, 2.0)), "column 'Z' is constant in context 0"),
+        (lambda t: t.assign(W=np.where(t["R"] == 1, t["X"], np.random.default_rng(0).normal(size=300))),
+         "columns 'X' and 'W' are linear functions of each other"),
+        (lambda t: t.assign(R=np.where(t.index < 5, 7, t["R"])), "context 7 has 5 rows"),
+        (lambda t: t.iloc[:50], "50 rows are few for a model of 4 variables in 2 contexts"),
+        (lambda t: t.assign(R=np.arange(300) % 12), "300 rows are few for a model of 4 variables in 12 contexts"),
+    ],
+)  # fmt: skip
+def test_where_a_likelihood_says_little_tests_decide(change: Any, why: str) -> None:
+    found = cc.discover(change(table()), "R", method="auto")
+    assert chosen(found) == f"pc-ac: {why}"
+    assert cc.check(change(table()), "R").advice[0] == found.notes[0]
 
 
 def test_a_wide_table_never_meets_the_score(monkeypatch: pytest.MonkeyPatch) -> None:

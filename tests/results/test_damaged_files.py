@@ -25,6 +25,7 @@ def results() -> dict[str, cc.ContextGraphs]:
     return {
         "pc-ac": cc.discover(soil, "soil"),
         "no context": cc.discover(soil.drop(columns="soil")),
+        "default": cc.discover(soil, "soil"),
         "kinds": cc.discover(clinic, "status"),
         "two contexts": cc.discover(twice, ["soil", "season"], max_given=1),
         "threshold": cc.discover(soil.drop(columns="soil"), cc.threshold("radiation", 0.0)),

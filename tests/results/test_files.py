@@ -39,8 +39,9 @@ def test_results_differ_when_anything_does(tmp_path):
     assert result != "something else"
 
 
-def test_json_holds_the_contract(tmp_path):
-    result = cc.discover(table((0, 1)), context="soil")
+@pytest.mark.parametrize("method", ["auto", "pc-ac"])
+def test_json_holds_the_contract(tmp_path, method):
+    result = cc.discover(table((0, 1)), context="soil", method=method)
     result.save(tmp_path / "r.json")
     content = json.loads((tmp_path / "r.json").read_text())
     assert content["context"]["name"] == "soil"
@@ -50,7 +51,7 @@ def test_json_holds_the_contract(tmp_path):
         edges = content["graphs"][str(value)]
         assert [tuple(edge.values()) for edge in edges] == [tuple(edge) for edge in graph.edges]
         assert all(edge["mark"] != "<--" for edge in edges)
-    assert content["settings"]["method"] == "pc-ac"
+    assert content["settings"]["method"] == result.settings.method
     assert content["settings"]["version"] == cc.__version__
     assert content["data"]["fingerprint"] == result.data.fingerprint
 

@@ -91,7 +91,7 @@ def discover(
     progress: Progress = True,
     **options: Any,
 ) -> None:
-    """One causal graph per value of the context; without --context, plain PC on all rows."""
+    """One causal graph per value of the context; without --context, one graph for all rows."""
     with one_sentence():
         choice = Choice(context or (), columns or (), drop or ())
         discover_file(data, choice, knowledge, json, report, diagnose, kinds=parsed_kinds(kind or ()),

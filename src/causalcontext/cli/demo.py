@@ -22,7 +22,7 @@ def show_demo(output: Path | None, report: Path | None = None) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             check_writable(file)
     warm_up()
-    result = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01)
+    result = discover(soil_moisture(2000, seed=1), context="soil")
     masked = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-m")
     show_page(f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil only?\n"
               f"{result.explain('precipitation', 'runoff')}\n\nWhat would each context by itself (pc-m) claim?\n"

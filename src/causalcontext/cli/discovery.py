@@ -56,11 +56,11 @@ def discover_file(
         Arguments of `discover`.
     """
     _check_outputs(output, report, inputs=[path, knowledge])
-    made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
+    asked = made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     table, chosen = _opened(path, choice, options)
     if sys.stderr.isatty():
-        warm_up()
+        warm_up(tests=asked.method not in ("auto", "score-ac") or bool(asked.named_for_tests))
     try:
         result = discover(table, chosen, knowledge=known, **options)
     except InterruptedSearch as stop:

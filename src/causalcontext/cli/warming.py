@@ -1,8 +1,9 @@
 """The first minute: kernels are compiled once on every machine, here by two processes at a time.
 
 A command that searches calls `warm_up`. Where compiled kernels are found on disk it returns at once. Otherwise it says
-what is happening, lets one process compile what searches levels and another one what compares contexts, and
-waits for both; the search then finds them on disk. Nothing depends on it: what is not there is compiled when needed.
+what is happening, lets one process compile what searches levels and another one what scores models (or, for a search by
+tests alone, what compares contexts), and waits for both; the search then finds them on disk. Nothing depends on it:
+what is not there is compiled when needed.
 """
 
 from __future__ import annotations
@@ -16,18 +17,24 @@ import pandas as pd
 from causalcontext.cli.terminal import say
 from causalcontext.kernels.compiling import is_on_disk
 from causalcontext.kernels.levels.skeleton import search_pairs
+from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.kernels.rows.robust_change import fill_parts
 
-SENTENCE = "compiling for this machine, once: about half a minute"
-_PARTS = ("compile_levels", "compile_changes")
+SENTENCE = "compiling for this machine, once: about a minute"
+_LEVELS, _CHANGES, _SCORES = (
+    ("compile_levels", search_pairs),
+    ("compile_changes", fill_parts),
+    ("compile_scores", fit_many),
+)
 
 
-def warm_up() -> None:
-    """The kernels of an ordinary search are on disk, unless they cannot be kept."""
-    if all(is_on_disk(kernel) for kernel in (search_pairs, fill_parts)):
+def warm_up(tests: bool = False) -> None:
+    """The kernels of the default search, or of a search by tests, are on disk, unless they cannot be kept."""
+    parts = [part for part, kernel in (_LEVELS, _CHANGES if tests else _SCORES) if not is_on_disk(kernel)]
+    if not parts:
         return
     say(SENTENCE)
-    calls = [f"from causalcontext.cli.warming import {part}; {part}()" for part in _PARTS]
+    calls = [f"from causalcontext.cli.warming import {part}; {part}()" for part in parts]
     running = [subprocess.Popen([sys.executable, "-c", call], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                for call in calls]  # fmt: skip
     try:
@@ -44,6 +51,13 @@ def compile_levels() -> None:
     from causalcontext.discover import discover
 
     discover(small_table(), "R", test="partial-correlation", alpha=0.05)
+
+
+def compile_scores() -> None:
+    """What scores models is on disk."""
+    from causalcontext.discover import discover
+
+    discover(small_table(), "R", method="score-ac")
 
 
 def compile_changes() -> None:

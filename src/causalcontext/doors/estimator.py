@@ -21,7 +21,7 @@ class PCAC:
     context
         As for `discover`.
     **options
-        All options of `discover`, by name.
+        All options of `discover`, by name; the method is "pc-ac" by default, whatever the columns.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class PCAC:
         return f"PCAC({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
-DEFAULTS = {entry.name: default_of(entry) for entry in fields(Options)}
+DEFAULTS = {entry.name: default_of(entry) for entry in fields(Options)} | {"method": "pc-ac"}
 
 
 def _check_known(parameters: Mapping[str, Any]) -> None:

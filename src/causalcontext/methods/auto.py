@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.survey import Survey
+from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
-from causalcontext.methods.score_ac import few_rows, from_scores, scored
+from causalcontext.methods.score_ac import FEWEST, few_rows, from_scores, scored
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.score.engine import MOST_LEVELS
 from causalcontext.score.options import ScoreOptions
@@ -19,12 +23,16 @@ from causalcontext.score.residuals import Misfit
 
 MOST_VARIABLES = 100
 """Beyond so many variables a search over orders may take a minute, PC-AC a second."""
-MOST_VALUES = 1_000_000
-"""Rows times variables: longer tables take score-ac a minute or more."""
+MOST_VALUES = 200_000
+"""Rows times variables: where curves are tried, longer tables may take score-ac a minute or more."""
 MOST_CONTEXTS = 20
 """Which contexts share a mechanism is a search by itself: with 50 contexts it takes half a minute."""
 MOST_LOGITS = 8_000_000
 """The squared number of levels of all columns with levels, times the rows: what fits of categories cost."""
+FEW_ROWS, FEW_A_CONTEXT, FEW_A_VARIABLE = 60, 30, 3
+"""With fewer rows than this, in all, a context or a variable, score-ac has more false links than PC-AC."""
+NOTHING_LEFT, SHARE = 1e-9, 0.05
+"""A combination of columns in standard units with less variance is constant; columns with such a weight are in it."""
 STRONG = 0.25
 """A correlation of this size between a residual and (squares of) earlier variables bends a mechanism visibly."""
 MOST_BENT = 1.0 / 3.0
@@ -62,9 +70,9 @@ def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
     return MethodChoice("pc-ac", f"{listed} {'is' if len(named) == 1 else 'are'} for searches by tests")
 
 
-def choose_by_table(data: Dataset, patient: bool = False) -> MethodChoice | None:
+def choose_by_table(data: Dataset, survey: Survey, patient: bool = False) -> MethodChoice | None:
     """PC-AC where score-ac does not take the table, or takes too long for who is not patient; None if it is tried."""
-    why = _refused(data) or ("" if patient else _slow(data))
+    why = _refused(data) or ("" if patient else _slow(data) or _degenerate(data, survey))
     return MethodChoice("pc-ac", why) if why else None
 
 
@@ -81,7 +89,7 @@ def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodCho
 def auto(task: Task) -> Outcome:
     """What suits the data: score-ac, unless it does not apply or its residuals say that its model is wrong."""
     named = _named(task.score)
-    choice, few = choose_by_table(task.data, patient=bool(named)), few_rows(task)
+    choice, few = choose_by_table(task.data, task.survey, patient=bool(named)), few_rows(task)
     if choice is None and few:
         choice = MethodChoice("pc-ac", few)
     if choice is None:
@@ -119,6 +127,37 @@ def _slow(data: Dataset) -> str:
     if levels * levels * rows > MOST_LOGITS:
         return f"with {levels} levels of categories in {rows:,} rows score-ac takes long"
     return ""
+
+
+def _degenerate(data: Dataset, survey: Survey) -> str:
+    """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge; "" if it does not.
+
+    With few rows a model has many false links. In contexts of a few rows, for columns that are constant in a context,
+    and for columns that are linear functions of each other a likelihood has no maximum.
+    """
+    rows, names = survey.moments.rows, survey.names
+    if rows.sum() < max(FEW_ROWS, FEW_A_CONTEXT * len(rows), FEW_A_VARIABLE * len(names)):
+        contexts = f" in {len(rows)} contexts" if len(rows) > 1 else ""
+        return f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}"
+    if rows.min() < FEWEST:
+        return f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
+    if survey.constant.any():
+        cell, column = np.argwhere(survey.constant)[0].tolist()
+        return f"column {names[column]!r} is constant in context {data.values[cell]!r}"
+    numbers = [place for place, position in enumerate(data.system) if data.kinds[position].is_number]
+    parts = [survey.moments.merged().scatter[0], *survey.moments.scatter[rows > len(names) + 1]]
+    tied = next((found for part in parts if (found := _tied(part[np.ix_(numbers, numbers)]))), ())
+    listed = [repr(names[numbers[place]]) for place in tied]
+    return f"columns {', '.join(listed[:-1])} and {listed[-1]} are linear functions of each other" if listed else ""
+
+
+def _tied(scatter: Floats) -> list[int]:
+    """Columns that are linear functions of each other, by their cross products; none if no columns are."""
+    scale = np.sqrt(np.diagonal(scatter))
+    if not (scale > 0.0).all() or len(scale) < 2:
+        return []
+    values, vectors = np.linalg.eigh(scatter / scale[:, None] / scale)
+    return np.flatnonzero(np.abs(vectors[:, 0]) > SHARE).tolist() if values[0] < NOTHING_LEFT else []
 
 
 def _named(options: ScoreOptions) -> list[str]:

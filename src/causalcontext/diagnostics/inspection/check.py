@@ -14,6 +14,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Kind
+from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.inspection.inspect_table import AnyContext, Inspection, inspect
 from causalcontext.diagnostics.overlap import columns_apart
@@ -50,7 +51,7 @@ def check(
     >>> import causalcontext as cc
     >>> found = cc.check(cc.examples.soil_moisture(500, seed=1), context="soil")
     >>> found.usable, found.advice[0]
-    (True, "all columns are numbers: method='score-ac' may suit, and method='auto' finds out")
+    (True, "all columns are numbers: method='auto', the default, tries score-ac first")
     """
     frame = _frame(table)
     found = inspect(frame, context, kinds, missing)
@@ -101,10 +102,12 @@ def _misleading(data: Dataset) -> Iterator[str]:
 def _suitable(data: Dataset, missing: str) -> Iterator[str]:
     """Which method and tests suit the kinds of columns."""
     kinds = {data.kinds[position] for position in data.system}
-    choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ()) or choose_by_table(data)
+    choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ()) or choose_by_table(
+        data, take_survey(data, "listwise")
+    )
     if choice is not None:
         yield choice.reason
     elif kinds == {Kind.CONTINUOUS}:
-        yield "all columns are numbers: method='score-ac' may suit, and method='auto' finds out"
+        yield "all columns are numbers: method='auto', the default, tries score-ac first"
     if len(kinds) > 1:
         yield "columns are of several kinds: test='auto' picks a test for every question"
