@@ -81,6 +81,13 @@ def sampled(system: System, rows: int, random: np.random.Generator) -> pd.DataFr
     return table.assign(R=context[200:])
 
 
+def _moves(table: pd.DataFrame, system: System) -> bool:
+    """Whether both contexts and both truth values occur in a tenth of the rows at least."""
+    shares = [table[name].mean() for name, kind in zip((*NAMES, "R"), (*system.kinds, "truth"), strict=True)
+              if kind == "truth"]  # fmt: skip
+    return min(min(share, 1 - share) for share in shares) >= 0.1
+
+
 def _logistic(x: float) -> float:
     return 1.0 / (1.0 + np.exp(-x))
 
@@ -136,14 +143,24 @@ def row(method: str, rows: int, models: int, seed: int) -> list[str]:
     for number in range(models):
         system = drawn(np.random.default_rng([seed, number]))
         table = sampled(system, rows, np.random.default_rng([seed, number, 1]))
+        if not _moves(table, system):
+            continue
         start = time.process_time()
         result = searched(table, system, method)
         spent.append(time.process_time() - start)
         total += compared(system, result)
     lagged, now, changes, readers = total
-    return [method, str(rows), f"{lagged[0] / lagged[1]:.3f}/{lagged[2] / lagged[3]:.4f}",
-            f"{now[0] / now[1]:.3f}/{now[2] / now[3]:.4f}", f"{changes[0] / changes[1]:.2f}/{changes[2] / models:.2f}",
-            f"{readers[0] / readers[1]:.2f}/{readers[2] / readers[3]:.3f}", f"{np.median(spent):.2f}"]  # fmt: skip
+    return [
+        method, str(rows), str(len(spent)), _rate(lagged, 4), _rate(now, 4),
+        f"{changes[0] / changes[1]:.2f}/{changes[2] / len(spent):.2f}", _rate(readers, 3), f"{np.median(spent):.2f}",
+    ]  # fmt: skip
+
+
+def _rate(counts: np.ndarray, digits: int) -> str:
+    return f"{counts[0] / counts[1]:.3f}/{counts[2] / counts[3]:.{digits}f}"
+
+
+HEADER = ["method", "T", "systems", "lagged TPR/FPR", "contemporaneous", "changes found/false", "readers of R", "CPU s"]
 
 
 def main() -> None:
@@ -156,8 +173,7 @@ def main() -> None:
     print(machine())
     found = [row(method, rows, arguments.models, arguments.seed)
              for rows in arguments.rows for method in arguments.methods.split(",")]  # fmt: skip
-    header = ["method", "T", "lagged TPR/FPR", "contemporaneous", "changes found/false", "readers of R", "CPU s"]
-    print(markdown_table(header, found))
+    print(markdown_table(HEADER, found))
 
 
 if __name__ == "__main__":

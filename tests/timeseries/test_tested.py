@@ -313,6 +313,25 @@ def test_a_lost_link_from_the_past_directs_the_context():
     assert "R --> Y by" in found.explain("R", "Y")
 
 
+def test_a_static_search_on_lagged_columns_loses_links_of_persistent_series():
+    """It tries too many sets of columns that are nearly copies of each other; that is why there are two phases."""
+    hits, total = np.zeros(2), 0
+    for seed in range(5):
+        model = random_series_model(SeriesDesign(variables=4, lags=1, autocorrelation=0.9), seed)
+        table = model.sample(500, seed)
+        past = table.iloc[:-1].astype(float).reset_index(drop=True).add_suffix("(before)")
+        order = cc.Knowledge(tiers=[list(past.columns), list(table.columns)])
+        static = cc.discover(past.join(table.iloc[1:].reset_index(drop=True)), context="R", method="pc-ac", alpha=0.01,
+                             knowledge=order)  # fmt: skip
+        found = lagged(table, "R")
+        for value, graph in model.truth.items():
+            true = [e for e in graph.edges if e.source.endswith("(t-1)") and e.source[0] == e.target[0] == "X"]
+            total += len(true)
+            hits[0] += sum(static.graphs[value].mark(f"{split(e.source)[0]}(before)", e.target) != "" for e in true)
+            hits[1] += sum(found.graphs[value].mark(e.source, e.target) != "" for e in true)
+    assert hits[0] / total < 0.85 < 0.95 < hits[1] / total
+
+
 def mixed(rows, seed):
     """A category and a count that are caused by the past, and a context caused by both."""
     random = np.random.default_rng(seed)
