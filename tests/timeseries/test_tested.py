@@ -361,6 +361,31 @@ def test_categories_and_counts_have_lags_too():
     assert numbers.settings.method == "score-ac"
 
 
+def test_ordered_and_nominal_columns_of_a_panel():
+    random = np.random.default_rng(2)
+    x, grade, kind = np.zeros(700), np.zeros(700, int), np.zeros(700, int)
+    for t in range(1, 700):
+        x[t] = 0.5 * x[t - 1] + random.normal()
+        grade[t] = np.digitize(1.2 * x[t - 1] + random.logistic(), [-1, 1])
+        weights = np.exp([0.0, 1.5 * (grade[t] == 2), 1.0 * (grade[t - 1] == 0)])
+        kind[t] = random.choice(3, p=weights / weights.sum())
+    words = pd.Categorical(np.array(["low", "mid", "high"])[grade], categories=["low", "mid", "high"], ordered=True)
+    letters, context = np.array(list("abc"))[kind], random.integers(2, size=700)
+    sites = np.repeat(["s1", "s2"], 350)
+    table = pd.DataFrame({"x": x, "grade": words, "kind": letters, "R": context, "site": sites})
+    found = lagged(table, "R", units="site")
+    graph = found.graphs[0]
+    assert graph.mark("x(t-1)", "grade") == "-->"
+    assert graph.mark("grade", "kind") != ""
+    assert graph.mark("grade(t-1)", "kind") == "-->"
+    assert graph.mark("x(t-1)", "kind") == ""
+    assert found.data.kinds[:4] == ("continuous", "ordered", "categorical", "categorical")
+    table.loc[[50, 120], "grade"] = None
+    table.loc[80, "x"] = np.nan
+    filled = lagged(table, "R", units="site", missing="interpolate", method="pc-p")
+    assert (filled.windows.interpolated, filled.windows.missing) == (1, 6)
+
+
 def test_stability_counts_links_over_halves(land):
     found = lagged(land.iloc[:800])
     stable = found.stability(samples=4, seed=1)
