@@ -50,7 +50,7 @@ def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance, 
     try:
         ledger = first_ledger(search, plan, graphs)  # those that live past the empty set
         for size in range(plan.variables):  # 5: sets of 0, 1, 2, ... variables
-            work = sweeps(plan, graphs, size)  # 6, 7: edges, and sets among their neighbours
+            work = sweeps(plan, graphs, size, edges=ledger.edges(graphs))  # 6, 7: edges, sets among their neighbours
             if not work:
                 break
             if expect is not None:

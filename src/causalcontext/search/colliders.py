@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Edges, Share, list_edges, widest_pools
+from causalcontext.kernels.levels.neighbours import Edges, Share, widest_pools
 from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.search.ledger import Ledger
 from causalcontext.search.levels import MOST_GRAPHS, LevelSearch, Scene, scene_of
@@ -65,8 +65,9 @@ class Votes(NamedTuple):
 
 def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools) -> list[Triples]:
     """The colliders of every graph by the rule of the plan."""
-    triples = _open_triples(graphs)
-    verdicts = _verdicts(search, plan, ledger, list_edges(graphs), triples)
+    edges = ledger.edges(graphs)
+    triples = _open_triples(edges, graphs)
+    verdicts = _verdicts(search, plan, ledger, edges, triples)
     found = []
     for g in range(len(graphs)):
         here = triples.graph == g
@@ -80,7 +81,7 @@ def judge_centre(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
     """Whether the sets that separate x and y leave w out, by the rule of the plan; w need not be next to both."""
     x, w, y = triple
     asked = OpenTriples(*(np.array([number]) for number in (graph, min(x, y), max(x, y), w)))
-    return _in_words(_verdicts(search, plan, ledger, list_edges(graphs), asked))
+    return _in_words(_verdicts(search, plan, ledger, ledger.edges(graphs), asked))
 
 
 def ruling(held: int, of: int, rule: str) -> bool | None:
@@ -119,11 +120,11 @@ def _counted(votes: Votes, conservative: Bools | np.bool_) -> Ints:
     return np.where(clear, np.where(2 * holding < separating, COLLIDER, PASSES), OPEN)
 
 
-def _open_triples(graphs: Bools) -> OpenTriples:
+def _open_triples(edges: Edges, graphs: Bools) -> OpenTriples:
     """The unshielded triples of all graphs, in the order of their graph, ends and centre."""
     found = []
     for g, graph in enumerate(graphs):
-        first, second = np.divmod(np.flatnonzero(graph), len(graph))
+        first, second = edges.first[edges.present[g]], edges.second[edges.present[g]]
         start = np.searchsorted(first, np.arange(len(graph) + 1))
         degree = np.diff(start)[second]
         x, w = np.repeat(first, degree), np.repeat(second, degree)

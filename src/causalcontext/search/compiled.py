@@ -35,7 +35,7 @@ class CompiledSearch:
 
     def __init__(self, prepared: PreparedGaussian, n_jobs: int = 1, device: str = "cpu") -> None:
         self.prepared, self.n_jobs = prepared, n_jobs
-        self._card = _card() if device == "cuda" else None
+        self._card = _card(n_jobs) if device == "cuda" else None
         self._lock = Lock()
         self._sheets: dict[tuple[Hashable, ...], tuple[Ints, Sheets]] = {}
 
@@ -127,10 +127,10 @@ def _shares(size: int, n_jobs: int) -> list[slice]:
     return [slice(begin, min(begin + step, size)) for begin in range(0, size, max(step, 1))]
 
 
-def _card() -> Any:
+def _card(n_jobs: int) -> Any:
     from causalcontext.kernels.cuda.levels import Card
 
-    return Card()
+    return Card(n_jobs)
 
 
 def _workspace(level: Level) -> Workspace:

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Shorts
+from causalcontext.kernels.levels.neighbours import Edges, list_edges
 from causalcontext.kernels.levels.skeleton import (
     CUT,
     FACTS,
@@ -97,6 +98,17 @@ class Ledger:
         given = np.full((graphs, first.size, 0), -1, dtype=np.int16)
         tests = np.zeros(2, dtype=np.int64)
         return cls(variables, graphs, first, second, places, numbers, facts, given, tests, screened)
+
+    def edges(self, graphs: Bools) -> Edges:
+        """The edges that some graph has, none of them between pairs that are not listed."""
+        if self.slots is None:
+            return list_edges(graphs)
+        present = graphs[:, self.first, self.second]
+        kept = np.flatnonzero(present.any(axis=0))
+        first, second = self.first[kept], self.second[kept]
+        both = np.concatenate([first, second]), np.concatenate([second, first])
+        order = np.lexsort((both[1], both[0]))
+        return Edges(both[0][order], both[1][order], np.tile(present[:, kept], 2)[:, order])
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair in this ledger; -1 if it is not listed."""

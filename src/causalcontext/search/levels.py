@@ -128,8 +128,8 @@ def first_ledger(search: LevelSearch, plan: Plan, graphs: Bools) -> Ledger:
 
 
 def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
-           candidates: Bools | None = None) -> list[Sweep]:  # fmt: skip
-    """The work of one level; empty when no pair has enough candidates left.
+           candidates: Bools | None = None, edges: Edges | None = None) -> list[Sweep]:  # fmt: skip
+    """The work of one level; empty when no pair has enough candidates left. `edges` are those of the graphs, if known.
 
     With `only`, shape (graphs, N, N), no more than these edges are looked at, with at least one trigger among the
     conditions, whether or not it is a neighbour. With `candidates`, of the same shape, those that a row names may be
@@ -138,7 +138,7 @@ def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     if size > plan.max_given:
         return []
     found = []
-    edges = list_edges(graphs)
+    edges = list_edges(graphs) if edges is None else edges
     asked_about = edges if only is None else list_edges(graphs & only)
     serving = edges if candidates is None else list_edges(candidates)
     for scene in scenes(plan, serving, inside=only is not None):

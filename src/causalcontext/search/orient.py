@@ -6,6 +6,9 @@ evidence they learn from each other.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from causalcontext.graphs.ends import Ends, Kind
@@ -42,12 +45,25 @@ def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) 
     kind : Kind
         What the graphs are: it decides which rules there are, and what one end says about the other.
     """
-    family = GraphFamily(adjacency, evidence, kind)
-    across = bool(evidence.contexts.positions) and evidence.across
-    groups = rule_groups(kind, across)
-    for turn in ONCE:
-        family.apply(proposals(groups.pop(turn, ()), family))
-    while any(family.apply(proposals(group, family)) for group in groups.values()):
-        pass
-    broken = doubts(kind, family) if across else ()
-    return Oriented(family.ends(), family.origins, tuple(sorted(family.doubts.union(broken))))
+    with _no_collection():
+        family = GraphFamily(adjacency, evidence, kind)
+        across = bool(evidence.contexts.positions) and evidence.across
+        groups = rule_groups(kind, across)
+        for turn in ONCE:
+            family.apply(proposals(groups.pop(turn, ()), family))
+        while any(family.apply(proposals(group, family)) for group in groups.values()):
+            pass
+        broken = doubts(kind, family) if across else ()
+        return Oriented(family.ends(), family.origins, tuple(sorted(family.doubts.union(broken))))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No search for cyclic garbage: rules make very many small sets, none of which is any."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()

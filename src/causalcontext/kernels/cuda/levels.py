@@ -1,7 +1,7 @@
 """Levels of the skeleton on a card: a thread takes a pair, and does with it what the processor does.
 
 The functions of `kernels/levels` are compiled for the card as they are, so that the sets come in the same order and the
-same one decides. Pairs with very many sets stay on the processor, which works on them meanwhile.
+same one decides. Pairs with very many sets stay on the processor, whose threads work on them meanwhile.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from causalcontext.kernels.levels.gaussian import Fit, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions, Level, search_pair, search_pairs
 from causalcontext.kernels.levels.votes import Ballots, count_vote, count_votes
+from causalcontext.kernels.threads import in_threads
 
 THREADS = 64
 MOST_THREADS = 1 << 17
@@ -28,7 +29,8 @@ MOST_SETS = 2_000
 class Card:
     """Keeps the large arrays of a search on the card: cross products are sent once."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_jobs: int = 1) -> None:
+        self.n_jobs = n_jobs
         self._kept: dict[int, tuple[Any, Any]] = {}
 
     def send(self, value: Any) -> Any:
@@ -59,12 +61,23 @@ class Card:
             room = self._room(level, light.size)
             _search[len(room.tests) // THREADS, THREADS](self.send_level(level), asked, found, room)
         if there.size:
-            rest = _of(decisions, there)
-            search_pairs(level, _of(pairs, there), rest, _own_room(level), tests)
-            _put(decisions, there, rest)
+            self._search_here(level, pairs, there, decisions, tests)
         if light.size:
             _put(decisions, light, [_fetched(column) for column in found])
             tests += _fetched(room.tests).sum(axis=0)
+
+    def _search_here(self, level: Level, pairs: Pairs, places: Ints, decisions: Decisions, tests: Ints) -> None:
+        """Search some of the pairs on the processor."""
+
+        def search(part: Ints) -> tuple[Decisions, Ints]:
+            found, run = _of(decisions, part), np.zeros_like(tests)
+            search_pairs(level, _of(pairs, part), found, _own_room(level), run)
+            return found, run
+
+        parts = np.array_split(places, min(places.size, 8 * self.n_jobs)) if self.n_jobs > 1 else [places]
+        for part, (found, run) in zip(parts, in_threads(search, parts, self.n_jobs), strict=True):
+            _put(decisions, part, found)
+            tests += run
 
     def count_votes(self, level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints) -> None:
         """As `votes.count_votes`, which gets the pairs with very many sets."""
