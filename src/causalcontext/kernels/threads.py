@@ -24,6 +24,6 @@ def in_threads(task: Callable[[Part], Done], parts: Sequence[Part], n_jobs: int)
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
             yield from pool.map(task, parts)
-        except KeyboardInterrupt:
+        except BaseException:  # Ctrl-C, the end of the time, an error: what has not begun is not begun any more
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -45,8 +45,7 @@ class Task:
             across: Trusted | None = None) -> tuple[Found, TrialLog]:  # fmt: skip
         """Search the graphs of some cells, with a rule for the rows that answer."""
         plan = self.plan(rule, cells, masked_scope, across)
-        parts = 1 if self.device == "cuda" else self.n_jobs  # a card takes a level whole, and shares it out itself
-        found = algorithm_1(self.search(), plan, parts, self.advance, self._expect(plan))
+        found = algorithm_1(self.search(), plan, self.n_jobs, self.advance, self._expect(plan))
         return found, TrialLog.from_ledger(plan, found.ledger, len(self.data.contexts.cells), self.prepared.labels)
 
     def search(self) -> SplitSearch:
