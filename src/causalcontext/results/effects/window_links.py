@@ -70,9 +70,14 @@ class WindowLinks:
         return self.result.names[self.node(variable, lag)]
 
     @cached_property
+    def directed(self) -> Bools:
+        """Directed edges between the nodes of window graphs, shape (graphs, nodes, nodes)."""
+        return directed(self.ends)
+
+    @cached_property
     def settled(self) -> Bools:
         """`settled[g, lag, i, j]`: i so many steps ago is a cause of j; shape (graphs, lags + 1, variables, ...)."""
-        return self._by_lag(directed(self.ends))
+        return self._by_lag(self.directed)
 
     @cached_property
     def open(self) -> Bools:
@@ -113,7 +118,7 @@ class WindowLinks:
             if effect == variable and self.open[g, cause, effect]:
                 now[0, cause] = True
         found = [self.column(int(v), int(lag)) for lag, v in np.argwhere(now) if v != self.context]
-        into = directed(self.ends)[g, :, self.node(variable, 0)]
+        into = self.directed[g, :, self.node(variable, 0)]
         start, nodes = len(self.system) * (self.lags + 1), self.variables * (self.lags + 1)
         return (*sorted(found), *(start + int(q) for q in np.flatnonzero(into[nodes:])))
 
@@ -202,7 +207,11 @@ class WindowLinks:
 
     def cyclic(self, g: int) -> bool:
         """Whether directed edges inside the time step form a cycle in a context."""
-        return bool(reach(self.settled[g, 0]).diagonal().any())
+        return bool(self._cycles[g])
+
+    @cached_property
+    def _cycles(self) -> Bools:
+        return np.asarray(np.diagonal(reach(self.settled[:, 0]), axis1=1, axis2=2).any(axis=1))
 
     def _present(self, arrows: Iterable[tuple[int, int]]) -> tuple[Bools, Bools]:
         """Who leads to whom inside the time step: in the union of all contexts, and in each."""
@@ -213,7 +222,7 @@ class WindowLinks:
 
     def _new_collider(self, arrows: Iterable[tuple[int, int]]) -> bool:
         """Whether two causes that are not adjacent now meet."""
-        links = directed(self.ends).copy()
+        links = self.directed.copy()
         chosen = [(self.node(i, 0), self.node(j, 0)) for i, j in arrows]
         for a, b in chosen:
             links[:, a, b] |= self.ends[:, a, b] == End.CIRCLE
