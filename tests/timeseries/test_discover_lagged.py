@@ -1,11 +1,14 @@
 """`discover` with lags: the land surface as it is, however columns are called, scaled or ordered; bad input."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import causalcontext as cc
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import at
 from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.simulate.examples import land_surface_model
 
@@ -61,6 +64,8 @@ def test_files_keep_everything(result, tmp_path):
     assert again == result
     assert isinstance(again, cc.LaggedGraphs)
     assert str(again.summary) == str(result.summary)
+    nodes = json.loads((tmp_path / "lagged.json").read_text())["nodes"]
+    assert [at(node["name"], node["lag"]) for node in nodes] == list(result.names)
 
 
 def same_links(first, second, rename=None, values=None):

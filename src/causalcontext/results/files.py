@@ -17,6 +17,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.window_moments import WindowMoments
 from causalcontext.errors import CausalContextError, FileError
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import split
 from causalcontext.guards.misfits import Misfit
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.independence.labels import Label, Strength
@@ -166,11 +167,12 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
 
 
 def _series_to_dict(result: LaggedGraphs) -> dict[str, Any]:
-    """What a result with lags knows besides: facts, and the moments of its windows."""
+    """What a result with lags knows besides: facts, the moments of its windows, and the times of nodes for others."""
     found = result.window_moments
     kept = None if found is None else {"copies": list(found.copies), "codes": found.codes.tolist(),
                                        "moments": _moments_to_dict(found.moments)}  # fmt: skip
-    return {"series": result.series.to_dict(), "windows": kept}
+    nodes = [{"name": name, "lag": lag} for name, lag in map(split, result.names)]
+    return {"series": result.series.to_dict(), "windows": kept, "nodes": nodes}
 
 
 def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
