@@ -2,6 +2,7 @@
 
 import naive_lagged_effects as naive
 import numpy as np
+import pandas as pd
 import pytest
 
 import causalcontext as cc
@@ -9,8 +10,10 @@ from causalcontext.data.window_moments import WindowMoments, WindowRows, numbere
 from causalcontext.data.windows import LaggedTable
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.results.effects.shared_fits import shared_fits
 from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.simulate.examples import land_surface_model
+from naive_effects import least_squares
 
 
 def causes_of(graph, names, context="R"):
@@ -283,6 +286,50 @@ def test_moments_of_copies_are_those_of_the_rows():
     chosen = np.isin(numbered(codes[:, [0, 2]], 3), [0, 4])
     np.testing.assert_allclose(values, wide[chosen][:, [2, 0]])
     assert set(cells) == {0, 4}
+
+
+@pytest.mark.parametrize("errors", ["sandwich", "classical"])
+def test_shared_slopes_are_one_regression_for_all_contexts(errors):
+    """Three contexts; one slope for all, one for two, one in a single context; means and units of all sizes."""
+    random = np.random.default_rng(8)
+    codes = random.integers(3, size=300)
+    wide = random.normal(size=(300, 4)) * [1.0, 50.0, 1e-3, 2.0] + [1e4, -3.0, 7.0, 0.0] + codes[:, None]
+    wide[:, 3] += 0.1 * wide[:, 1] - np.where(codes < 2, 500.0, 0.0) * wide[:, 2] + (codes == 1) * wide[:, 0]
+    wide[:, 3] += random.normal(size=300) * (1 + codes)
+    table = LaggedTable(4, 0, (wide - wide.mean(0)) / wide.std(0), wide.mean(0), wide.std(0), codes[:, None], 3, None,
+                        np.arange(300))  # fmt: skip
+    terms = [(1, (0, 1, 2)), (2, (0, 1)), (0, (1,))]
+    rows = WindowRows(table, (0,)) if errors == "sandwich" else None
+    found = shared_fits(WindowMoments.of_table(table, (0,)).by((0,)), 3, terms, rows)
+    frame = pd.DataFrame({"y": wide[:, 3], "R1": codes == 1, "R2": codes == 2})
+    for column, block in terms:
+        inside = np.isin(codes, block)
+        centre = wide[inside, column].mean()  # inside a term another origin moves levels and nothing else
+        frame[f"x{column}"] = np.where(inside, wide[:, column] - centre, 0.0)
+    slopes, robust, classical = least_squares(frame, "y", ["R1", "R2", "x1", "x2", "x0"])
+    expected = np.sqrt(np.diagonal(robust if errors == "sandwich" else classical))[3:]
+    assert [fit.causes for fit in found] == [(1, 2), (1, 2, 0), (1,)]
+    for column, value, error in zip((1, 2, 0), slopes[3:], expected, strict=True):
+        slope = found[1].slope(column)
+        assert slope.value == pytest.approx(value, rel=1e-6)
+        assert slope.error == pytest.approx(error, rel=1e-6)
+    assert (found[0].slope(1) - found[2].slope(1)).error == 0.0
+    few = WindowMoments.of_table(table.some(np.arange(9)), (0,)).by((0,))
+    assert "too few rows" in shared_fits(few, 3, terms, None)
+
+
+def test_slopes_that_stay_are_the_same_in_both_contexts(land):
+    found = land.mechanisms().set_index(["cause", "effect", "context"]).sort_index()
+    slopes = land.slopes().set_index(["source", "lag", "target", "context"]).sort_index()
+    own = found.loc[("latent(t-1)", "latent")]
+    assert land.evidence.model[land.position("latent")] == "mixed"
+    assert own["coefficient"].nunique() == 1
+    assert own["shared by"].iloc[0] == land.contexts
+    for (source, lag, target, context), row in slopes[slopes["present"]].iterrows():
+        assert found.loc[(at(source, lag), target, context), "coefficient"] == pytest.approx(row["slope"], rel=1e-6)
+    turned = found.loc[("radiation", "sensible")]
+    assert turned["coefficient"].nunique() == 2
+    assert (turned["shared by"] == [(value,) for value in turned.index]).all()
 
 
 def test_labels_are_partial_correlations_on_the_rows_that_a_variable_reads(case):

@@ -59,6 +59,15 @@ class Fit(Parameters):
     scale: Floats
     problem: str = ""
 
+    @property
+    def block(self) -> Parameters:
+        """What was estimated together."""
+        return self
+
+    def moving(self, slopes: Sequence[float] | Floats) -> Floats:
+        """How a number moves with the parameters of the block, by how it moves with the slopes."""
+        return np.concatenate([np.zeros(len(self.levels)), slopes])
+
     def level_place(self, cell: int) -> int:
         """Which of the levels holds in a context."""
         return 0 if len(self.levels) == 1 else self.cells.index(cell)

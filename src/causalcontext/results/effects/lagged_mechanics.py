@@ -16,8 +16,10 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.window_moments import WindowMoments, WindowRows, numbered
 from causalcontext.errors import NotYetError, OptionError, check_choice
+from causalcontext.graphs.lag_names import at
 from causalcontext.results.effects.fits import Fit, fit
 from causalcontext.results.effects.mechanics import ERRORS, NoAnswer, NotLinear
+from causalcontext.results.effects.shared_fits import SharedFit, Term, shared_fits
 from causalcontext.results.effects.window_links import Choice, WindowLinks
 from causalcontext.results.lagged import LaggedGraphs
 
@@ -26,12 +28,16 @@ LARGEST_Z = 3.3
 
 
 class WindowChoice(NamedTuple):
-    """The windows of a mechanism: cells of copies of the context, whether each has its own level, and why these."""
+    """The windows of a mechanism: cells of copies of the context, whether each has its own level, and why these.
+
+    `together` says that slopes which contexts share are fitted on the windows of all of them.
+    """
 
     copies: tuple[int, ...]
     cells: tuple[int, ...]
     shifted: bool
     why: str
+    together: bool = False
 
 
 class LaggedMechanics(WindowLinks):
@@ -55,6 +61,7 @@ class LaggedMechanics(WindowLinks):
         self._robust = errors != "classical" and result.table is not None
         self._fits: dict[tuple[object, ...], Fit] = {}
         self._follows: dict[Fit, float] = {}
+        self._joint: dict[tuple[object, ...], tuple[SharedFit, ...] | str] = {}
         self._merged: dict[tuple[int, ...], Moments] = {}
 
     def windows_for(self, choice: Choice, g: int, variable: int) -> WindowChoice:
@@ -76,14 +83,48 @@ class LaggedMechanics(WindowLinks):
             return WindowChoice(copies, (cell,), False, f"{read} causes it")
         here = self.node(variable, 0)
         mask, model = int(evidence.block[g, here]), evidence.model[here]
-        cells = (g,) if model == "mixed" else tuple(r for r in self.cells if mask >> r & 1)
-        return WindowChoice(copies, cells, model == "shifted", f"it reads {read}, its model is {model}")
+        why = f"it reads {read}, its model is {model}"
+        if model == "mixed":
+            return WindowChoice(copies, (g,), False, f"{why}: slopes that stay are fitted together", True)
+        return WindowChoice(copies, tuple(r for r in self.cells if mask >> r & 1), model == "shifted", why)
 
     def fit(self, choice: Choice, g: int, variable: int) -> Fit:
         """The mechanism of a variable in a context."""
         causes, windows = self.causes(choice, g, variable), self.windows_for(choice, g, variable)
         self._check_linear(variable, causes)
+        if windows.together:
+            return self._shared(choice, g, variable, windows)
         return self.regression(variable, causes, windows)
+
+    def _shared(self, choice: Choice, g: int, variable: int, windows: WindowChoice) -> Fit:
+        """The mechanism in one context of a regression for all of them."""
+        terms = self._terms(choice, variable)
+        key = (variable, tuple(terms), windows.copies)
+        if key not in self._joint:
+            rows = self._rows(windows.copies) if self._robust else None
+            self._joint[key] = shared_fits(self.by_copies(windows.copies), self.column(variable), terms, rows)
+        found = self._joint[key]
+        if isinstance(found, str):
+            raise NoAnswer(f"{self.name(variable)} cannot be fitted: {found}")
+        return found[g]
+
+    def _terms(self, choice: Choice, variable: int) -> list[Term]:
+        """The columns of a mechanism, each with the contexts that share its slope: those with the same number."""
+        slopes = {(row.source, row.context): row.slope for row in self.result.series.slopes
+                  if row.target == self.result.series.variables[variable]}  # fmt: skip
+        blocks: dict[tuple[int, float], list[int]] = {}
+        for r, value in enumerate(self.result.contexts):
+            for column in self.causes(choice, r, variable):
+                known = slopes.get((self._plain_name(column), value), float(r))
+                blocks.setdefault((column, known), []).append(r)
+        return [(column, tuple(members)) for (column, _), members in blocks.items()]
+
+    def _plain_name(self, column: int) -> str:
+        """The name of a column as the search knew it."""
+        place, series = self.place(column), self.result.series
+        if place is not None:
+            return at(series.variables[place[0]], place[1])
+        return series.covariates[column - len(self.system) * (self.lags + 1)]
 
     def regression(self, variable: int, causes: tuple[int, ...], windows: WindowChoice) -> Fit:
         """Least squares of a variable on columns of the table of windows."""

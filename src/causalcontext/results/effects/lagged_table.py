@@ -19,6 +19,7 @@ from causalcontext.results.effects.mechanics import NoAnswer
 from causalcontext.results.effects.mechanisms import COLUMNS as MECHANISM_COLUMNS
 from causalcontext.results.effects.responses import Responses
 from causalcontext.results.effects.sets import refusal
+from causalcontext.results.effects.shared_fits import SharedFit
 from causalcontext.results.effects.table import numbers, same
 from causalcontext.results.effects.window_links import MOST_CHOICES
 
@@ -139,9 +140,11 @@ def _mechanism_row(mechanics: LaggedMechanics, g: int, v: int, column: int, leve
         return (*named, np.nan, np.nan, low, high, np.nan, np.nan, "", 0, (), "", first.fit.kind, False, note)
     slope, fit, windows = first
     scale = float(fit.scale[fit.causes.index(column)])
-    return (*named, slope.value, slope.error, low, high, slope.p, slope.value * scale, mechanics.rows_text(windows),
-            fit.n, _shared(mechanics, windows), windows.why, fit.kind, not note,
-            note or "; ".join(_followed(mechanics, v, first)))  # fmt: skip
+    shared, rows = _shared(mechanics, windows), mechanics.rows_text(windows)
+    if isinstance(fit, SharedFit):
+        shared, rows = tuple(mechanics.result.contexts[r] for r in fit.sharing[fit.causes.index(column)]), "all"
+    return (*named, slope.value, slope.error, low, high, slope.p, slope.value * scale, rows, fit.n, shared,
+            windows.why, fit.kind, not note, note or "; ".join(_followed(mechanics, v, first)))  # fmt: skip
 
 
 def _slopes(mechanics: LaggedMechanics, g: int, v: int, column: int) -> tuple[list[_Found], str]:

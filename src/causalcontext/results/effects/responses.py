@@ -115,7 +115,7 @@ class Responses:
             found = _found(fits[v])
             slopes = [self._moving(moved, v, column, x, y, lag) for column in found.causes]
             if any(slopes):
-                gradient[found] = np.concatenate([np.zeros(len(found.levels)), slopes])
+                gradient[found.block] = found.moving(slopes)
         return Estimate(float(moved[lag, y, x]), gradient)
 
     def _moving(self, moved: Floats, v: int, column: int, x: int, y: int, lag: int) -> float:
@@ -180,8 +180,10 @@ class Responses:
         values = np.array([found.slopes[place] for found, place in steps])
         gradient: dict[Parameters, Floats] = {}
         for number, (found, place) in enumerate(steps):
-            moving = gradient.setdefault(found, np.zeros(len(found.levels) + len(found.causes)))
-            moving[len(found.levels) + place] += float(np.prod(np.delete(values, number)))
+            rest = np.zeros(len(found.causes))
+            rest[place] = float(np.prod(np.delete(values, number)))
+            already = gradient.get(found.block)
+            gradient[found.block] = found.moving(rest) if already is None else already + found.moving(rest)
         return Estimate(float(values.prod()), gradient)
 
 
