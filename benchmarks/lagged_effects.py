@@ -35,9 +35,9 @@ class Tally:
         """The share that was covered, with how many."""
         return f"{np.mean(self.inside):.3f} ({len(self.inside):,})" if self.inside else "-"
 
-    def wrong(self) -> str:
-        """The share of differences that are none and significant all the same, with how many."""
-        return f"{np.mean(self.false):.3f} ({len(self.false):,})" if self.false else "-"
+    def wrong(self, models: int) -> str:
+        """How many differences a system are none and significant all the same."""
+        return f"{sum(self.false) / models:.2f}"
 
 
 def main() -> None:
@@ -56,7 +56,7 @@ def main() -> None:
         for length in map(int, asked.rows.split(",")):
             rows += measured(design, length, asked)
     print(machine(), "\n")
-    header = ["a", "T", "graph", "effects covered", "differences covered", "mean error", "false differences", "CPU s"]
+    header = ["a", "T", "graph", "effects covered", "differences covered", "mean error", "false ones a system", "CPU s"]
     print(markdown_table(header, rows))
 
 
@@ -76,7 +76,8 @@ def measured(design: SeriesDesign, length: int, asked: argparse.Namespace) -> li
             spent[kind] += time.process_time() - start
     return [
         [f"{design.autocorrelation:g}", str(length), kind, effects[kind].covered(), differences[kind].covered(),
-         f"{np.mean(effects[kind].error):.3f}", differences[kind].wrong(), f"{spent[kind] / asked.models:.2f}"]
+         f"{np.mean(effects[kind].error):.3f}", differences[kind].wrong(asked.models),
+         f"{spent[kind] / asked.models:.2f}"]
         for kind in ("true", "found")
     ]  # fmt: skip
 

@@ -545,7 +545,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--only", default="", help="cells whose name begins so")
     parser.add_argument("--methods", default="score-ac", help="score-ac, pc-ac, pc-m, pc-p or several with commas")
-    parser.add_argument("--peers", action="store_true", help="PCMCI+ too, if tigramite is installed")
+    parser.add_argument("--peers", nargs="?", default="", const=";".join(PEERS),
+                        help="PCMCI+ too, if tigramite is installed; some by name, with semicolons")  # fmt: skip
     parser.add_argument("--extras", action="store_true", help="the land example, independent series, the alarm")
     parser.add_argument("--traps", action="store_true", help="gaps, units, cycles, missing values")
     parser.add_argument("--weak", action="store_true", help="measurement noise, hidden drivers; every method")
@@ -555,7 +556,7 @@ def main() -> None:
     named = [name for name in arguments.methods.split(",") if name]
     methods: dict[str, Callable[..., Found]] = {name: by(name) for name in named}
     if arguments.peers and importlib.util.find_spec("tigramite") is not None:
-        methods |= PEERS
+        methods |= {name: PEERS[name] for name in arguments.peers.split(";")}
     cells = [
         cell
         for name in arguments.cells.split(",")
