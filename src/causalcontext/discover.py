@@ -72,7 +72,8 @@ def discover(
         "fci-ac" finds one partial ancestral graph per context, where variables may be missing from the table;
         "score-ac" the best-scoring model of mechanisms that may differ between contexts.
     test : str or IndependenceTest
-        "auto" picks by the kinds of the columns of every trial; a name of the registry ("partial-correlation",
+        "auto" picks by the kinds of the columns of every trial: "partial-correlation" for two numbers, "robust-change"
+        for a context or another category and a number, and so on; a name of the registry ("partial-correlation",
         "tsagris", "cmi-knn", ...) is used wherever it takes these kinds; or an object of your own.
     alpha : float
         Two variables are called independent if the p-value is larger than this.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from causalcontext.guards.misfits import CURVES, INTERACTIONS, OUTLIERS, ROWS, SKEW, SPREAD, TAILS, Misfit
 
 MOST_NAMED = 5
-CLEAN = ".83 / .02, .83 / .01"
+CLEAN = ".83 / .02 and .83 / .01"
 
 
 class Words(NamedTuple):
@@ -40,12 +40,13 @@ WORDS = {
                     "they pull every slope: many links are missed, and false ones appear",
                     "look at these rows; transform='ranks' keeps their order and forgets how far they are"),
     ROWS: Words("rows of {} depend on the rows before them",
-                "there is less evidence than rows: p-values are too small, and false links appear",
-                "method='score-ac' with lags=1 if rows follow each other in time, else thin them",
+                "there is less evidence than rows, so that false links appear",
+                "lags=1 if rows follow each other in time, else fewer rows, further apart",
                 "fewer rows, further apart"),
 }  # fmt: skip
-RATES = {CURVES: ".54 / .09, .74 / .17", INTERACTIONS: ".66 / .03, .74 / .05", SKEW: ".82 / .02, .70 / .01",
-         TAILS: ".83 / .02, .73 / .02", OUTLIERS: ".47 / .11, .51 / .27", ROWS: ".81 / .04, .83 / .03"}  # fmt: skip
+RATES = {CURVES: ".54 / .09 and .74 / .17", INTERACTIONS: ".66 / .03 and .74 / .05", SKEW: ".82 / .02 and .70 / .01",
+         TAILS: ".83 / .02 and .73 / .02", OUTLIERS: ".47 / .11 and .51 / .27",
+         ROWS: ".81 / .04 and .83 / .03"}  # fmt: skip
 """TPR / FPR of pc-ac with this misfit, of pairs of system variables and of pairs with the context."""
 
 
@@ -66,7 +67,7 @@ def danger(misfit: Misfit, context: bool = True) -> str:
     if not context:
         return "some edges may be false, missing or wrongly directed"
     rates = RATES.get(misfit.kind)
-    measured = f" (pc-ac, simulated: TPR / FPR {rates} at the context, else {CLEAN})" if rates else ""
+    measured = f" (pc-ac, simulated: TPR / FPR {rates} at the context, instead of {CLEAN})" if rates else ""
     return WORDS[misfit.kind].danger + measured
 
 

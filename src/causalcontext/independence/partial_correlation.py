@@ -1,4 +1,7 @@
-"""Partial correlation by Student's t; LR* for the context. The default for continuous columns."""
+"""Partial correlation by Student's t; LR* for the context. The default for two numbers.
+
+At the context the default is `robust-change`.
+"""
 
 from __future__ import annotations
 
