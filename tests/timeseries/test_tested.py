@@ -29,8 +29,8 @@ def naive_p(table, row, gaps=()):
     names = [row["x"], row["y"], *row["given"]]
     fixed = [part.split("=") for part in row["rows"].split(", ")] if row["rows"] != "pooled" else []
     windows = []
-    for t in range(2, len(table)):
-        if any(t - 2 < gap <= t for gap in gaps):
+    for t in range(3, len(table)):
+        if any(t - 3 < gap <= t for gap in gaps):
             continue
         past = {name: table.iloc[t - split(name)[1]][split(name)[0]] for name in (*names, *(n for n, _ in fixed))}
         if all(str(past[name]) == value for name, value in fixed):
@@ -86,7 +86,7 @@ def test_stories_name_lags_rows_and_sets(result):
     edges = result.edges().set_index(["source", "target"])
     assert edges.loc[("moisture(t-1)", "moisture"), "p-value"].max() < 1e-6
     assert "latent" in str(result.summary)
-    assert "pc-ac on 1,498 rows" in str(result)
+    assert "pc-ac on 1,497 rows" in str(result)
 
 
 def test_changes_have_slopes(result):
@@ -143,7 +143,7 @@ def test_gaps_are_not_bridged():
     table = model.sample(2000, 3).iloc[rows].assign(step=rows)
     kept = lagged(table, "R", time="step")
     pasted = lagged(table.drop(columns="step"), "R")
-    assert (kept.windows.used, pasted.windows.used) == (int((np.diff(rows) == 1).sum()), 1198)
+    assert (kept.windows.used, pasted.windows.used) == (int((np.diff(rows) == 1).sum()), 1197)
     assert len(false_links(model, kept)) < len(false_links(model, pasted))
 
 
@@ -155,7 +155,7 @@ def test_units_lose_their_means():
         part[list(model.names)] += level
     table = pd.concat(parts)
     found = lagged(table, "R", units="site")
-    assert found.windows.starts == 12
+    assert found.windows.starts == 18
     assert len(false_links(model, found)) <= 1
     assert len(false_links(model, lagged(table, "R", units="site", unit_effects="none"))) > 1
 
@@ -181,7 +181,7 @@ def test_missing_values_cost_windows_or_single_cells(land):
     with pytest.raises(cc.DataError, match="24 rows have missing values; pass missing='windows'"):
         lagged(table)
     windows, filled = lagged(table, missing="windows"), lagged(table, missing="interpolate")
-    assert windows.windows.missing in (24 * 2, 24 * 3)
+    assert windows.windows.missing == 24 * 4
     assert (filled.windows.missing, filled.windows.interpolated) == (0, 24)
 
 
@@ -232,7 +232,7 @@ def test_without_a_context_there_is_one_graph(land):
     found = lagged(land.iloc[:700].drop(columns="regime"), None)
     assert found.contexts == ("all",)
     assert found.graphs["all"].mark("rain", "moisture") == "-->"
-    assert "are independent on all 698 rows" in found.explain("rain(t-1)", "radiation")
+    assert "are independent on all 697 rows" in found.explain("rain(t-1)", "radiation")
 
 
 def test_a_pooled_search_has_one_graph_for_all(land):
@@ -274,6 +274,15 @@ def test_what_reads_no_context_has_the_same_causes_in_all(land):
             if all(first.mark(copy, name) in ("", "<--") for copy in ("R", "R(t-1)")):
                 past = [{v for v in graph.parents(name) if "(t-1)" in v} for graph in (first, second)]
                 assert past[0] == past[1]
+
+
+def test_the_alarm_goes_off_with_too_few_lags():
+    model = random_series_model(SeriesDesign(variables=4, lags=3, autocorrelation=0.5), 3)
+    table = model.sample(1000, 0)
+    few, enough = lagged(table, "R"), lagged(table, "R", lags=3)
+    assert few.warnings[0].startswith("lag alarm: given all that was found, X")
+    assert "(t-3) still tells something about" in few.warnings[0] or "(t-2) still tells" in few.warnings[0]
+    assert enough.warnings == ()
 
 
 def switched(rows, seed, lag):
@@ -383,7 +392,7 @@ def test_ordered_and_nominal_columns_of_a_panel():
     table.loc[[50, 120], "grade"] = None
     table.loc[80, "x"] = np.nan
     filled = lagged(table, "R", units="site", missing="interpolate", method="pc-p")
-    assert (filled.windows.interpolated, filled.windows.missing) == (1, 6)
+    assert (filled.windows.interpolated, filled.windows.missing) == (1, 8)
 
 
 def test_stability_counts_links_over_halves(land):

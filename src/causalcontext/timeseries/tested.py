@@ -26,8 +26,10 @@ from causalcontext.progress import Watch, nobody
 from causalcontext.questions import Contexts, ViewRule, adaptive, masked, pooled
 from causalcontext.results.contexts import DataSummary, Settings
 from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
+from causalcontext.results.words import p_words
 from causalcontext.search.family import Origin, Place
 from causalcontext.search.lagged.algorithm import LaggedFound, search_lagged
+from causalcontext.search.lagged.late import MORE_LAGS
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.window import Window
 from causalcontext.timeseries.known import allowed_links
@@ -82,8 +84,8 @@ def check_tested(data: Dataset, options: SeriesOptions) -> None:
 
 def make_windows(data: Dataset, series: Series, table: LaggedTable, options: SeriesOptions) -> Windows:
     """The windows with as many lags again, for the causes of causes, unless that costs too many of them."""
-    ends, counts = window_ends(series, 2 * options.lags)
-    beyond = options.lags
+    beyond = max(options.lags, MORE_LAGS)
+    ends, counts = window_ends(series, options.lags + beyond)
     if counts.used < LEAST_SHARE * table.counts.used:
         ends, counts, beyond = table.row, table.counts, 0
     names = tuple(name for name in data.names if name not in series.covariate_names)
@@ -152,7 +154,8 @@ class Tested:
             settings=self.settings, data=_summary(table, data, names),
             log=log_of(found, plan, asked, self.contexts),
             tests_run={"pooled": int(found.tests[0]), "within contexts": int(found.tests[1])},
-            complete=found.complete, origins=self._origins(found), doubts=found.doubts, warnings=tuple(warnings),
+            complete=found.complete, origins=self._origins(found), doubts=found.doubts,
+            warnings=(*_alarm(found, data.names, self.options.lags), *warnings),
             notes=_notes(self.windows, found), series=series, resample=self,
         )  # fmt: skip
 
@@ -195,6 +198,16 @@ def _summary(table: Dataset, data: Dataset, names: Sequence[str]) -> DataSummary
     return DataSummary(tuple(used.tolist()), (0,) * len(used), int((table.codes < 0).sum()), (),
                        tuple(str(kind.value) for kind in data.kinds[: len(names)]),
                        take_survey(table, "listwise").fingerprint)  # fmt: skip
+
+
+def _alarm(found: LaggedFound, names: Sequence[str], lags: int) -> tuple[str, ...]:
+    """What must be said about the lags."""
+    if found.late is None:
+        return ()
+    what = f"{names[found.late.column]} still tells something about {names[found.late.y]} ({p_words(found.late.p)})"
+    return (f"lag alarm: given all that was found, {what}, so {lags} lags are too few, or a driver that persists is "
+            "not in the table, or columns that persist are measured with noise; links may be false: pass more lags, "
+            "and if the alarm stays, do not trust weak links",)  # fmt: skip
 
 
 def _notes(windows: Windows, found: LaggedFound) -> tuple[str, ...]:

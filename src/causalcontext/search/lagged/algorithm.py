@@ -7,7 +7,7 @@ one value its parents separate it from everything that is no effect of it (tests
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -27,6 +27,7 @@ from causalcontext.search.lagged.asking import Asking, Candidate, Pair
 from causalcontext.search.lagged.changes import Change, changed_by_context
 from causalcontext.search.lagged.colliders import judge_triples
 from causalcontext.search.lagged.copies import ByCopies
+from causalcontext.search.lagged.late import Late, late_column
 from causalcontext.search.lagged.past import Past, all_of_the_past, search_past
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.sameness import links_to_share
@@ -65,6 +66,7 @@ class LaggedFound:
     origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     cut: str = ""
+    late: Late | None = None
 
 
 class LaggedSearch:
@@ -89,7 +91,8 @@ class LaggedSearch:
             while self._restore(found.ends):
                 self._links()
                 found = self._directed(self.answers)
-            return self._directed(self.answers) if self._share(found.ends) else found
+            found = self._directed(self.answers) if self._share(found.ends) else found
+            return replace(found, late=late_column(self.answers, self.plan, self.past, found.ends))
         except OutOfTime:
             cut = self._cut_words()
         except KeyboardInterrupt:

@@ -66,11 +66,25 @@ def _single(found: Outcomes, label: np.ndarray, i: int) -> Row:
     return (found.statistic[i], found.df[i], found.p[i], int(found.n[i]), int(found.reason[i]), int(label[i]))
 
 
+def fisher(p: Sequence[float]) -> float:
+    """One p-value for several of separate rows; those that are not known are left out, and without any it is 1.
+
+    Examples
+    --------
+    >>> round(fisher([0.05, 0.05]), 4), fisher([float("nan")])
+    (0.0175, 1.0)
+    """
+    known = [value for value in p if value == value]
+    if not known:
+        return 1.0
+    return float(chdtrc(2 * len(known), float(-2.0 * np.log(np.maximum(known, SMALLEST)).sum())))
+
+
 def _combined(found: Outcomes, places: list[int], label: int) -> Row:
     """Fisher's sum over the parts that could be tested."""
     told = [i for i in places if not found.reason[i]]
     if not told:
         return (np.nan, np.nan, np.nan, int(found.n[places].sum()), int(found.reason[places[0]]), label)
     statistic = float(-2.0 * np.log(np.maximum(found.p[told], SMALLEST)).sum())
-    p = float(chdtrc(2 * len(told), statistic))
+    p = fisher(found.p[told].tolist())
     return (statistic, 2.0 * len(told), p, int(found.n[told].sum()), int(Reason.TESTABLE), label)

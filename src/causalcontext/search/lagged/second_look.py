@@ -46,7 +46,7 @@ def _looks(plan: LaggedPlan, past: Past, ends: Ends) -> Iterator[tuple[Pair, Tri
     for y in plan.targets:
         if plan.window.is_context(y) or undecided[y].any():
             continue
-        given = _causes(plan, past, arrows, y)
+        given = causes_of(plan, past, arrows, y)
         for copy in plan.copies:
             read = plan.window.lag(copy) in plan.reading and plan.links.may[copy, y]
             if there[copy, y] or not read or (plan.window.is_now(copy) and upstream[y]):
@@ -55,7 +55,7 @@ def _looks(plan: LaggedPlan, past: Past, ends: Ends) -> Iterator[tuple[Pair, Tri
             yield pair, Trial(pair.z, pair.y, given, 0), y
 
 
-def _causes(plan: LaggedPlan, past: Past, arrows: Bools, y: int) -> tuple[int, ...]:
+def causes_of(plan: LaggedPlan, past: Past, arrows: Bools, y: int) -> tuple[int, ...]:
     """The parents of a variable, and what else of the past may be one: a parent too few makes the copy look like it."""
     window, own = plan.window, plan.window.shifted(y, 1)
     earlier = [u for u in (*past.union(y), own) if u is not None and not window.is_context(u)]
