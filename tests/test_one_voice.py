@@ -138,3 +138,9 @@ def test_cancellation_is_no_selection() -> None:
     (finding,) = result.diagnose().about("cancellation")
     assert "within each context alone X and Y look adjacent" in finding.message
     assert not [f for f in result.diagnose().about("selection bias") if "look adjacent" in f.message]
+
+
+def test_what_cancels_in_the_pool_is_found_by_the_method_that_is_advised() -> None:
+    result = cc.discover(simpson(), "R", method="score-ac", knowledge=cc.Knowledge(roots=["R"]))
+    assert all(graph.mark("X", "Y") for graph in result.graphs.values())
+    assert "method='score-ac'" in result_of("Simpson").diagnose().about("cancellation")[0].advice

@@ -41,7 +41,9 @@ def _only_inside(result: ContextGraphs, x: int, y: int, places: list[int]) -> Fi
     evidence = {"x": pair[0], "y": pair[1], "context": values[0], "contexts": values}
     if reason is Inside.SELECTION:
         return Finding(reason.value, Severity.NOTE, message, "masking would add this edge", evidence)
-    advice = "compare with method='pc-m', which looks at the contexts alone"
+    alone = "method='pc-m', which looks at the contexts alone"
+    scored = "method='score-ac', which gives every context its own slopes, or " if result.suits_score else ""
+    advice = f"compare with {scored}{alone}"
     return Finding(reason.value, Severity.CAUTION, message, advice, evidence)
 
 
