@@ -24,8 +24,8 @@ HERE = Path(__file__).parent
 TABLE = "import causalcontext as cc; table = cc.examples.soil_moisture(2000, seed=1); "
 CALLS = {
     "`discover`, tests on moments": TABLE + 'cc.discover(table, "soil", test="partial-correlation")',
-    "`discover`": TABLE + 'cc.discover(table, "soil")',
-    "`discover`, score-ac": TABLE + 'cc.discover(table, "soil", method="score-ac")',
+    "`discover`, pc-ac": TABLE + 'cc.discover(table, "soil", method="pc-ac")',
+    "`discover`, which takes score-ac here": TABLE + 'cc.discover(table, "soil", method="score-ac")',
     "`causalcontext demo`": "import sys; from causalcontext.cli.app import main; sys.argv[1:] = ['demo']; main()",
 }
 
