@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
 from causalcontext.kernels.compiling import inner, njit
-from causalcontext.kernels.rows.scan import _EXPONENT, _GOLDEN, _MAGNITUDE, _NAN, _ONE, _ZERO, mixed
+from causalcontext.kernels.rows.scan import GOLDEN, ONE, ZERO, look_at_column, mixed
 
 Words = NDArray[np.uint64]
 
@@ -59,8 +59,8 @@ def find_columns(batch: np.uint64, positions: Ints, addresses: Words) -> None:
     for j in range(positions.size):
         words = column_at(children[positions[j]], 6).view(np.uint64)
         buffers = column_at(words[5], 2).view(np.uint64)
-        full = words[1] == _ZERO or buffers[0] == _ZERO
-        addresses[j] = buffers[1] + (words[2] + above[2]) * _EIGHT if full else _ZERO
+        full = words[1] == ZERO or buffers[0] == ZERO
+        addresses[j] = buffers[1] + (words[2] + above[2]) * _EIGHT if full else ZERO
 
 
 @njit(cache=True, nogil=True)
@@ -87,29 +87,7 @@ def look(
         usable[i] = codes[i] >= 0
     for j in range(columns.size):
         bits = column_at(columns[j], rows).view(np.uint64)
-        total, odd = _ZERO, 0
-        for i in range(rows):
-            word = bits[i]
-            magnitude = word & _MAGNITUDE
-            odd += magnitude >= _EXPONENT
-            word = _ZERO if magnitude == _ZERO else word  # -0.0 equals 0.0
-            word = _NAN if magnitude > _EXPONENT else word
-            total += mixed(word + (np.uint64(first_row + i) + _ONE) * _GOLDEN)
-        digests[j] += total
-        if odd > 0:
-            _count_odd(bits, codes, j, missing, infinite, usable)
-
-
-@inner
-def _count_odd(bits: Words, codes: Codes, j: int, missing: Ints, infinite: Ints, usable: Bools) -> None:
-    for i in range(bits.size):
-        magnitude = bits[i] & _MAGNITUDE
-        if magnitude >= _EXPONENT:
-            usable[i] = False
-            if codes[i] >= 0 and magnitude > _EXPONENT:
-                missing[codes[i], j] += 1
-            elif codes[i] >= 0:
-                infinite[codes[i], j] += 1
+        look_at_column(bits, codes, j, first_row, digests, missing, infinite, usable)
 
 
 @njit(cache=True, nogil=True)
@@ -118,8 +96,8 @@ def into_blocks(codes: Codes, first_row: int, blocks: int, levels: Codes) -> Non
     block = np.int64(0)
     for i in range(codes.size):
         row = np.uint64(first_row + i)
-        if i == 0 or row % _ROWS_TOGETHER == _ZERO:
-            block = np.int64(mixed((row // _ROWS_TOGETHER + _ONE) * _GOLDEN) % np.uint64(blocks))
+        if i == 0 or row % _ROWS_TOGETHER == ZERO:
+            block = np.int64(mixed((row // _ROWS_TOGETHER + ONE) * GOLDEN) % np.uint64(blocks))
         levels[i] = codes[i] * blocks + block if codes[i] >= 0 else -1
 
 
@@ -261,11 +239,11 @@ def digest_codes(codes: Codes, words: Words, first_row: int) -> tuple[np.uint64,
 
     The last word is that of no level.
     """
-    total, without = _ZERO, 0
+    total, without = ZERO, 0
     for i in range(codes.size):
         without += codes[i] < 0
-        row = np.uint64(first_row + i) + _ONE
-        total += mixed(words[codes[i]] + row * _GOLDEN)
+        row = np.uint64(first_row + i) + ONE
+        total += mixed(words[codes[i]] + row * GOLDEN)
     return total, without
 
 
@@ -285,7 +263,7 @@ def draw(first_row: int, rows: int, bound: np.uint64, chosen: Ints, hashes: Word
     """Write down the rows of a batch whose hashes are below a bound, and the hashes; how many there are."""
     found = 0
     for i in range(rows):
-        word = mixed((np.uint64(first_row + i) + _ONE) * _GOLDEN)
+        word = mixed((np.uint64(first_row + i) + ONE) * GOLDEN)
         if word < bound:
             chosen[found], hashes[found] = i, word
             found += 1

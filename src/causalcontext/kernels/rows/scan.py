@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 
 _EXPONENT = np.uint64(0x7FF0000000000000)
 _MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
 _NAN = np.uint64(0x7FF8000000000000)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
+ZERO, ONE = np.uint64(0), np.uint64(1)
 _ROWS_AT_A_TIME = 512  # six stretches of this length stay in the fastest cache
 _COLUMNS_AT_A_TIME = 64  # as many variables, with so many rows, stay in the second cache
 _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
@@ -37,10 +37,10 @@ def digest_rows(words: NDArray[np.uint64], first_row: int) -> np.uint64:
 
     Being a sum, it does not depend on how the rows are cut into batches.
     """
-    total = _ZERO
+    total = ZERO
     for i in range(words.size):
-        row = np.uint64(first_row + i) + _ONE
-        total += mixed(words[i] + row * _GOLDEN)
+        row = np.uint64(first_row + i) + ONE
+        total += mixed(words[i] + row * GOLDEN)
     return total
 
 
@@ -73,20 +73,27 @@ def scan(
     for i in range(m):
         usable[i] = codes[i] >= 0
     for j in range(p):
-        total, odd = _ZERO, 0
-        for i in range(m):
-            word = bits[j, i]
-            magnitude = word & _MAGNITUDE
-            odd += magnitude >= _EXPONENT
-            word = _ZERO if magnitude == _ZERO else word  # -0.0 equals 0.0
-            word = _NAN if magnitude > _EXPONENT else word
-            total += mixed(word + (np.uint64(first_row + i) + _ONE) * _GOLDEN)
-        digests[j] += total
-        if odd > 0:
-            _count(bits[j], codes, j, missing, infinite, usable)
+        look_at_column(bits[j], codes, j, first_row, digests, missing, infinite, usable)
 
 
-@njit(cache=True, nogil=True)
+@inner
+def look_at_column(bits: NDArray[np.uint64], codes: Codes, j: int, first_row: int, digests: NDArray[np.uint64],
+                   missing: Ints, infinite: Ints, usable: Bools) -> None:  # fmt: skip
+    """Add variable j of a batch to its digest and to the counts; rows without a finite value are not usable."""
+    total, odd = ZERO, 0
+    for i in range(bits.size):
+        word = bits[i]
+        magnitude = word & _MAGNITUDE
+        odd += magnitude >= _EXPONENT
+        word = ZERO if magnitude == ZERO else word  # -0.0 equals 0.0
+        word = _NAN if magnitude > _EXPONENT else word
+        total += mixed(word + (np.uint64(first_row + i) + ONE) * GOLDEN)
+    digests[j] += total
+    if odd > 0:
+        _count(bits, codes, j, missing, infinite, usable)
+
+
+@inner
 def _count(bits: NDArray[np.uint64], codes: Codes, j: int, missing: Ints, infinite: Ints, usable: Bools) -> None:
     for i in range(bits.size):
         magnitude = bits[i] & _MAGNITUDE
