@@ -1,11 +1,11 @@
-"""How long score-ac takes, from table to result: 8 nodes, growth with the number of variables, and BOSS beside it.
+"""How long score-ac takes, from table to result: growth with the number of variables, curves, and BOSS beside it.
 
 Settings are the defaults (10, 4 or 1 random starts; undirected marks, evidence and residual checks included) unless
 said otherwise; kernels are compiled and cached before the first time that counts. Tables have 1,000 rows, two
 contexts, and beyond 8 nodes an average degree of 3.5 with effects of .5 to .9. Each time is a median over calls, by
 the clock and in processor seconds: on a machine that is busy with other work the second is the one to compare. BOSS
 is causal-learn's (`pip install causal-learn` beside causalcontext), on the same pooled columns, one start each, no
-context.
+context. Systems of curves are those of `curved_models.py`, with 1.75 links a node.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.simulate import random_model
+from curved_models import Design, draw_model
 from measuring import machine, markdown_table
 from score_accuracy import Setting, drawn_model
 
 ROWS = 1000
-TARGETS = {8: "60 ms", 100: "3 s", 500: "60 s"}
+TARGETS = {8: "150 ms", 50: "20 s", 100: "2 min"}
 
 
 def main() -> None:
@@ -37,10 +38,13 @@ def main() -> None:
     options = _options()
     print(f"{machine('causal-learn')}\n")
     sizes = [size for size in options.sizes if size <= options.largest]
-    times = {size: _growth(size, options.repeats, options.jobs) for size in sizes}
+    times = {size: _growth(size, options.repeats, options.jobs, sample) for size in sizes}
     header = ["nodes", "clock", "processor", "target"]
     rows = [[size, _spoken(clock), _spoken(own), TARGETS.get(size, "")] for size, (clock, own) in times.items()]
     print(markdown_table(header, rows), end="\n\n")
+    curved = [size for size in options.curved if size <= options.largest]
+    bent = [[size, *map(_spoken, _growth(size, options.repeats, options.jobs, curved_sample))] for size in curved]
+    print(markdown_table(["nodes, curves", "clock", "processor"], bent), end="\n\n")
     if options.figure is not None:
         _draw(times, options.figure)
     if find_spec("causallearn") is None:
@@ -49,8 +53,8 @@ def main() -> None:
     _race(options.boss)
 
 
-def _growth(size: int, repeats: int, jobs: int) -> tuple[float, float]:
-    tables = [sample(size, seed) for seed in range(70_000, 70_000 + (repeats if size < 200 else 1))]
+def _growth(size: int, repeats: int, jobs: int, draw: Callable[[int, int], pd.DataFrame]) -> tuple[float, float]:
+    tables = [draw(size, seed) for seed in range(70_000, 70_000 + (repeats if size < 200 else 1))]
     calls = [partial(cc.discover, table, "R", method="score-ac", n_jobs=jobs) for table in tables]
     if size < 200:
         calls[0]()
@@ -64,6 +68,12 @@ def sample(size: int, seed: int) -> pd.DataFrame:
         return random_model(seed=seed).sample(ROWS, generator)
     design = {"nodes": size, "density": 3.5 / (size - 1), "changes": max(1, size // 20)}
     return drawn_model(Setting("", ROWS, design, moderate=True), seed).sample(ROWS, generator)
+
+
+def curved_sample(size: int, seed: int) -> pd.DataFrame:
+    """A table of so many nodes whose mechanisms are curves."""
+    model = draw_model(Design(nodes=size, links=int(1.75 * size)), seed)
+    return model.sample(ROWS, np.random.default_rng([seed, size]))
 
 
 def seconds(call: Callable[[], object]) -> tuple[float, float]:
@@ -114,6 +124,7 @@ def _spoken(duration: float) -> str:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[8, 20, 50, 100, 200, 500])
+    parser.add_argument("--curved", type=int, nargs="+", default=[8, 20, 50, 100], help="sizes of systems of curves")
     parser.add_argument("--largest", type=int, default=500)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--boss", type=int, nargs="+", default=[21, 51])

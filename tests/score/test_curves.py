@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from score_tables import curved_table, kinds_table, model_table
+from score_tables import curved_table, kinds_table, model_table, searched
 
 import causalcontext as cc
+from causalcontext.score.residuals import _dependence, _earlier, check_residuals
 
 
 def marks_by_name(result):
@@ -190,3 +191,33 @@ def test_ties_do_not_break_the_curves(levels):
     result = cc.discover(rows, "R", method="score-ac", kinds={"X": "continuous"})
     assert np.isfinite(result.evidence.score)
     assert result.union.mark("X", "Y") != ""
+
+
+def test_a_residual_is_held_against_what_comes_before_it_in_all_of_its_contexts():
+    """Z is an effect of Y in one context and stands before it in the order of the other: no misfit of Y."""
+    generator = np.random.default_rng(4)
+    code, noise = np.repeat([0, 1], 1000), generator.exponential(size=(3, 2000)) - 1.0
+    x = noise[0]
+    y = 1.5 * x + noise[1]
+    z = np.where(code == 0, 0.0, 1.5) * y + noise[2]
+    rows = pd.DataFrame({"X": x, "Y": y, "Z": z, "R": code})
+    found = searched(rows, "exact").best
+    both = (1 << 2) - 1
+    for node, parts in enumerate(found.parts):
+        for part in parts:
+            if part.mask == both:
+                earlier = set(_earlier(found, node, part))
+                places = np.argsort(found.orders, axis=1)
+                assert earlier == {j for j in range(3) if (places[:, j] < places[:, node]).all()}
+    assert not [finding for finding in check_residuals(found, True, False) if finding.kind == "nonlinear"]
+
+
+def test_large_values_alone_are_no_misfit_but_unequal_noise_is():
+    generator = np.random.default_rng(5)
+    earlier = generator.standard_t(2.0, size=(4, 1000))
+    residual = generator.standard_t(2.0, size=1000)
+    residual[:3] = earlier[1, :3] = 40.0
+    assert not list(_dependence(0, residual / residual.std(), earlier))
+    values = generator.normal(size=(4, 1000))
+    uneven = generator.normal(size=1000) * np.exp(0.4 * values[2])
+    assert [finding.kind for finding in _dependence(0, uneven / uneven.std(), values)] == ["nonlinear"]

@@ -120,11 +120,11 @@ def _eligible(workshop: Workshop, model: FittedModel, node: int, part: Part, unr
     p, here = setup.variables, members(part.mask, setup.contexts)
     eligible = unrelated[node, :p] & ~model.links[here, node, :p].any(axis=0)
     if setup.kind[node] == NUMBER:
-        eligible |= _before(model, node, here)
+        eligible |= before(model, node, here)
     return np.asarray(eligible & (setup.context_allowed if node == p else setup.allowed[node]))
 
 
-def _before(model: FittedModel, node: int, contexts: list[int]) -> Bools:
+def before(model: FittedModel, node: int, contexts: list[int]) -> Bools:
     """The variables before a node in all of some contexts."""
     place = np.argsort(model.orders, axis=1)[contexts]
     return np.asarray((place[:, : len(model.parts)] < place[:, node : node + 1]).all(axis=0))
@@ -153,10 +153,10 @@ def _products(workshop: Workshop, model: FittedModel) -> Iterator[float]:
         if setup.kind[node] != NUMBER or not 3 <= setup.variables <= MOST_FOR_PRODUCTS:
             continue
         for part in parts:
-            before = _before(model, node, members(part.mask, setup.contexts))
+            earlier = before(model, node, members(part.mask, setup.contexts))
             residual, rows = residuals_of(model, node, part)
             cost = price(workshop.options, setup.block_rows(part.mask))
-            gains = [gain for _, gain in products_for(setup, before, rows, residual, cost)]
+            gains = [gain for _, gain in products_for(setup, earlier, rows, residual, cost)]
             yield max(gains, default=0.0)
 
 

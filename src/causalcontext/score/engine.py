@@ -23,11 +23,9 @@ from causalcontext.score.explore import CURVES_COST, Explored, explore
 from causalcontext.score.judgement import judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
 from causalcontext.score.residuals import Misfit, check_residuals
-from causalcontext.score.search import Effort
+from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.setup import Setup, set_up
 
-SAME_SCORE = 1e-3
-"""Models whose scores differ by less count as equally good."""
 MOST_LEVELS = 20
 MOST_NAMED = 5
 """The most levels of a categorical or ordered column."""

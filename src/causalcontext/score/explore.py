@@ -128,7 +128,8 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
         return straight
     offers = propose(workshop)
     richer = workshop.with_columns(make_columns(setup, True, offers)) if offers else workshop
-    found = search(richer, True, effort, [plain.best.orders[0]])
+    enough = need if options.curves == "auto" else 0.0
+    found = search(richer, True, effort, [plain.best.orders[0]], plain.best.score + enough)
     gain = found.best.score - plain.best.score
     if options.curves == "always" or gain > need:
         return Explored(richer, found, True, gain)

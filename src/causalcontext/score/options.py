@@ -19,7 +19,8 @@ MANY_VARIABLES = 200
 MOST_CURVED_VARIABLES = 150
 """Beyond so many variables curves are not tried."""
 MANY_CONTEXTS = 5
-"""From so many contexts on, contexts are merged, which takes longer: fewer starts."""
+"""From so many contexts on, contexts are merged, which takes longer: fewer starts, and none after the best model was
+found twice."""
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from causalcontext.data.ranks import gaussian_ranks
 from causalcontext.kernels.orders.node_data import NUMBER
-from causalcontext.score.alarm import residuals_of
+from causalcontext.score.alarm import before, residuals_of
 from causalcontext.score.model import FittedModel, Part, members
 
 Floats = NDArray[np.float64]
@@ -69,11 +70,10 @@ def _check(model: FittedModel, node: int, part: Part, laws: bool, curved: bool) 
 def _earlier(model: FittedModel, node: int, part: Part) -> list[int]:
     """The numbers that the residual is held against."""
     setup = model.layout.setup
-    context = members(part.mask, setup.contexts)[0]
-    place = np.argsort(model.orders[context])
-    parents = model.parents_of(part, context)
+    contexts = members(part.mask, setup.contexts)
+    parents, earlier = model.parents_of(part, contexts[0]), before(model, node, contexts)
     return [j for j in range(setup.variables) if setup.kind[j] == NUMBER
-            and (j in parents if setup.variables > MANY_VARIABLES else place[j] < place[node])]  # fmt: skip
+            and (j in parents if setup.variables > MANY_VARIABLES else earlier[j])]  # fmt: skip
 
 
 def _shape(residual: Floats) -> Iterator[tuple[str, float]]:
@@ -88,7 +88,10 @@ def _shape(residual: Floats) -> Iterator[tuple[str, float]]:
 
 
 def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Misfit]:
-    """Curvature (residual against squares) and unequal spread (squared residual against values and squares)."""
+    """Curvature (residual against squares) and unequal spread (squared residual against values and squares).
+
+    Ranks must say so too: a few large values make correlations of squares large where nothing depends on anything.
+    """
     n = len(residual)
     scale = earlier.std(axis=1) if len(earlier) else np.zeros(0)
     usable = (earlier - earlier.mean(axis=1, keepdims=True))[scale > 1e-9] if len(earlier) else earlier
@@ -99,8 +102,18 @@ def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Misfit
     pairs = ((residual, squares), (spread, usable), (spread, squares))
     size = max(float(np.abs(_correlations(a, b)).max()) for a, b in pairs)
     clear = -float(ndtri(LEVEL / (2.0 * 3.0 * len(usable))))
-    if size > max(CLEAR_CORRELATION, clear / np.sqrt(n)):
+    enough = max(CLEAR_CORRELATION, clear / np.sqrt(n))
+    if size > enough and _by_ranks(residual, usable) > enough:
         yield Misfit("nonlinear", node, size)
+
+
+def _by_ranks(residual: Floats, earlier: Floats) -> float:
+    """The same with normal scores of ranks, and distances from the median instead of squares."""
+    away = earlier - np.median(earlier, axis=1, keepdims=True)
+    sign, spread = gaussian_ranks(residual), gaussian_ranks(np.abs(residual - np.median(residual)))
+    values = np.stack([gaussian_ranks(row) for row in away])
+    sizes = np.stack([gaussian_ranks(np.abs(row)) for row in away])
+    return max(float(np.abs(_correlations(a, b)).max()) for a, b in ((sign, sizes), (spread, values), (spread, sizes)))
 
 
 def _correlations(one: Floats, many: Floats) -> Floats:

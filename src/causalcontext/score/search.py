@@ -18,6 +18,7 @@ from causalcontext.score.clock import Clock
 from causalcontext.score.exact_search import check_size, is_quick, score_everything
 from causalcontext.score.merging import Merger, Tree
 from causalcontext.score.model import FittedModel
+from causalcontext.score.options import MANY_CONTEXTS
 from causalcontext.score.order_search import Climber, Rivals, lattice, random_order
 from causalcontext.score.problem import Layout, Workshop
 
@@ -25,6 +26,8 @@ Ints = NDArray[np.int64]
 
 Rival = Callable[[int, int, float], FittedModel | None]
 """`rival(cause, effect, floor)`: the best model without that link, None if it scores at most `floor`."""
+SAME_SCORE = 1e-3
+"""Models whose scores differ by less count as equally good."""
 MOST_ROUNDS = 4
 """How often merge trees are grown anew."""
 
@@ -53,14 +56,18 @@ class Effort:
     clock: Clock
 
 
-def search(workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[Ints] = ()) -> Found:
-    """The best model that can be found, with curves or without; `orders` are further places to start from."""
+def search(workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[Ints] = (),
+           needed: float = -np.inf) -> Found:  # fmt: skip
+    """The best model that can be found, with curves or without; `orders` are further places to start from.
+
+    If the climb from the first of them ends below `needed`, there are no others.
+    """
     wanted = workshop.options.search
     if wanted == "exact":
         check_size(workshop.setup)
     if wanted == "exact" or (wanted == "auto" and workshop.options.starts is None and is_quick(workshop.setup)):
         return _search_exactly(workshop, curves, effort)
-    return _Orders(workshop, curves, effort, orders).search()
+    return _Orders(workshop, curves, effort, orders).search(needed)
 
 
 def _search_exactly(workshop: Workshop, curves: bool, effort: Effort) -> Found:
@@ -81,15 +88,15 @@ class _Orders:
         self._jobs = min(effort.n_jobs, self._total)
         self._memories: list[Memory] = []
 
-    def search(self) -> Found:
-        """Models from all starts. The same for any number of threads."""
+    def search(self, needed: float) -> Found:
+        """Models from all starts, unless the first ends below `needed`. The same for any number of threads."""
         found: list[FittedModel] = []
         clock = self._effort.clock
         try:
             for done, model in enumerate(self._runs(), 1):
                 found.append(model)
                 self._effort.advance(-1, done, self._total)
-                if clock.skips("starts"):
+                if clock.skips("starts") or found[0].score < needed or self._confirmed(found):
                     break
         except KeyboardInterrupt:
             clock.interrupt()
@@ -98,6 +105,13 @@ class _Orders:
                 raise
         found.sort(key=lambda model: -model.score)
         return Found(tuple(found), "order", self._rivals)
+
+    def _confirmed(self, found: Sequence[FittedModel]) -> bool:
+        """Whether the best model was found twice, which is enough where a climb takes seconds."""
+        options, setup = self._workshop.options, self._workshop.setup
+        best = max(model.score for model in found)
+        many = setup.contexts >= MANY_CONTEXTS and options.starts is None
+        return many and sum(model.score > best - SAME_SCORE for model in found) > 1
 
     def _runs(self) -> Iterator[FittedModel]:
         """The outcome of every start, in order, some of them at the same time."""

@@ -140,7 +140,6 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
         _put(table, width, forced, chosen, whole[TAKEN], sets[turn], prices[turn])
     if not plain:
         whole[END] = UNKNOWN
-    _join(sets, prices)
     name |= np.uint64(1)
     place = find(memory.names, name)
     if memory.names[place] == name:
@@ -173,22 +172,3 @@ def _put(table: Regression, width: int, forced: Bools, chosen: Ints, count: int,
         goal[1 + t] = column
         required = forced[table.about[OWNER, column]] and table.about[BASIC, column] == 1
         price[t] = math.inf if required else price_of(table, column, width)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _join(sets: Ints, prices: Floats) -> None:
-    """Make the third set the union of the first two; sets that are there twice have size -1."""
-    few, many = sets[0, 0], sets[1, 0]
-    for t in range(many):
-        sets[2, 1 + t], prices[2, t] = sets[1, 1 + t], prices[1, t]
-    union = many
-    for t in range(few):
-        known = False
-        for a in range(many):
-            known = known or sets[1, 1 + a] == sets[0, 1 + t]
-        if not known and union < prices.shape[1]:
-            sets[2, 1 + union], prices[2, union] = sets[0, 1 + t], prices[0, t]
-            union += 1
-    sets[2, 0] = union if union > many else -1
-    if union == many == few:
-        sets[1, 0] = -1

@@ -1,8 +1,8 @@
 """Which columns the logit of a category keeps: sets of columns are thinned out on the rows, and the best one wins.
 
 Wilks' lambda over all columns also picks curves that the logit does not need: given the category every function of a
-cause differs in mean. So the choice among all columns, that among plain ones and their union are each thinned out by
-the logit itself, and the best is taken.
+cause differs in mean. So the choice among all columns, that among plain ones and the union of what is left of the two
+are each thinned out by the logit itself, and the best is taken.
 """
 
 from __future__ import annotations
@@ -78,17 +78,21 @@ def choice_call() -> Call:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def choose_columns(rows: ClassRows, one_pass: Call, sets: Ints, prices: Floats) -> float:
-    """The best score of three sets of columns, each thinned out; the first set is replaced by the best one.
+    """The best score of two sets of columns and their union, each thinned out; the first set is replaced by the best.
 
     Parameters
     ----------
     sets : array of int, shape (3, 1 + W)
-        The number of columns of each set, then the columns.
+        The number of columns of each set, -1 for no set, then the columns; the third one is room for the union.
     prices : array, shape (3, W)
         What the columns cost; infinite for those that must stay, whose price the caller subtracts.
     """
     best, winner, step, count = -math.inf, 0, 1, 0
     for turn in range(3):
+        if turn == 0 and _includes(sets[0], sets[1]) and _includes(sets[1], sets[0]):
+            sets[1, 0] = -1
+        if turn == 2:
+            _join(sets, prices)
         if turn > 0 and sets[turn, 0] < 0:
             continue
         value, step, slopes = _thin_out(rows, one_pass, sets[turn], prices[turn])
@@ -103,6 +107,36 @@ def choose_columns(rows: ClassRows, one_pass: Call, sets: Ints, prices: Floats) 
     curvature = np.zeros((start.size, start.size))
     likelihood = maximise(one_pass, design, codes, rows.classes, rows.ordered, start, curvature)
     return rows.weight * likelihood - _paid(rows, before, sets[0, 0], prices[winner])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _join(sets: Ints, prices: Floats) -> None:
+    """Make the third set the union of the first two; no set if it is one of them."""
+    union, few = sets[1, 0], sets[0, 0]
+    for t in range(union):
+        sets[2, 1 + t], prices[2, t] = sets[1, 1 + t], prices[1, t]
+    for t in range(few if union >= 0 else 0):
+        if union < prices.shape[1] and not _has(sets[1], sets[0, 1 + t]):
+            sets[2, 1 + union], prices[2, union] = sets[0, 1 + t], prices[0, t]
+            union += 1
+    sets[2, 0] = -1 if union == sets[1, 0] or union == few else union
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _includes(one: Ints, other: Ints) -> bool:
+    """Whether all columns of another set are in one."""
+    every = True
+    for t in range(other[0]):
+        every = every and _has(one, other[1 + t])
+    return every
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _has(columns: Ints, column: int) -> bool:
+    found = False
+    for t in range(columns[0]):
+        found = found or columns[1 + t] == column
+    return found
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
