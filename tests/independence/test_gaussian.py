@@ -10,6 +10,7 @@ import naive
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import TESTS, find_test
+from causalcontext.kernels.threads import in_threads
 from causalcontext.questions import Reason, Trial
 
 SYSTEM = ("A", "B", "C", "D", "E")
@@ -197,3 +198,17 @@ def test_level_and_power_of_partial_correlation():
         rejected += prepared.answer(trials).p < 0.05
     assert ((rejected[:2] / repeats > 0.02) & (rejected[:2] / repeats < 0.085)).all()
     assert (rejected[2:] / repeats > 0.9).all()
+
+
+def test_threads_that_ask_about_other_rows_do_not_disturb_each_other():
+    """With several context variables the cross products of views are added up when somebody asks for them."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.standard_normal((600, 60)), columns=[f"X{j}" for j in range(60)])
+    table = table.assign(R=rng.integers(0, 4, 600), S=rng.integers(0, 4, 600))
+    data = read_table(table, ["R", "S"])
+    trials = [Trial(0, 1, (2,), view) for view in range(len(data.contexts.views))]
+    expected = find_test("partial-correlation").prepare(data, take_survey(data)).answer(trials)
+    for _ in range(5):
+        prepared = find_test("partial-correlation").prepare(data, take_survey(data))
+        found = list(in_threads(lambda trial, test=prepared: test.answer([trial]), trials, 8))
+        assert [float(one.p[0]) for one in found] == expected.p.tolist()

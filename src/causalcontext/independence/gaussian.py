@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ OTHER_LABELS = (Label("partial-correlation by context"), Label("context-change")
 """What two system variables given a context on all rows are tested by, a context against one of them, two contexts."""
 FAIR = 1e60
 """Sums of squares between 1 / this and this are multiplied as they are."""
+_MAKING_ROOM = Lock()
 USUAL_SIZE = 10
 """Terms of LR* are computed for conditioning sets up to this size at once."""
 
@@ -111,10 +113,11 @@ class PreparedGaussian(Declared):
 
     def views(self, size: int) -> Views:
         """What the kernels need to know about rows, for conditioning sets of up to `size` variables."""
-        if self._views is None or self._views.expected.shape[1] <= size:
-            expected = _expected_terms(self._rows, max(size, USUAL_SIZE))
-            self._views = Views(self._cells.scatter, self._merged, self._rows, expected, self.kind)
-        return self._views
+        with _MAKING_ROOM:
+            if self._views is None or self._views.expected.shape[1] <= size:
+                expected = _expected_terms(self._rows, max(size, USUAL_SIZE))
+                self._views = Views(self._cells.scatter, self._merged, self._rows, expected, self.kind)
+            return self._views
 
     def place(self, view: int) -> int:
         """Where the cross products of a view are among those of `views`."""
@@ -164,8 +167,11 @@ class PreparedGaussian(Declared):
         return (trial.x, trial.x) if trial.y in self.contexts.positions else (trial.x, trial.y)
 
     def _make_room(self, wanted: Sequence[tuple[int, ...]]) -> None:
-        """Let the cross products hold some sets of cells."""
-        fresh = [cells for cells in dict.fromkeys(wanted) if cells not in self._place]
+        """Let the cross products hold some sets of cells; those of several threads one after the other."""
+        with _MAKING_ROOM:
+            self._merge([cells for cells in dict.fromkeys(wanted) if cells not in self._place])
+
+    def _merge(self, fresh: Sequence[tuple[int, ...]]) -> None:
         if not fresh:
             return
         begin = len(self._merged)
