@@ -375,3 +375,18 @@ def test_many_classes_are_thinned_out_on_some_rows_and_scored_on_all():
     assert chosen == [0, 1]
     naive = naive_score.logit_likelihood(values[:, :2], codes)
     assert score == pytest.approx(naive - 120.0 - 8.0, abs=0.02)
+
+
+def test_a_curve_may_live_in_one_context():
+    """The residual variance of a mixed model is that of a regression on the rows, with the curve times its context."""
+    layout = workshop_of(curved_table(300, 1)).lattice(True)
+    block, (owner, _, source, _, lives, _, curved) = layout.shifted + 1, layout.tables.about[MIXED]
+    node, codes, values = 3, layout.setup.rows.codes[-1], layout.columns.values
+    bent = np.flatnonzero((curved == 1) & (lives == 1) & (owner == 1))[0]
+    straight = np.flatnonzero((curved == 0) & (lives == 3) & (owner == 0))[-1]
+    score, left, *slopes = scores_of(layout, [(block, node, [bent, straight])])[0]
+    design = np.stack([codes == 0, codes == 1, values[source[bent]] * (codes == 0), values[source[straight]]]).T
+    found, (squares,), *_ = np.linalg.lstsq(design.astype(float), values[layout.columns.response[node]], rcond=None)
+    assert left == pytest.approx(squares / 300, rel=1e-9)
+    assert slopes[:2] == pytest.approx(found[2:], rel=1e-7)
+    assert np.isfinite(score)

@@ -29,6 +29,7 @@ from causalcontext.kernels.orders.node_scores import calls_for
 from causalcontext.kernels.orders.regressions import BASIC, PATH, TAKEN, no_fits, scratch
 from causalcontext.kernels.rows.laws import law_table
 from causalcontext.kernels.rows.number_scores import IN_A_BIN
+from causalcontext.score.columns import CURVES as OFFERED_CURVES
 from causalcontext.score.columns import LEVEL, Columns, one_function
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.setup import Setup
@@ -299,15 +300,13 @@ def _shifted(setup: Setup, columns: Columns, options: ScoreOptions) -> Block:
 
 
 def _mixed(setup: Setup, columns: Columns, options: ScoreOptions) -> tuple[DesignFacts, Block]:
-    """Columns that live in some contexts only, around their means there; curves live in all.
+    """Columns that live in some contexts only, around their means there; a curve pays twice for being chosen then.
 
     The responses come first, with the numbers that they have in the plain design, and are nobody's columns.
     """
     k, q, p = setup.contexts, columns.size, setup.variables
     plain, everything = _plain_design(setup, columns, options), (1 << k) - 1
-    curved = columns.curved
-    source = np.concatenate([np.full(1 if curved[c] else everything, c) for c in range(q)])
-    mask = np.concatenate([[everything] if curved[c] else np.arange(1, everything + 1) for c in range(q)])
+    source, mask = np.repeat(np.arange(q), everything), np.tile(np.arange(1, everything + 1), q)
     place = np.concatenate([np.arange(q), source])
     lives = np.concatenate([np.full(q, everything), mask])
     matrix = np.zeros((len(place),) * 2)
@@ -319,9 +318,10 @@ def _mixed(setup: Setup, columns: Columns, options: ScoreOptions) -> tuple[Desig
     about[0, :q], about[1, :q] = p, -1
     about[2] = place
     about[3] = np.concatenate([np.arange(q), q + np.searchsorted(source, source)])
-    about[4] = np.where(curved[place], 0, lives)
+    about[4] = lives
     about[5] &= (lives == everything) & (np.arange(len(place)) >= q)
     first = q + np.searchsorted(source, columns.first)
     prices = np.array([price(options, setup.block_rows(contexts)) for contexts in range(everything + 1)])
+    extra = plain.extra[place] + log(OFFERED_CURVES) * (columns.curved[place] & (lives != everything))
     block = Block(matrix, MIXED, everything, True, 1.0 + k, prices[lives])
-    return DesignFacts(about, first.astype(np.int64), plain.extra[place]), block
+    return DesignFacts(about, first.astype(np.int64), extra), block
