@@ -53,7 +53,7 @@ def chosen(found: cc.ContextGraphs) -> str:
         ({"curves": "never"}, "score-ac: you named curves"),
         ({"penalty": 1.0, "starts": 2}, "score-ac: you named starts and penalty"),
         ({"alpha": 0.05, "test": "auto", "missing": "listwise", "seed": 3, "n_jobs": 2},
-         "score-ac: it takes all columns, and the residuals of its model contradict it little"),
+         "score-ac: it takes all columns, and its residuals do not contradict it"),
     ],
 )  # fmt: skip
 def test_what_the_caller_names_decides(options: dict, why: str) -> None:

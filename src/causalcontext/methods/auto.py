@@ -83,7 +83,8 @@ def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodCho
         found = f"{len(bent)} of {variables} mechanisms are clearly not additive"
         why = f"{found}, so the likelihood of score-ac compares wrong models; tests of straight lines suffer too"
         return MethodChoice("pc-ac", f"{why}: compare with test='cmi-knn'")
-    return MethodChoice("score-ac", "it takes all columns, and the residuals of its model contradict it little")
+    said = "what its residuals say against it stands below" if findings else "its residuals do not contradict it"
+    return MethodChoice("score-ac", f"it takes all columns, and {said}")
 
 
 def auto(task: Task) -> Outcome:
