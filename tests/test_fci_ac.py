@@ -18,12 +18,12 @@ def table():
 
 @pytest.fixture(scope="module")
 def farm(table):
-    return discover(table, method="pc-ac")
+    return discover(table)
 
 
 @pytest.fixture(scope="module")
 def bold(table):
-    return discover(table, contested="bidirected", method="pc-ac")
+    return discover(table, contested="bidirected")
 
 
 def discover(table, **options):
@@ -115,7 +115,7 @@ def test_files_keep_everything(bold, tmp_path):
 def test_knowledge_is_about_ancestry(table):
     """A forbidden direction is one arrowhead and no more; a required one is both ends."""
     known = cc.Knowledge(forbidden=[("price", "fertiliser")], required=[("rain", "water")])
-    found = discover(table, knowledge=known, method="pc-ac")
+    found = discover(table, knowledge=known)
     for graph in found.graphs.values():
         assert graph.mark("price", "fertiliser") in ("<-o", "<->", "<--")
         assert graph.mark("rain", "water") == "-->"
@@ -125,28 +125,26 @@ def test_knowledge_is_about_ancestry(table):
 
 def test_a_pair_that_is_ruled_out_orients_nothing(table):
     apart = cc.Knowledge(forbidden=[("price", "yield"), ("yield", "price")])
-    found = discover(table, knowledge=apart, method="pc-ac")
+    found = discover(table, knowledge=apart)
     assert not any(graph.mark("price", "yield") for graph in found.graphs.values())
     assert not any({origin.via, (x, y)} >= {(found.position("price"),), (found.position("yield"),)}
                    for (_, x, y), origin in found.origins.items() if origin.rule == "collider")  # fmt: skip
 
 
 def test_an_unconfounded_context_has_directions(table):
-    assert discover(table, context_confounded=True, method="pc-ac").graphs["irrigated"].mark("rain", "water") == "o-o"
-    settled = discover(
-        table, context_confounded=False, knowledge=cc.Knowledge(forbidden=[("water", "rain")]), method="pc-ac"
-    )
+    assert discover(table, context_confounded=True).graphs["irrigated"].mark("rain", "water") == "o-o"
+    settled = discover(table, context_confounded=False, knowledge=cc.Knowledge(forbidden=[("water", "rain")]))
     assert settled.graphs["irrigated"].mark("rain", "water") == "-->"
     assert "you say that nothing hidden causes" in settled.explain("rain", "water")
 
 
 def test_options_that_make_no_sense_are_refused(table):
     with pytest.raises(cc.OptionError, match="contested is 'maybe', expected one of 'conflict', 'bidirected'"):
-        discover(table, contested="maybe", method="pc-ac")
+        discover(table, contested="maybe")
     with pytest.raises(cc.OptionError, match="context_confounded is 'no', expected True or False"):
-        discover(table, context_confounded="no", method="pc-ac")
+        discover(table, context_confounded="no")
     with pytest.raises(cc.OptionError, match="possible_dsep"):
-        discover(table, possible_dsep=0, method="pc-ac")
+        discover(table, possible_dsep=0)
     with pytest.raises(cc.CausalContextError, match="fci-ac takes one context variable; join them into one column"):
         cc.discover(table.assign(half=table.index % 2), context=["water", "half"], method="fci-ac")
     with pytest.raises(cc.CausalContextError, match="a context made out of a column"):
@@ -185,7 +183,7 @@ def test_missing_values_kinds_and_other_tests(table):
     some = table.iloc[:800].copy()
     some.loc[some.index[::40], "price"] = np.nan
     for missing in ("listwise", "testwise"):
-        assert discover(some, missing=missing, method="pc-ac").union.kind is Kind.PAG
+        assert discover(some, missing=missing).union.kind is Kind.PAG
     clinic = cc.discover(cc.examples.clinic(400, seed=1), context="status", method="fci-ac", max_given=1,
                          kinds={"visits": "count"})  # fmt: skip
     assert clinic.union.kind is Kind.PAG
@@ -212,7 +210,7 @@ def test_an_interrupted_search_leaves_circles(table):
         raise KeyboardInterrupt
 
     with pytest.raises(cc.InterruptedSearch) as caught:
-        discover(table, progress=stop, method="pc-ac")
+        discover(table, progress=stop)
     result = caught.value.result
     assert result.union.kind is Kind.PAG
     assert not result.complete

@@ -369,7 +369,5 @@ def test_the_command_line_takes_several_contexts(tmp_path):
     files = ["--json", str(tmp_path / "r.json"), "--report", str(tmp_path / "r.html"), "--diagnose"]
     found = CliRunner().invoke(app, [*words, *files])
     assert found.exit_code == 0, found.output
-    assert cc.load(tmp_path / "r.json") == cc.discover(
-        table(4, n=1500), context=["A", "B"], masked_scope="cycle", method="pc-ac"
-    )
+    assert cc.load(tmp_path / "r.json") == cc.discover(table(4, n=1500), context=["A", "B"], masked_scope="cycle")
     assert "Diagnosis" in (tmp_path / "r.html").read_text()

@@ -85,7 +85,7 @@ def test_a_curve_that_both_contexts_have_is_not_claimed():
 
 
 def test_no_claims_where_residuals_say_that_the_model_is_wrong():
-    table = curved_table(5, rows=1500)
+    table = curved_table(6, rows=1500)
     rng = np.random.default_rng(9)
     table["C2"] = rng.standard_normal(len(table))
     table["D"] = table["C2"] + np.exp(table["C2"]) * rng.standard_normal(len(table))

@@ -39,7 +39,9 @@ def design_of(layout, block, columns):
     own = [layout.columns.values[tables.about[design, 2, c], rows] * ((where >> code & 1) if where else 1.0)
            for c, where in zip(columns, lives, strict=True)]  # fmt: skip
     sizes = [np.isin(code, members(where, setup.contexts)).sum() if where else len(code) for where in lives]
-    curved = tables.about[design, 6, columns].sum() if len(columns) else 0
+    everywhere = (0, (1 << setup.contexts) - 1)
+    curved = sum(tables.about[design, 6, c] * (1 if where in everywhere else 2)
+                 for c, where in zip(columns, lives, strict=True))  # fmt: skip
     price = sum(np.log(size) for size in sizes) + curved * np.log(10)
     return np.stack([*shifts, *own], axis=1), rows, price
 
