@@ -40,6 +40,9 @@ def trials_ahead(plan: Plan, graphs: Bools, phase: int, quick: Sequence[int] = (
     contexts = np.zeros(plan.variables, dtype=np.int64)
     contexts[list(plan.contexts.positions)] = 1
     slow = ~np.isin(contexts[:, None] + contexts, list(quick))
+    np.fill_diagonal(slow, False)
+    if not slow.any():
+        return {}
     system = np.asarray(graphs & (contexts == 0) & (contexts == 0)[:, None], dtype=np.float64)
     common, degree = system @ system, system.sum(axis=2)
     triggers = np.asarray(graphs, dtype=np.float64) @ contexts
