@@ -137,16 +137,16 @@ def fit(moments: Moments, effect: int, causes: tuple[int, ...], cells: tuple[int
     found = whole.regression(0, range(1, len(columns)))
     if found is None:
         return _without(effect, causes, cells, n, "a column is constant, or a linear function of the others, there")
-    classical = _classical(found.inverse, found.left / df, levels.rows)
+    plain = classical(found.inverse, found.left / df, levels.rows)
     spread = whole.spread()
     known = {"effect": effect, "causes": causes, "cells": cells, "n": n, "levels": levels.mean[:, 0],
              "centres": levels.mean[:, 1:], "slopes": found.slopes, "scale": spread[1:] / spread[0]}  # fmt: skip
     if rows is None:
-        return Fit(classical, df, kind="classical", **known)
+        return Fit(plain, df, kind="classical", **known)
     return Fit(_sandwich(rows, columns, cells, levels, found.slopes, found.inverse), df, kind="sandwich", **known)
 
 
-def _classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
+def classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
     """The covariance of levels and slopes where the noise has one variance."""
     count = len(rows)
     covariance = np.zeros((count + len(inverse),) * 2)
@@ -161,14 +161,20 @@ def _sandwich(rows: RowsAtHand, columns: Sequence[int], cells: tuple[int, ...], 
     values, codes = rows.values(columns, cells)
     place = np.zeros(len(codes), dtype=np.int64) if len(levels.rows) == 1 else np.searchsorted(cells, codes)
     values -= levels.mean[place]
-    level = np.zeros((len(codes), len(levels.rows)))
-    level[np.arange(len(codes)), place] = 1.0 / levels.rows[place]
-    moving = values[:, 1:] @ inverse
-    leverage = 1.0 / levels.rows[place] + np.einsum("ij,ij->i", moving, values[:, 1:])
-    residual = (values[:, 0] - values[:, 1:] @ slopes) / np.maximum(1.0 - leverage, 1.0 / len(codes))
-    influence = np.hstack([level, moving]) * residual[:, None]
+    found = sandwich(values[:, 0], values[:, 1:], place, levels.rows, slopes, inverse)
     # Where only part of the rows is at hand, they stand for all.
-    return np.asarray(influence.T @ influence * (levels.rows.sum() / max(len(codes), 1)))
+    return np.asarray(found * (levels.rows.sum() / max(len(codes), 1)))
+
+
+def sandwich(response: Floats, design: Floats, place: Ints, rows: Ints, slopes: Floats, inverse: Floats) -> Floats:
+    """HC3 of levels and slopes, from what is centred by level; `place` is the level of every row, `rows` its size."""
+    level = np.zeros((len(place), len(rows)))
+    level[np.arange(len(place)), place] = 1.0 / rows[place]
+    moving = design @ inverse
+    leverage = 1.0 / rows[place] + np.einsum("ij,ij->i", moving, design)
+    residual = (response - design @ slopes) / np.maximum(1.0 - leverage, 1.0 / len(place))
+    influence = np.hstack([level, moving]) * residual[:, None]
+    return np.asarray(influence.T @ influence)
 
 
 def _within(part: Moments) -> Moments:

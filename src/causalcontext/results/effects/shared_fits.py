@@ -15,7 +15,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters
-from causalcontext.results.effects.fits import ErrorKind, Fit, RowsAtHand
+from causalcontext.results.effects.fits import ErrorKind, Fit, RowsAtHand, classical, sandwich
 
 Term = tuple[int, tuple[int, ...]]
 """A column, and the contexts that share its slope."""
@@ -77,7 +77,7 @@ def shared_fits(moments: Moments, effect: int, terms: Sequence[Term], rows: Rows
     left = max(float(moments.scatter[:, effect, effect].sum() - slopes @ cross), 0.0)
     kind: ErrorKind = "classical" if rows is None else "sandwich"
     covariance = (
-        _classical(inverse, left / df, moments.rows) if rows is None
+        classical(inverse, left / df, moments.rows) if rows is None
         else _sandwich(rows, effect, columns, inside, moments, slopes, inverse)
     )  # fmt: skip
     joint = Parameters(covariance, df)
@@ -99,25 +99,10 @@ def _of_context(joint: Parameters, moments: Moments, effect: int, terms: Sequenc
     )  # fmt: skip
 
 
-def _classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
-    contexts = len(rows)
-    covariance = np.zeros((contexts + len(inverse),) * 2)
-    covariance[range(contexts), range(contexts)] = 1.0 / rows
-    covariance[contexts:, contexts:] = inverse
-    return covariance * variance
-
-
 def _sandwich(rows: RowsAtHand, effect: int, columns: Ints, inside: np.ndarray, moments: Moments, slopes: Floats,
               inverse: Floats) -> Floats:  # fmt: skip
     """HC3, as in `fits`."""
     contexts = len(moments.rows)
     values, codes = rows.values([effect, *columns.tolist()], range(contexts))
     values -= moments.mean[codes][:, [effect, *columns.tolist()]]
-    design = values[:, 1:] * inside.T[codes]
-    level = np.zeros((len(codes), contexts))
-    level[np.arange(len(codes)), codes] = 1.0 / moments.rows[codes]
-    moving = design @ inverse
-    leverage = 1.0 / moments.rows[codes] + np.einsum("ij,ij->i", moving, design)
-    residual = (values[:, 0] - design @ slopes) / np.maximum(1.0 - leverage, 1.0 / len(codes))
-    influence = np.hstack([level, moving]) * residual[:, None]
-    return np.asarray(influence.T @ influence)
+    return sandwich(values[:, 0], values[:, 1:] * inside.T[codes], codes, moments.rows, slopes, inverse)
