@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from series_tables import daily_table
 
 import causalcontext as cc
 from causalcontext.graphs.graph import Graph
@@ -216,11 +217,7 @@ def test_bad_tables_are_one_sentence(land):
 
 
 def test_cycles_are_covariates():
-    hours = pd.date_range("2020-01-01", periods=900, freq="h")
-    daily = np.sin(2 * np.pi * np.arange(900) / 24 + 1.0)
-    random = np.random.default_rng(0)
-    columns = {name: 2.0 * daily + random.normal(size=900) for name in "XYZ"}
-    table = pd.DataFrame({**columns, "R": random.integers(2, size=900), "hour": hours})
+    table = daily_table()
     ignored = lagged(table, "R", time="hour")
     known = lagged(table, "R", time="hour", covariates=[cc.cycle("hour", "1D")])
     cross = {(e.source, e.target) for e in known.summary if e.source in "XYZ"}

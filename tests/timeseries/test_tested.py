@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from series_tables import daily_table
 
 import causalcontext as cc
 from causalcontext.graphs.lag_names import split
@@ -161,11 +162,7 @@ def test_units_lose_their_means():
 
 
 def test_cycles_are_conditioned_on():
-    hours = pd.date_range("2020-01-01", periods=900, freq="h")
-    daily = np.sin(2 * np.pi * np.arange(900) / 24 + 1.0)
-    random = np.random.default_rng(0)
-    columns = {name: 2.0 * daily + random.normal(size=900) for name in "XYZ"}
-    table = pd.DataFrame({**columns, "R": random.integers(2, size=900), "hour": hours})
+    table = daily_table()
     ignored = lagged(table, "R", time="hour")
     known = lagged(table, "R", time="hour", covariates=[cc.cycle("hour", "1D")])
     assert any(e.source in "XYZ" and e.source != e.target for e in ignored.summary)
