@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.determinism import step_functions
+from causalcontext.data.determinism import _steps, step_functions
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.ends import ends_of_mark
 from causalcontext.search.indicator import links_of_indicator
@@ -107,6 +107,22 @@ def test_the_suggested_call_cuts_where_the_data_do(offset):
     (found,) = step_functions(read_table(table, "R"))
     declared = eval(found.call().removeprefix("context="), {"cc": cc})
     assert np.array_equal(declared.applied(read_table(table.drop(columns="R"), None)).codes, (values > cut).astype(int))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_looking_at_some_rows_first_overlooks_no_step_function(seed):
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(60, 900))
+    hidden = random.normal(size=rows)
+    codes = np.digitize(hidden, [[0.1], [-0.4, 0.5], [-0.6, 0.0, 0.6]][seed % 3]) % 3
+    columns = {f"n{j}": random.normal(size=rows) for j in range(6)}
+    columns |= {"same": hidden, "tenths": hidden.round(1), "gaps": np.where(random.random(rows) < 0.2, np.nan, hidden)}
+    columns |= {"whole": codes * 2, "nearly": np.where(np.arange(rows) == rows // 2, -hidden, hidden)}
+    data = read_table(pd.DataFrame(columns | {"R": codes}), "R")
+    most = max(3, len(data.contexts.cells) - 1)
+    expected = [data.names[i] for i in data.system if _steps(data.columns[i], data.codes, most) is not None]
+    assert {"same", "gaps"} <= set(expected)
+    assert [found.column for found in step_functions(data)] == expected
 
 
 def test_results_are_explained_saved_and_compared(tmp_path):

@@ -80,6 +80,24 @@ def test_numeric_columns_are_not_copied() -> None:
     assert np.shares_memory(read_table(array, None, names=["a", "b", "c"]).columns[1], array)
 
 
+def test_a_wide_table_is_read_by_blocks_as_column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    dtypes = ("float64", "float32", "int64", "int32", ">f8", "Float64", "uint8", "boolean", "float64")
+    frame = pd.DataFrame({f"x{j}": pd.Series(rng.integers(0, 2, ROWS)).astype(dtypes[j % 9]) for j in range(70)})
+    frame.insert(30, "R", np.resize(["wet", "dry"], ROWS))
+    frame[frame.columns[::9]] += rng.normal(size=(ROWS, 1))
+    tables = [frame, frame[[name for j, name in enumerate(frame) if j % 9 in (0, 1, 2, 3, 8) or name == "R"]]]
+    by_blocks = [read_table(table, "R") for table in tables]
+    monkeypatch.setattr("causalcontext.data.tables.MANY_COLUMNS", 1000)
+    for found, table in zip(by_blocks, tables, strict=True):
+        expected = read_table(table, "R")
+        assert (found.names, found.kinds, found.dtypes) == (expected.names, expected.kinds, expected.dtypes)
+        for ours, theirs in zip(found.columns, expected.columns, strict=True):
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs)
+    assert np.shares_memory(by_blocks[1].columns[0], frame["x0"].to_numpy())
+
+
 def test_a_masked_array_has_missing_values() -> None:
     array = np.ma.masked_array(np.arange(6.0).reshape(3, 2), mask=np.array([[0, 0], [1, 0], [0, 0]], dtype=bool))
     np.testing.assert_array_equal(read_table(array, None, names=["a", "b"]).columns[0], [0.0, np.nan, 4.0])

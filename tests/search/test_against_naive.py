@@ -1,7 +1,8 @@
 """The compiled search and the batched one against Algorithm 1 written the obvious way, on noisy tables."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -170,6 +171,32 @@ def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
             assert ((x, w, y) in judged[g].ambiguous) == unclear
             seen += 1
     assert seen > 0 or rule == "masked"
+
+
+class CountingSearch(SplitSearch):
+    asked: int = 0
+
+    def vote(self, scene, size, ballots):
+        self.asked += ballots.first.size
+        return super().vote(scene, size, ballots)
+
+
+def test_what_two_graphs_ask_alike_is_voted_on_once():
+    case = CASES["plain"]
+    plan = search(case, "adaptive")[1]
+    chain = np.zeros((plan.variables, plan.variables), dtype=bool)
+    system = [j for j in range(plan.variables) if j != case.place]
+    for a, b in pairwise(system):
+        chain[a, b] = chain[b, a] = True
+    asked = []
+    for graphs in (1, 2):
+        some = replace(plan, cells=plan.cells[:graphs])
+        found = algorithm_1(SplitSearch(case.prepared), some, 1, lambda *_: None)
+        counting = CountingSearch(case.prepared)
+        judged = judge_triples(counting, some, found.ledger, np.repeat(chain[None], graphs, axis=0))
+        assert all(one == judged[0] for one in judged)
+        asked.append(counting.asked)
+    assert 0 < asked[0] <= asked[1] < 2 * asked[0]
 
 
 def unshielded(edges, variables):

@@ -23,7 +23,7 @@ LETTERS = {End.CIRCLE: "o", End.ARROW: ">", End.TAIL: "-", End.CONFLICT: "x"}
 
 
 def family_of(adjacency, kind=Kind.PAG, contexts=()):
-    stack = np.asarray(adjacency)
+    stack = np.asarray(adjacency, dtype=bool)
     free = [Triples(frozenset(), frozenset())] * len(stack)
     codes = tuple((level,) * len(contexts) for level in range(len(stack)))
     return GraphFamily(stack, Evidence(free, contexts=Contexts(contexts, codes)), kind)
@@ -39,7 +39,7 @@ def propose(a, b, end, graph=0):
 
 
 def state(family, graph=0):
-    ends = family.ends()[graph]
+    ends = family.ends[graph]
     return {(int(a), int(b)): LETTERS[End(ends[a, b])] for a, b in np.argwhere(ends)}
 
 
@@ -64,7 +64,7 @@ def test_an_arrow_of_a_pattern_is_a_direction_and_one_of_a_pag_is_not():
     for kind, mark in ((Kind.PATTERN, "-->"), (Kind.PAG, "o->")):
         family = pair(kind)
         assert family.apply([propose(0, 1, End.ARROW)])
-        assert mark_of(family.ends()[0], 0, 1) == mark
+        assert mark_of(family.ends[0], 0, 1) == mark
         assert (family.graphs[0].parents[1] == {0}) == (mark == "-->")
         assert set(family.origins) == {(0, 0, 1)}
 
@@ -72,7 +72,7 @@ def test_an_arrow_of_a_pattern_is_a_direction_and_one_of_a_pag_is_not():
 def test_a_tail_of_a_pag_is_a_direction():
     family = pair()
     family.apply([propose(1, 0, End.TAIL)])
-    assert mark_of(family.ends()[0], 0, 1) == "-->"
+    assert mark_of(family.ends[0], 0, 1) == "-->"
     assert family.graphs[0].children[0] == {1}
     assert family.origins == {(0, 1, 0): Origin("rule", 0, ())}  # the arrow at 1 follows, and has no origin
 
@@ -81,18 +81,18 @@ def test_two_arrows_of_a_round_are_a_conflict_in_a_pattern_and_a_hidden_cause_in
     for kind, mark in ((Kind.PATTERN, "x-x"), (Kind.PAG, "<->")):
         family = pair(kind)
         family.apply([propose(0, 1, End.ARROW), propose(1, 0, End.ARROW)])
-        assert mark_of(family.ends()[0], 0, 1) == mark
+        assert mark_of(family.ends[0], 0, 1) == mark
         assert len(family.origins) == (2 if kind is Kind.PAG else 0)
 
 
 def test_contradictions_of_a_round_close_what_is_open_and_leave_what_is_settled():
     family = pair()
     family.apply([propose(0, 1, End.ARROW), propose(0, 1, End.TAIL)])
-    assert mark_of(family.ends()[0], 0, 1) == "x-x"
+    assert mark_of(family.ends[0], 0, 1) == "x-x"
     family = pair()
     family.apply([propose(1, 0, End.ARROW)])
     family.apply([propose(0, 1, End.ARROW), propose(0, 1, End.TAIL)])
-    assert mark_of(family.ends()[0], 0, 1) == "<-x"
+    assert mark_of(family.ends[0], 0, 1) == "<-x"
     assert not family.apply([propose(0, 1, End.ARROW)])  # a conflict is never overwritten
 
 
@@ -100,22 +100,22 @@ def test_an_earlier_end_stands_and_the_contradiction_is_a_doubt():
     family = pair()
     family.apply([propose(0, 1, End.ARROW)])
     assert not family.apply([propose(0, 1, End.TAIL)])
-    assert mark_of(family.ends()[0], 0, 1) == "o->"
+    assert mark_of(family.ends[0], 0, 1) == "o->"
     assert family.doubts == {Doubt("rule", 0, 0, 1)}
 
 
 def test_a_rule_may_ask_for_a_conflict():
     family = pair()
     family.apply([propose(0, 1, End.CONFLICT)])
-    assert mark_of(family.ends()[0], 0, 1) == "x-x"
+    assert mark_of(family.ends[0], 0, 1) == "x-x"
 
 
 def test_ends_at_a_context_are_shared_by_all_graphs():
     triangle = ~np.eye(3, dtype=bool)
     family = family_of([triangle] * 3, contexts=(0,))
     family.apply([propose(1, 0, End.ARROW, graph=1), propose(1, 2, End.ARROW, graph=1)])
-    assert [mark_of(ends, 1, 0) for ends in family.ends()] == ["o->"] * 3
-    assert [mark_of(ends, 1, 2) for ends in family.ends()] == ["o-o", "o->", "o-o"]
+    assert [mark_of(ends, 1, 0) for ends in family.ends] == ["o->"] * 3
+    assert [mark_of(ends, 1, 2) for ends in family.ends] == ["o-o", "o->", "o-o"]
 
 
 def test_checks_of_patterns_are_not_made_of_pags():

@@ -15,7 +15,7 @@ from causalcontext.kernels.arrays import Codes, Floats, Values
 FEWEST_ROWS = 20
 """Rows that every context needs before a fit without error means anything."""
 FEWEST_ROWS_OF_A_STEP = 10
-ROWS_OF_A_LOOK = 200
+ROWS_OF_A_GLANCE, ROWS_OF_A_LOOK = 40, 200
 MOST_CUTS = 3
 """Cuts of a small tree (depth 2), unless more contexts need more."""
 
@@ -51,14 +51,31 @@ def _of_context(data: Dataset, position: int) -> Iterator[StepFunction]:
     if counts.min() < FEWEST_ROWS:
         return
     most = max(MOST_CUTS, len(counts) - 1)
-    few = slice(None, None, max(1, data.n_rows // ROWS_OF_A_LOOK))
-    for i in data.system:
+    few = _every(data, ROWS_OF_A_LOOK)
+    for i in _at_a_glance(data, codes, most):
         column = np.asarray(data.columns[i])
-        # What takes too many cuts on some of the rows takes no fewer on all of them.
-        if data.kinds[i].is_number and _switches(column[few], codes[few])[2].size <= most:
+        if _switches(column[few], codes[few])[2].size <= most:
             found = _steps(column, codes, most)
             if found is not None:
                 yield StepFunction(data.names[position], data.names[i], *found)
+
+
+def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
+    """The numbers that may take few cuts: what takes too many on some of the rows takes no fewer on all of them."""
+    numbers = [i for i in data.system if data.kinds[i].is_number]
+    few = _every(data, ROWS_OF_A_GLANCE)
+    rows = np.argsort(codes[few], kind="stable")
+    rows = rows[codes[few][rows] >= 0]
+    values = np.array([data.columns[i][few] for i in numbers], dtype=np.float64).reshape(len(numbers), -1)[:, rows]
+    order = np.argsort(values, axis=1, kind="stable")
+    switches = np.count_nonzero(np.diff(codes[few][rows][order], axis=1), axis=1)
+    possible = (switches <= most) | ~np.isfinite(values).all(axis=1)
+    return [numbers[place] for place in np.flatnonzero(possible)]
+
+
+def _every(data: Dataset, rows: int) -> slice:
+    """About so many rows of a table, or up to twice as many."""
+    return slice(None, None, max(1, data.n_rows // rows))
 
 
 def _steps(values: Values, codes: Codes,

@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 
 class Column(NamedTuple):
-    """A column of any kind of table; its dtype is asked for once, since asking is slow."""
+    """A column of any kind of table; its dtype is asked for once, since asking is slow. Plain numbers are an array."""
 
     name: str
     dtype: nw.dtypes.DType
@@ -106,8 +106,8 @@ def plain_values(column: Column) -> Values:
 
     Integers with gaps become floats.
     """
-    if isinstance(column.series, pd.Series):
-        return column.series.to_numpy()
+    if isinstance(column.series, np.ndarray):
+        return column.series
     if isinstance(column.dtype, nw.Categorical | nw.Enum):
         return object_values(column)  # pyarrow's own way to numpy fills the gaps of a dictionary with a category
     wide = isinstance(column.dtype, _NO_NUMPY_DTYPE)

@@ -120,7 +120,7 @@ def _check_levels_repeat(column: Column, role: str, codes: Values, levels: int) 
 
 
 def _is_pandas_categorical(column: Column) -> bool:
-    if isinstance(column.series, pd.Series):
+    if isinstance(column.series, np.ndarray):
         return False
     pandas_like = column.series.implementation.is_pandas_like()
     return pandas_like and hasattr(column.series.to_native().dtype, "categories")

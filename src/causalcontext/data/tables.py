@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -21,6 +21,8 @@ from causalcontext.questions import Contexts
 
 INDEX = re.compile(r"__index_level_\d+__")
 """What the index of a pandas table is called where it became a column of an Arrow table without anybody's asking."""
+MANY_COLUMNS, FEW_ROWS = 50, 8192
+"""To make a pandas `Series` of a column takes as long as to copy so many rows of it."""
 MOST_CELLS = 1000
 MOST_CONTEXTS = 8
 """Context variables at most: every one doubles the views that a row belongs to."""
@@ -90,8 +92,9 @@ def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) 
 def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
     """The columns of any kind of table, named by text, no name twice."""
     if isinstance(table, pd.DataFrame) and names is None:
-        _check_unique(_native_names(table))
-        return tuple(_pandas_column(str(name), series) for name, series in table.items())
+        column_names = _native_names(table)
+        _check_unique(column_names)
+        return _pandas_columns(table, column_names)
     frame = _eager_frame(table, names)
     column_names = [str(name) for name in frame.columns]
     _check_unique(column_names)
@@ -112,12 +115,32 @@ def _eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     return frame.drop([name for name in frame.columns if INDEX.fullmatch(str(name))])
 
 
+def _pandas_columns(table: pd.DataFrame, names: Sequence[str]) -> tuple[Column, ...]:
+    """The columns of a pandas table; plain numbers of a wide one by whole blocks, without a `Series` of each."""
+    if len(names) < MANY_COLUMNS or len(table) > FEW_ROWS:
+        return tuple(_pandas_column(name, series) for name, (_, series) in zip(names, table.items(), strict=True))
+    dtypes: list[Any] = table.dtypes.tolist()
+    blocks: dict[Any, Iterator[Values]] = {}
+    for dtype in {dtype for dtype in dtypes if isinstance(dtype, np.dtype)}.intersection(PLAIN_NUMBERS):
+        found: Values = table.select_dtypes(dtype.type).to_numpy().T
+        if len(found) == dtypes.count(dtype):  # else there are other dtypes that pandas takes for this one
+            blocks[dtype] = iter(found)
+    return tuple(
+        _plain_column(names[i], next(blocks[dtype])) if dtype in blocks else _pandas_column(names[i], table.iloc[:, i])
+        for i, dtype in enumerate(dtypes)
+    )
+
+
 def _pandas_column(name: str, series: pd.Series[Any]) -> Column:
     """A column of a pandas table; plain numbers, the usual case, without the way through narwhals."""
     if isinstance(series.dtype, np.dtype) and series.dtype in PLAIN_NUMBERS:
-        return Column(name, PLAIN_NUMBERS[series.dtype], series)  # type: ignore[arg-type]
+        return _plain_column(name, series.to_numpy())
     wrapped = nw.from_native(series, series_only=True)
     return Column(name, wrapped.dtype, wrapped)
+
+
+def _plain_column(name: str, values: Values) -> Column:
+    return Column(name, PLAIN_NUMBERS[values.dtype], values)  # type: ignore[arg-type]
 
 
 PLAIN_NUMBERS = {np.dtype(np.float64): nw.Float64(), np.dtype(np.float32): nw.Float32(), np.dtype(np.int64): nw.Int64(),
@@ -152,7 +175,7 @@ def _native_names(table: Any) -> list[str]:
     if isinstance(table, pd.DataFrame):
         if isinstance(table.columns, pd.MultiIndex):
             raise DataError("the table has column names of several levels (a MultiIndex); join them")
-        return [str(name) for name in table.columns]
+        return [str(name) for name in table.columns.tolist()]
     return [str(name) for name in getattr(table, "column_names", ())]
 
 

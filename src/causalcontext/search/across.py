@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from causalcontext.graphs.ends import End
 from causalcontext.graphs.paths import reached
-from causalcontext.search.family import GraphFamily, PartlyOriented, Proposal, Vanishing
+from causalcontext.search.family import GraphFamily, Proposal, Vanishing
 
 Edge = tuple[int, int, int]
 """(graph, x, y)"""
@@ -71,12 +73,12 @@ def vanishing_arrow(family: GraphFamily) -> Iterator[Proposal]:
 
 def flipping_arrow(family: GraphFamily) -> Iterator[Proposal]:
     """F: x --> y here and y --> x there: the context that differs causes both."""
+    (first, second, _), arrows, turned = family.edges, family.arrows(), family.arrows(back=True)
     for g, h, context in family.contexts.steps():
-        for x, effects in enumerate(family.graphs[g].children):
-            for y in effects & family.graphs[h].parents[x]:
-                if not {x, y}.intersection(family.contexts.positions):
-                    yield _arrow(g, context, x, via=(y,), source=h)
-                    yield _arrow(g, context, y, via=(x,), source=h)
+        for e in np.flatnonzero(arrows[g] & turned[h] & family.between_system):
+            x, y = int(first[e]), int(second[e])
+            yield _arrow(g, context, x, via=(y,), source=h)
+            yield _arrow(g, context, y, via=(x,), source=h)
 
 
 def same_direction(family: GraphFamily) -> Iterator[Proposal]:
@@ -84,17 +86,20 @@ def same_direction(family: GraphFamily) -> Iterator[Proposal]:
 
     Between graphs that differ in one of several contexts, it is enough that x or y is no child of that one.
     """
+    (first, second, present), arrows = family.edges, family.arrows() & family.between_system
+    loose = present & ~arrows
+    if not (loose & arrows.any(axis=0)).any():
+        return
     fixed = _unchanged_by_context(family)
     by_none = set.intersection(*fixed.values())
-    for (x, y), g in _first_arrows(family).items():
+    for e, h in np.argwhere((loose & arrows.any(axis=0)).T).tolist():
+        x, y = int(first[e]), int(second[e])
         if x in by_none or y in by_none:
-            for h, other in enumerate(family.graphs):
-                if y in other.adjacent[x] and y not in other.children[x]:
-                    yield _arrow(h, x, y, source=g)
+            yield _arrow(h, x, y, source=int(arrows[:, e].argmax()))
     for g, h, context in family.contexts.steps() if len(fixed) > 1 else ():
-        for x, y in _system_arrows(family, family.graphs[g]):
-            loose = y in family.graphs[h].adjacent[x] and y not in family.graphs[h].children[x]
-            if loose and (x in fixed[context] or y in fixed[context]):
+        for e in np.flatnonzero(arrows[g] & loose[h]).tolist():
+            x, y = int(first[e]), int(second[e])
+            if x in fixed[context] or y in fixed[context]:
                 yield _arrow(h, x, y, source=g)
 
 
@@ -119,8 +124,7 @@ def unchanged(family: GraphFamily, context: int) -> set[int]:
     """The variables that cannot be children of a context variable: not adjacent to it, or known ancestors of it."""
     known = ancestors(family, context)
     adjacent = set().union(*(graph.adjacent[context] for graph in family.graphs))
-    variables = range(len(family.graphs[0].adjacent))
-    return {v for v in variables if v != context and (v not in adjacent or v in known)}
+    return set(range(len(family.graphs[0].adjacent))) - (adjacent - known) - {context}
 
 
 def ancestors(family: GraphFamily, variable: int) -> set[int]:
@@ -135,24 +139,6 @@ def descendants(family: GraphFamily, variable: int) -> set[int]:
 
 def _unchanged_by_context(family: GraphFamily) -> dict[int, set[int]]:
     return {context: unchanged(family, context) for context in family.contexts.positions}
-
-
-def _system_arrows(family: GraphFamily, graph: PartlyOriented) -> Iterator[tuple[int, int]]:
-    """The arrows of one graph between system variables."""
-    contexts = set(family.contexts.positions)
-    for x, effects in enumerate(graph.children):
-        if x not in contexts:
-            for y in effects - contexts:
-                yield x, y
-
-
-def _first_arrows(family: GraphFamily) -> dict[tuple[int, int], int]:
-    """The arrows of all graphs between system variables, each with the first graph that has it."""
-    found: dict[tuple[int, int], int] = {}
-    for g, graph in enumerate(family.graphs):
-        for arrow in _system_arrows(family, graph):
-            found.setdefault(arrow, g)
-    return found
 
 
 def _arrow(graph: int, a: int, b: int, via: tuple[int, ...] = (), source: int | None = None) -> Proposal:

@@ -108,10 +108,11 @@ class Silent:
 
 def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools) -> Oriented:
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
-    triples = judge_triples(search, plan, ledger, graphs)
-    if plan.across is None or not plan.searched:
-        return orient_all(graphs, Evidence(triples, plan.links))
-    return orient_all(graphs, Evidence(triples, plan.links, plan.graphs, physical_by(plan, plan.across, ledger)))
+    edges = ledger.edges(graphs)
+    evidence = Evidence(judge_triples(search, plan, ledger, graphs, edges), plan.links)
+    if plan.across is not None and plan.searched:
+        evidence = evidence._replace(contexts=plan.graphs, physical=physical_by(plan, plan.across, ledger))
+    return orient_all(graphs, evidence, edges=edges)
 
 
 def physical_by(plan: Plan, trusted: Trusted, ledger: Ledger) -> Physical:

@@ -42,7 +42,9 @@ def known_ends(family: GraphFamily) -> Iterator[Proposal]:
     if links is None:
         return
     causes = reach(links.must)
-    for g, a, b in np.argwhere(family.adjacency).tolist():
+    first, second, present = family.edges
+    for g, e in np.argwhere(present).tolist():
+        a, b = int(first[e]), int(second[e])
         if causes[b, a]:
             yield Proposal(g, a, b, End.TAIL, (), g)
         elif not links.may[b, a]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from math import comb
 from typing import NamedTuple
 
@@ -63,9 +64,10 @@ class Votes(NamedTuple):
     holding: Ints
 
 
-def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools) -> list[Triples]:
-    """The colliders of every graph by the rule of the plan."""
-    edges = ledger.edges(graphs)
+def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
+                  edges: Edges | None = None) -> list[Triples]:  # fmt: skip
+    """The colliders of every graph by the rule of the plan. `edges` are those of the graphs, if known."""
+    edges = ledger.edges(graphs) if edges is None else edges
     triples = _open_triples(edges, graphs)
     verdicts = _verdicts(search, plan, ledger, edges, triples)
     found = []
@@ -179,10 +181,14 @@ def _votes_of_scene(search: LevelSearch, scene: Scene, asked: OpenTriples) -> Vo
 
     Pairs that are asked with larger sets come first, so every size asks a leading part of them.
     """
-    n = scene.plan.variables
-    different, own = np.unique(((asked.graph * n + asked.x) * n + asked.y) * n + asked.w, return_inverse=True)
-    pairs, pair, centres = np.unique(different // n, return_inverse=True, return_counts=True)
-    graph, first, second = pairs // n**2, pairs // n % n, pairs % n
+    n, graphs = scene.plan.variables, scene.share.end - scene.share.begin
+    alike = _alike(scene)
+    asking = alike[asked.graph, asked.x] * graphs + alike[asked.graph, asked.y]
+    different, here, own = np.unique(
+        ((asking * n + asked.x) * n + asked.y) * n + asked.w, return_index=True, return_inverse=True
+    )
+    pairs, one, pair, centres = np.unique(different // n, return_index=True, return_inverse=True, return_counts=True)
+    graph, first, second = asked.graph[here[one]], pairs // n % n, pairs % n
     largest = _sizes(scene, graph, first, second)
     order = np.argsort(-largest, kind="stable")
     rank = np.argsort(order, kind="stable")[pair]
@@ -199,6 +205,24 @@ def _votes_of_scene(search: LevelSearch, scene: Scene, asked: OpenTriples) -> Vo
     held = np.empty_like(holding)
     held[by_rank] = holding
     return Votes(separating[rank][own], held[own])
+
+
+def _alike(scene: Scene) -> Ints:
+    """For every graph and variable the first graph in which the same sets of its neighbours answer on the same rows.
+
+    Shape (graphs, N). What two graphs ask with the same sets on the same rows is voted on once. Triggers change the
+    rows: with one of them among its neighbours, a variable is looked at in every graph.
+    """
+    (start, _, bits, triggers), share = scene.neighbours, scene.share
+    alike = np.repeat(np.arange(share.end - share.begin)[:, None], start.size - 1, axis=1)
+    owner, views = np.repeat(np.arange(start.size - 1), np.diff(start)), scene.plan.views[share.begin : share.end, 0]
+    for h, g in combinations(range(len(alike)), 2):
+        if views[g] != views[h]:
+            continue
+        other = np.bincount(owner[(bits >> g ^ bits >> h) & 1 == 1], minlength=start.size - 1) > 0
+        switched = ((triggers >> g | triggers >> h) & 1 == 1).any(axis=1)
+        alike[g] = np.where((alike[g] == g) & ~other & ~switched, h, alike[g])
+    return alike
 
 
 def _sizes(scene: Scene, graph: Ints, first: Ints, second: Ints) -> Ints:

@@ -9,14 +9,17 @@ context variable is an end of the union, so it is applied to all graphs that hav
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from causalcontext.graphs.ends import End, Ends, Kind
-from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.levels.neighbours import Edges, list_edges
 from causalcontext.knowledge import Links
 from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triple, Triples
@@ -29,6 +32,9 @@ CLOSURES: Mapping[Kind, Mapping[End, End]] = {
 }
 """What an end implies at the other end of its edge. A direction of a pattern is one arrow and one tail. In a PAG two
 arrows are a hidden common cause; two tails would be selection, which a context is not."""
+
+ARROW, TAIL, CONFLICT = End.ARROW, End.TAIL, End.CONFLICT
+"""A member of an enumeration is slow to look up, and these are looked up for every end."""
 
 Place = tuple[int, int, int]
 """(graph, a, b): the end at b of a - b."""
@@ -130,23 +136,25 @@ class PartlyOriented:
     """One graph that is being oriented.
 
     `circles[b]`, `arrows[b]` and `tails[b]` are the neighbours a of b whose edge a - b has that end at b; an end that
-    is none of these is a conflict. `parents[b]` and `children[b]` are those with a --> b and b --> a.
+    is none of these is a conflict. `parents[b]` and `children[b]` are those with a --> b and b --> a. `ends`, shape
+    (N, N), says the same, for rules that look at all edges at once.
     """
 
-    def __init__(self, adjacency: Bools, ambiguous: frozenset[Triple]) -> None:
-        around: list[set[int]] = [set() for _ in adjacency]
-        for a, b in np.argwhere(adjacency).tolist():
-            around[a].add(b)
-        self.ambiguous = ambiguous
-        self.adjacent = around
-        self.circles = [set(row) for row in around]
-        self.arrows, self.tails, self.parents, self.children = ([set[int]() for _ in around] for _ in range(4))
+    def __init__(self, first: Ints, second: Ints, ends: Ends, ambiguous: frozenset[Triple]) -> None:
+        ends[first, second] = End.CIRCLE
+        starts = np.searchsorted(first, np.arange(len(ends) + 1)).tolist()
+        columns = second.tolist()
+        self.ends, self.ambiguous = ends, ambiguous
+        self.adjacent = [set(columns[begin:end]) for begin, end in pairwise(starts)]
+        self.circles = [set(row) for row in self.adjacent]
+        self.arrows, self.tails, self.parents, self.children = (defaultdict[int, set[int]](set) for _ in range(4))
+        self._open: list[tuple[int, int]] | None = None
 
-    def open_ends(self) -> Iterator[tuple[int, int]]:
+    def open_ends(self) -> list[tuple[int, int]]:
         """(a, b) for every circle at b of a - b; in a pattern these are both readings of every undirected edge."""
-        for b, around in enumerate(self.circles):
-            for a in around:
-                yield a, b
+        if self._open is None:
+            self._open = [(a, b) for b, around in enumerate(self.circles) for a in around]
+        return self._open
 
     def clear(self, x: int, w: int, y: int) -> bool:
         """Whether (x, w, y) is unshielded with a verdict."""
@@ -154,51 +162,53 @@ class PartlyOriented:
 
     def contradicts(self, a: int, b: int, end: End) -> bool:
         """Whether the end at b of a - b is settled otherwise; a conflict contradicts nothing."""
-        return (a in self.arrows[b] and end is not End.ARROW) or (a in self.tails[b] and end is not End.TAIL)
+        return (a in self.arrows[b] and end is not ARROW) or (a in self.tails[b] and end is not TAIL)
 
     def settle(self, a: int, b: int, end: End) -> None:
         """Set the end at b of a - b, unless it is settled."""
         if a not in self.circles[b]:
             return
         self.circles[b].discard(a)
-        if end is End.CONFLICT:
+        self.ends[a, b] = end
+        self._open = None
+        if end is CONFLICT:
             return
-        (self.arrows if end is End.ARROW else self.tails)[b].add(a)
-        cause, effect = (a, b) if end is End.ARROW else (b, a)
+        (self.arrows if end is ARROW else self.tails)[b].add(a)
+        cause, effect = (a, b) if end is ARROW else (b, a)
         if cause in self.arrows[effect] and effect in self.tails[cause]:
             self.parents[effect].add(cause)
             self.children[cause].add(effect)
-
-    def write_ends(self, codes: Ends) -> None:
-        """Write the ends of all edges, shape (N, N)."""
-        kinds = ((self.adjacent, End.CONFLICT), (self.circles, End.CIRCLE), (self.arrows, End.ARROW),
-                 (self.tails, End.TAIL))  # fmt: skip
-        for neighbours, end in kinds:
-            second = [b for b, around in enumerate(neighbours) for _ in around]
-            codes[[a for around in neighbours for a in around], second] = end
 
 
 class GraphFamily:
     """The graphs of all contexts, where their settled ends come from, and what is in doubt.
 
-    `origins` has the ends that rules asked for; an end that follows from the other end of its edge has none.
+    `ends` has shape (graphs, N, N), and `edges` lists those that some graph has. `origins` has the ends that rules
+    asked for; an end that follows from the other end of its edge has none.
     """
 
-    def __init__(self, adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) -> None:
-        self.adjacency = adjacency
-        self.graphs = [PartlyOriented(a, t.ambiguous) for a, t in zip(adjacency, evidence.triples, strict=True)]
+    def __init__(self, adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN,
+                 edges: Edges | None = None) -> None:  # fmt: skip
+        self.edges = list_edges(adjacency) if edges is None else edges
+        self.ends: Ends = np.zeros(adjacency.shape, dtype=np.int8)
+        self.graphs = [
+            PartlyOriented(self.edges.first[here], self.edges.second[here], ends, triples.ambiguous)
+            for here, ends, triples in zip(self.edges.present, self.ends, evidence.triples, strict=True)
+        ]
         self.evidence, self.contexts, self.closure = evidence, evidence.contexts, CLOSURES[kind]
         self.origins: dict[Place, Origin] = {}
         self.doubts: set[Doubt] = set()
 
     def apply(self, proposals: Iterable[tuple[str, Proposal]]) -> bool:
         """Set open ends as rules, named first, propose, contradictory ones to a conflict; whether anything changed."""
-        wanted: dict[tuple[Place, End], Origin] = {}
+        wanted: dict[Place, dict[End, Origin]] = {}
         for rule, proposal in proposals:
             _, a, b, end, via, source = proposal
             for g in self.affected(proposal):
                 if a in self.graphs[g].circles[b]:
-                    wanted.setdefault(((g, a, b), end), Origin(rule, source, via))
+                    asked = wanted.setdefault((g, a, b), {})
+                    if end not in asked:
+                        asked[end] = Origin(rule, source, via)
                 elif self.graphs[g].contradicts(a, b, end):
                     self.doubts.add(Doubt(rule, g, a, b))
         self._settle(wanted)
@@ -208,35 +218,42 @@ class GraphFamily:
         """The graphs that an end holds for."""
         return sharing_ends(self.contexts, proposal.graph, proposal.a, proposal.b)
 
-    def ends(self) -> Ends:
-        """The ends of all graphs, shape (graphs, N, N)."""
-        ends = np.zeros(self.adjacency.shape, dtype=np.int8)
-        for graph, codes in zip(self.graphs, ends, strict=True):
-            graph.write_ends(codes)
-        return ends
+    def arrows(self, back: bool = False) -> Bools:
+        """Which of the edges are arrows from `first` to `second`, or back, shape (graphs, edges)."""
+        first, second = self.edges[1::-1] if back else self.edges[:2]
+        return np.asarray((self.ends[:, first, second] == End.ARROW) & (self.ends[:, second, first] == End.TAIL))
+
+    @cached_property
+    def between_system(self) -> Bools:
+        """Which of the edges have no context variable at either end."""
+        at_context = np.zeros(self.ends.shape[1], dtype=bool)
+        at_context[list(self.contexts.positions)] = True
+        return ~(at_context[self.edges.first] | at_context[self.edges.second])
 
     @cached_property
     def vanishing(self) -> tuple[Vanishing, ...]:
         """System edges, both readings, that are missing after a step of one context variable."""
+        first, second, present = self.edges
         return tuple(
-            Vanishing(g, h, position, x, y)
+            Vanishing(g, h, position, int(first[e]), int(second[e]))
             for g, h, position in self.contexts.steps()
-            for x, around in enumerate(self.graphs[g].adjacent)
-            if x not in self.contexts.positions
-            for y in around - self.graphs[h].adjacent[x] - set(self.contexts.positions)
+            for e in np.flatnonzero(present[g] & ~present[h] & self.between_system)
         )
 
-    def _settle(self, wanted: Mapping[tuple[Place, End], Origin]) -> None:
+    def _settle(self, wanted: Mapping[Place, Mapping[End, Origin]]) -> None:
         """Set the ends that are wanted and what they imply; an edge with contradictory claims becomes a conflict."""
-        claims: dict[Place, set[End]] = {}
-        for (g, a, b), end in wanted:
-            claims.setdefault((g, a, b), set()).add(end)
-            if end in self.closure:
-                claims.setdefault((g, b, a), set()).add(self.closure[end])
-        contested = {place for place, ends in claims.items() if len(ends) > 1}
-        for place, ends in claims.items():
+        claims: dict[Place, End] = {}
+        contested: set[Place] = set()
+        for (g, a, b), asked in wanted.items():
+            for end in asked:
+                if claims.setdefault((g, a, b), end) is not end:
+                    contested.add((g, a, b))
+                implied = self.closure.get(end)
+                if implied is not None and claims.setdefault((g, b, a), implied) is not implied:
+                    contested.add((g, b, a))
+        for place, claimed in claims.items():
             g, a, b = place
-            end = End.CONFLICT if contested.intersection((place, (g, b, a))) else min(ends)
+            end = CONFLICT if contested and (place in contested or (g, b, a) in contested) else claimed
             self.graphs[g].settle(a, b, end)
-            if (place, end) in wanted:
-                self.origins[place] = wanted[place, end]
+            if place in wanted and end in wanted[place]:
+                self.origins[place] = wanted[place][end]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from causalcontext.graphs.ends import Ends, Kind
 from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.levels.neighbours import Edges
 from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Place
@@ -34,7 +35,8 @@ def orient(adjacency: Bools, links: Links, triples: Triples) -> Ends:
     return ends
 
 
-def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) -> Oriented:
+def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN,
+               edges: Edges | None = None) -> Oriented:  # fmt: skip
     """The ends of all graphs and their origins.
 
     Parameters
@@ -44,9 +46,11 @@ def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) 
         Colliders and knowledge, which come first, and what rules across contexts need.
     kind : Kind
         What the graphs are: it decides which rules there are, and what one end says about the other.
+    edges : Edges, optional
+        Those of the graphs, where they are known.
     """
     with _no_collection():
-        family = GraphFamily(adjacency, evidence, kind)
+        family = GraphFamily(adjacency, evidence, kind, edges)
         across = bool(evidence.contexts.positions) and evidence.across
         groups = rule_groups(kind, across)
         for turn in ONCE:
@@ -54,7 +58,7 @@ def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) 
         while any(family.apply(proposals(group, family)) for group in groups.values()):
             pass
         broken = doubts(kind, family) if across else ()
-        return Oriented(family.ends(), family.origins, tuple(sorted(family.doubts.union(broken))))
+        return Oriented(family.ends, family.origins, tuple(sorted(family.doubts.union(broken))))
 
 
 @contextmanager

@@ -56,4 +56,5 @@ def sharing_of(plan: Plan) -> Sharing:
 
 def sharing_ends(contexts: Contexts, graph: int, a: int, b: int) -> Iterable[int]:
     """The graphs in which the ends of an edge a - b are the same: all of them at a context variable (rule T0)."""
-    return range(len(contexts.cells)) if {a, b}.intersection(contexts.positions) else (graph,)
+    shared = a in contexts.positions or b in contexts.positions
+    return range(len(contexts.cells)) if shared else (graph,)

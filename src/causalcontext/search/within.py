@@ -30,31 +30,33 @@ def only_allowed_direction(family: GraphFamily) -> Iterator[Proposal]:
     """Adjacent pairs that knowledge allows in one direction only."""
     if family.evidence.links is None:
         return
-    may = family.evidence.links.may
-    for g, adjacency in enumerate(family.adjacency):
-        first, second = np.divmod(np.flatnonzero(adjacency), len(adjacency))
-        one_way = np.flatnonzero(may[first, second] & ~may[second, first])
-        for cause, effect in zip(first[one_way].tolist(), second[one_way].tolist(), strict=True):
-            yield Proposal(g, cause, effect, End.ARROW, (), g)
+    may, (first, second, present) = family.evidence.links.may, family.edges
+    one_way = may[first, second] & ~may[second, first]
+    for g, e in np.argwhere(present & one_way).tolist():
+        yield Proposal(g, int(first[e]), int(second[e]), End.ARROW, (), g)
 
 
 def collider(family: GraphFamily) -> Iterator[Proposal]:
     """Arrows of colliders; one that knowledge rules out is a test error, and orients nothing."""
     links = family.evidence.links
     for g, judged in enumerate(family.evidence.triples):
+        arrows: dict[tuple[int, int], int] = {}
         for x, w, y in sorted(judged.colliders):
             if links is None or (links.may[x, w] and links.may[y, w]):
-                yield Proposal(g, x, w, End.ARROW, (y,), g)
-                yield Proposal(g, y, w, End.ARROW, (x,), g)
+                arrows.setdefault((x, w), y)
+                arrows.setdefault((y, w), x)
+        for (cause, effect), other in arrows.items():
+            yield Proposal(g, cause, effect, End.ARROW, (other,), g)
 
 
 @in_every_graph
 def away_from_collider(graph: PartlyOriented) -> Iterator[Witness]:
     """R1: c --> a - b with c, b not adjacent: a --> b, else a would be a collider."""
     for a, b in graph.open_ends():
-        witness = [c for c in graph.parents[a] if graph.clear(c, a, b)]
-        if witness:
-            yield a, b, (min(witness),)
+        if graph.parents[a]:
+            witness = [c for c in graph.parents[a] if graph.clear(c, a, b)]
+            if witness:
+                yield a, b, (min(witness),)
 
 
 @in_every_graph
@@ -70,6 +72,8 @@ def away_from_cycle(graph: PartlyOriented) -> Iterator[Witness]:
 def double_triangle(graph: PartlyOriented) -> Iterator[Witness]:
     """R3: a - c --> b <-- d - a with c, d not adjacent, and a - b: a --> b."""
     for a, b in graph.open_ends():
+        if len(graph.parents[b]) < 2:
+            continue
         sides = sorted(graph.circles[a] & graph.parents[b])
         witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
         if witness:
@@ -81,6 +85,8 @@ def long_triangle(graph: PartlyOriented) -> Iterator[Witness]:
     """R4: a - c --> d --> b with c, b not adjacent, a adjacent to d, and a - b: a --> b. Needed with knowledge."""
     for a, b in graph.open_ends():
         middle = graph.parents[b] & graph.adjacent[a]
+        if not middle:
+            continue
         for c in sorted(graph.circles[a] - {b}):
             through = graph.children[c] & middle
             if through and graph.clear(c, a, b):
