@@ -87,25 +87,26 @@ def test_a_limit_that_is_not_met_changes_nothing() -> None:
     assert search() == search(time_limit=1e6)
 
 
-@pytest.mark.parametrize(("nodes", "density", "seed"), [(9, 0.6, 3), (9, 0.4, 1), (8, 0.7, 5)])
-def test_the_time_left_is_honest(nodes: int, density: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Within a factor of two in the second half, give or take a tenth of the whole."""
-    seen: list[tuple[float, float]] = []
+def test_the_time_left_is_honest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a factor of two at most moments of the second half, give or take a tenth of the whole."""
+    honest: list[bool] = []
+    for seed, (nodes, density) in enumerate([(9, 0.6), (9, 0.4), (8, 0.7), (8, 0.3)] * 3):
+        seen: list[tuple[float, float]] = []
 
-    class Spy(Watch):
-        def answered(self, trials: int) -> None:
-            super().answered(trials)
-            seen.append((Clock.now, self.left() or 0.0))
+        class Spy(Watch):
+            def answered(self, trials: int, seen: list[tuple[float, float]] = seen) -> None:
+                super().answered(trials)
+                seen.append((Clock.now, self.left() or 0.0))
 
-    monkeypatch.setattr(progress, "Watch", Spy)
-    cc.discover(
-        random_model(nodes, density, seed=seed, contexts=3).sample(1000, seed), "R", test=Slow(), method="pc-ac"
-    )
-    whole = Clock.now
-    late = [(now, left) for now, left in seen if 0.5 * whole < now < 0.95 * whole]
-    assert len(late) > 10
-    for now, left in late:
-        assert 0.5 * (whole - now) - 0.1 * whole <= left <= 2.0 * (whole - now) + 0.1 * whole
+        monkeypatch.setattr(progress, "Watch", Spy)
+        Clock.now = 0.0
+        table = random_model(nodes, density, seed=seed, contexts=3).sample(1000, seed)
+        cc.discover(table, "R", test=Slow(), method="pc-ac")
+        whole = Clock.now
+        late = [(now, left) for now, left in seen if 0.5 * whole < now < 0.95 * whole]
+        honest += [0.5 * (whole - now) - 0.1 * whole <= left <= 2.0 * (whole - now) + 0.1 * whole for now, left in late]
+    assert len(honest) > 100
+    assert np.mean(honest) > 0.8
 
 
 def test_all_phases_are_told() -> None:
@@ -117,7 +118,7 @@ def test_all_phases_are_told() -> None:
     assert watch.left() is None, "nothing is done"
     Clock.now += 4.0
     watch.answered(2)
-    assert watch.left() == pytest.approx(5.0), "4.5 sets are new, 2 of them are done, 2 s each"
+    assert watch.left() == pytest.approx(7.6), "5.8 sets are new, 2 of them are done, 2 s each"
 
 
 def test_a_long_search_is_forecast_once() -> None:
@@ -127,8 +128,8 @@ def test_a_long_search_is_forecast_once() -> None:
     Clock.now += 10.0
     watch.answered(100)
     for _ in range(2):
-        watch.expect(2, {2: 200.0, 3: 4000.0})
-    assert said == ["about 560 trials, some 56 s; with max_given=2 some 20 s"]
+        watch.expect(2, {2: 200.0, 3: 13000.0})
+    assert said == ["about 550 trials, some 55 s; with max_given=2 some 20 s"]
 
 
 def test_parts_are_joined_in_order() -> None:

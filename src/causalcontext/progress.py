@@ -16,7 +16,7 @@ STARTS, COLLIDERS = -1, -2
 """What the size says where there are no sets of one size: random starts of a search; votes on colliders."""
 GUESS = 0.3
 """The share of the later trials that is still there a level later, before anything is known about it."""
-VOTES = 0.45
+VOTES = 0.58
 """The share of the sets that vote which were not asked about before."""
 SETTLED = 0.15
 """A level of so few trials, as a share of the votes, changes the votes no more."""
@@ -112,7 +112,7 @@ class Watch:
         """
         found = dict(self._expected)
         for size in [size for size in found if size > self._phase >= 0]:
-            found[size] *= self._kept ** (2 * (size - self._phase))
+            found[size] *= self._kept ** (3 * (size - self._phase))
         if COLLIDERS in found:
             settled = self._phase == COLLIDERS or found.get(self._phase, 0.0) < SETTLED * found[COLLIDERS]
             found[COLLIDERS] *= VOTES * (1.0 if settled else self._kept)

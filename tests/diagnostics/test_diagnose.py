@@ -44,7 +44,7 @@ def test_missing_edges_of_a_small_context_are_lack_of_rows():
         found += causes(result, "X", "Y")
     assert len(found) >= 4
     assert set(found) == {"few rows"}
-    (small,) = [f for f in result.diagnose().about("rows") if f.evidence["rows"] == 30]
+    (small,) = [f for f in result.diagnose().about("rows") if f.evidence.get("rows") == 30]
     assert small.severity is Severity.WARNING
     assert small.evidence["minimum detectable"] > 0.4
 
@@ -174,3 +174,42 @@ def test_many_contexts_make_few_findings():
     assert len(found.about("missing edge")) <= 20
     assert str(found).count("\n") < 30
     assert "<table>" in found._repr_html_()
+
+
+def test_contexts_with_enough_rows_are_one_line():
+    result = cc.discover(proteins(0, "log", 3000), "condition", test="partial-correlation", max_given=1, method="pc-ac")
+    (finding,) = result.diagnose().about("rows")
+    assert finding.severity is Severity.NOTE
+    assert [part["rows"] for part in finding.evidence["contexts"]] == list(result.data.rows)
+    assert f"from {min(result.data.rows)} rows" in finding.message
+
+
+def turned(result):
+    return [f for f in result.diagnose().about("assumptions") if "the other way in others" in f.message]
+
+
+def test_arrows_that_point_both_ways_are_named():
+    """A feedback through the context: X moves Y in one, Y moves X in the other, each with a cause of its own."""
+    rng = np.random.default_rng(3)
+    n = 3000
+    r, x, y = rng.integers(2, size=n), rng.exponential(size=n), rng.exponential(size=n)
+    a, b = rng.standard_normal((2, n))
+    x, y = x + a, y + b
+    x, y = np.where(r == 1, x + 0.8 * y, x), np.where(r == 0, y + 0.8 * x, y)
+    result = cc.discover(pd.DataFrame({"A": a, "B": b, "X": x, "Y": y, "R": r}), context="R", method="score-ac")
+    (finding,) = turned(result)
+    assert finding.evidence["edges"] == ("X - Y",)
+    assert "X --> Y in 1 of 2 contexts, Y --> X in 1" in finding.message
+    assert finding.severity is Severity.NOTE
+    from dataclasses import replace
+
+    doubted = replace(result, evidence=replace(result.evidence, contradicted=("nonlinear",)))
+    assert [f.severity for f in turned(doubted)] == [Severity.CAUTION]
+    assert not turned(cc.discover(cc.examples.soil_moisture(1000, seed=1), context="soil"))
+
+
+def test_a_comparison_with_fci_ac_is_left_out_where_it_would_take_long():
+    table = proteins(0, "log", 900)
+    result = cc.discover(table, "condition", knowledge=cc.Knowledge(roots=["condition"]), method="pc-ac", alpha=0.2)
+    (finding,) = result.diagnose().about("hidden causes")
+    assert "not compared with fci-ac" in finding.message

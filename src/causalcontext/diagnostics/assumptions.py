@@ -10,6 +10,7 @@ import numpy as np
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.graphs.ends import Kind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
+from causalcontext.kernels.arrays import Bools
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.search.cycles import possible_cycles
 from causalcontext.search.rules import suspect
@@ -56,6 +57,28 @@ def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
         if ancestors(union, context)[context]:
             message = f"arrows of different contexts lead from {result.names[context]} back to it"
             yield Finding("assumptions", Severity.WARNING, message, "strong context-acyclicity is in doubt")
+
+
+def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
+    """Pairs with an arrow one way in some contexts and the other way in others; a caution if the model does not fit."""
+    arrows = np.stack([directed(graph.ends) for graph in result.graphs.values()])
+    pairs = np.argwhere(np.triu(arrows.any(axis=0) & arrows.any(axis=0).T)).tolist()
+    if not pairs:
+        return
+    listed = [_turned(result, arrows, x, y) for x, y in pairs]
+    doubted = bool(result.guards) or bool(result.evidence and result.evidence.contradicted)
+    why = "which the model, which does not fit here, can make up" if doubted else "which takes feedback"
+    message = f"{len(pairs)} pairs point one way in some contexts and the other way in others, {why}: {listed[0]}"
+    edges = tuple(f"{result.names[x]} - {result.names[y]}" for x, y in pairs)
+    advice = "read them as links without a direction" if doubted else "see explain() for what each direction rests on"
+    yield Finding("assumptions", Severity.CAUTION if doubted else Severity.NOTE, message, advice, {"edges": edges})
+
+
+def _turned(result: ContextGraphs, arrows: Bools, x: int, y: int) -> str:
+    """One pair, and in how many contexts it points which way."""
+    there, back = int(arrows[:, x, y].sum()), int(arrows[:, y, x].sum())
+    x_name, y_name = result.names[x], result.names[y]
+    return f"{x_name} --> {y_name} in {there} of {len(arrows)} contexts, {y_name} --> {x_name} in {back}"
 
 
 def large_cycles(result: ContextGraphs) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles
+from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles, turned_directions
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
 from causalcontext.diagnostics.guards import model_misfits
 from causalcontext.diagnostics.hidden import unconfirmed_causes
@@ -16,8 +16,8 @@ from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
 
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    model_misfits, rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, large_cycles,
-    near_misses,
+    model_misfits, rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
+    large_cycles, near_misses,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
     unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,

@@ -8,6 +8,7 @@ causes: a tail may stay open for lack of evidence alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,17 +16,21 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.survey import take_survey
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Support
-from causalcontext.graphs.ends import End, Ends, adjacent, directed, mark_of
+from causalcontext.graphs.ends import End, Ends, Kind, adjacent, directed, mark_of
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
-from causalcontext.progress import Watch, nobody
+from causalcontext.progress import COLLIDERS, Watch, nobody
+from causalcontext.questions import adaptive
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
+from causalcontext.search.forecast import trials_ahead
 
 TOPIC = "hidden causes"
 MOST_NAMED = 3
+MOST_QUESTIONS = 2000
+"""Of questions on rows: beyond so many the comparison would take longer than the search."""
 WORDS = {
     True: "are wrong if something is hidden",
     False: "rest on the assumption that nothing hidden causes both ends",
@@ -42,7 +47,13 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     if result.settings.method != "pc-ac" or not plain or result.prepared is None or result.prepared.gaussian is None:
         return
     ours = np.stack([result.graphs[value].ends for value in result.contexts])
-    cautious = _cautious(result, rows, result.prepared)
+    task = _task(result, rows, result.prepared)
+    questions = _questions(task, adjacent(ours))
+    if questions > MOST_QUESTIONS:
+        message = f"directions were not compared with fci-ac, which takes about {questions:,.0f} tests on rows"
+        yield Finding(TOPIC, Severity.NOTE, message, "if hidden causes are plausible, run method='fci-ac'")
+        return
+    cautious = run_method("fci-ac", task).whole().ends
     at_cause = cautious.swapaxes(-1, -2)
     arrows = directed(ours) & adjacent(cautious)
     for refuted in (True, False):
@@ -55,12 +66,18 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
             yield Finding(TOPIC, severity, message, ADVICE[refuted], {"edges": tuple(edges)})
 
 
-def _cautious(result: ContextGraphs, rows: Dataset, prepared: PreparedTest) -> Ends:
-    """The ends that fci-ac finds with the same settings, shape (contexts, N, N)."""
+def _task(result: ContextGraphs, rows: Dataset, prepared: PreparedTest) -> Task:
+    """The table again, with the same settings."""
     settings = result.settings
-    task = Task(prepared, rows, take_survey(rows), settings.knowledge.links(result.names), settings, ScoreOptions(), 1,
+    return Task(prepared, rows, take_survey(rows), settings.knowledge.links(result.names), settings, ScoreOptions(), 1,
                 Watch(nobody), Support(rows, settings.alpha))  # fmt: skip
-    return run_method("fci-ac", task).whole().ends
+
+
+def _questions(task: Task, graphs: Bools) -> float:
+    """About how many questions about these edges no kernel answers."""
+    plan = replace(task.plan(adaptive, task.cells, "always"), kind=Kind.PAG)
+    ahead = trials_ahead(plan, graphs, 0, task.prepared.compiled_roles)
+    return sum(count for size, count in ahead.items() if size != COLLIDERS)
 
 
 def _named(result: ContextGraphs, wanted: Bools, cautious: Ends) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -35,25 +36,54 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
 
 
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
-    """Contexts that are too small to show effects of a usual size, and the least effect that each can show."""
-    masked, given = result.log.kept.view > 0, result.log.kept.given
-    sizes = (given >= 0).sum(axis=2) - np.isin(given, result.cells.positions).sum(axis=2)
-    smallest = np.argsort(result.data.rows, kind="stable")[:MOST_LISTED]
-    for place in sorted(smallest.tolist()):
-        yield _power_of(result, place, int(sizes[place][masked[place]].max(initial=0)))
-    more = len(result.contexts) - len(smallest)
-    if more:
-        yield Finding("rows", Severity.NOTE, f"{more} more contexts have at least as many rows as these")
+    """Contexts that are too small to show effects of a usual size, one by one; the others in one line."""
+    power = [_power_of(result, place) for place in range(len(result.contexts))]
+    small = sorted((found for found in power if found.least > LARGE_EFFECT), key=lambda found: found.rows)
+    for found in small[:MOST_LISTED]:
+        advice = "an edge that is missing there may be lack of power; see labels()"
+        yield Finding("rows", Severity.WARNING, f"{found} is found with a power of 80 %", advice, found.evidence)
+    if len(small) > MOST_LISTED:
+        yield Finding("rows", Severity.WARNING, f"{len(small) - MOST_LISTED} more contexts have hardly more rows")
+    enough = [found for found in power if found.least <= LARGE_EFFECT]
+    if enough:
+        yield Finding("rows", Severity.NOTE, f"{_together(enough)} is found with a power of 80 %", "",
+                      {"contexts": [found.evidence for found in enough]})  # fmt: skip
 
 
-def _power_of(result: ContextGraphs, place: int, given: int) -> Finding:
-    value, n = result.contexts[place], result.data.rows[place]
-    least = minimum_detectable(n, given, result.settings.alpha)
-    small = least > LARGE_EFFECT
-    message = f"{value} has {n:,} rows: a partial correlation of {least:.2f} is found with a power of 80 %"
-    advice = "an edge that is missing there may be lack of power; see labels()" if small else ""
-    evidence = {"context": value, "rows": n, "given": given, "minimum detectable": least}
-    return Finding("rows", Severity.WARNING if small else Severity.NOTE, message, advice, evidence)
+class _Power(NamedTuple):
+    """What the rows of one context can show."""
+
+    context: object
+    rows: int
+    given: int
+    least: float
+
+    def __str__(self) -> str:
+        return f"{self.context} has {self.rows:,} rows: a partial correlation of {self.least:.2f}"
+
+    @property
+    def evidence(self) -> dict[str, object]:
+        return {"context": self.context, "rows": self.rows, "given": self.given, "minimum detectable": self.least}
+
+
+def _power_of(result: ContextGraphs, place: int) -> _Power:
+    """For the largest set that a question inside the context was decided with."""
+    given = result.log.kept.given[place]
+    sizes = (given >= 0).sum(axis=1) - np.isin(given, result.cells.positions).sum(axis=1)
+    largest = int(sizes[result.log.kept.view[place] > 0].max(initial=0))
+    rows = result.data.rows[place]
+    return _Power(result.contexts[place], rows, largest, minimum_detectable(rows, largest, result.settings.alpha))
+
+
+def _together(found: list[_Power]) -> str:
+    """One sentence for several contexts: from the smallest to the largest."""
+    if len(found) == 1:
+        return str(found[0])
+    fewest, most = min(found, key=lambda one: one.rows), max(found, key=lambda one: one.rows)
+    worst, best = max(one.least for one in found), min(one.least for one in found)
+    span = f"{best:.2f}" if f"{best:.2f}" == f"{worst:.2f}" else f"{best:.2f} to {worst:.2f}"
+    return (f"contexts have from {fewest.rows:,} rows ({fewest.context}) to {most.rows:,} ({most.context}): "
+            f"a partial correlation of {span}")  # fmt: skip
 
 
 def untestable_pairs(result: ContextGraphs) -> Iterator[Finding]:

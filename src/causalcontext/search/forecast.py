@@ -43,43 +43,44 @@ def trials_ahead(plan: Plan, graphs: Bools, phase: int, quick: Sequence[int] = (
     np.fill_diagonal(slow, False)
     if not slow.any():
         return {}
-    system = np.asarray(graphs & (contexts == 0) & (contexts == 0)[:, None], dtype=np.float64)
-    common, degree = system @ system, system.sum(axis=2)
+    serving = np.asarray(graphs & (contexts == 0) & plan.serving.T, dtype=np.float64)
     triggers = np.asarray(graphs, dtype=np.float64) @ contexts
-    found = {} if phase == COLLIDERS else _levels(plan, graphs & slow, degree, common, triggers, phase)
+    inside = triggers[:, :, None] - graphs * contexts
+    inside = np.maximum(inside, inside.swapaxes(1, 2))
+    found = {} if phase == COLLIDERS else _levels(plan, graphs & slow, serving, inside, phase)
     if plan.collider_rule != "first":
-        found[COLLIDERS] = _votes(plan, graphs, slow, degree, common, triggers)
+        found[COLLIDERS] = _votes(plan, graphs, slow, serving, inside)
     return {size: count for size, count in found.items() if count}
 
 
-def _levels(plan: Plan, edges: Bools, degree: Floats, common: Floats, triggers: Floats, size: int) -> dict[int, float]:
-    """Trials about edges, by the size of the sets: one end does not count among the neighbours of the other."""
-    others = np.maximum(degree - 1.0, 0.0)
-    inside = np.maximum(triggers[:, :, None], triggers[:, None, :])
-    last = min(int(others.max(initial=0.0)) + 1, plan.max_given)
+def _levels(plan: Plan, edges: Bools, serving: Floats, inside: Floats, size: int) -> dict[int, float]:
+    """Trials about edges, by the size of the sets among those that serve either end, the other end not counted."""
+    own = serving.sum(axis=2)[:, :, None] - serving
+    common = serving @ serving.swapaxes(1, 2)
+    last = min(int(np.where(edges, own, 0.0).max(initial=0.0)) + 1, plan.max_given)
     found = {}
     for s in range(size, last + 1):
-        without, within = _sets(others, common, s), inside * _sets(others, common, s - 1)
+        without, within = _sets(own, common, s), inside * _sets(own, common, s - 1)
         found[s] = _count(plan, np.where(edges, without, 0.0), np.where(edges, within, 0.0))
     return found
 
 
-def _votes(plan: Plan, graphs: Bools, slow: Bools, degree: Floats, common: Floats, triggers: Floats) -> float:
+def _votes(plan: Plan, graphs: Bools, slow: Bools, serving: Floats, inside: Floats) -> float:
     """Trials about pairs without an edge that have a neighbour in common: all sets of neighbours."""
     numbers = graphs.astype(np.float64)
     asked = slow & ~graphs & (numbers @ numbers > 0.0)
-    sets = 2.0 ** np.minimum(degree, 60.0)
-    sets = np.minimum(sets[:, :, None] + sets[:, None, :] - 2.0 ** np.minimum(common, 60.0), MOST_SETS)
-    inside = np.maximum(triggers[:, :, None], triggers[:, None, :])
+    sets = 2.0 ** np.minimum(serving.sum(axis=2), 60.0)
+    common = 2.0 ** np.minimum(serving @ serving.swapaxes(1, 2), 60.0)
+    sets = np.minimum(sets[:, :, None] + sets[:, None, :] - common, MOST_SETS)
     return _count(plan, np.where(asked, sets, 0.0), np.where(asked, inside * sets, 0.0))
 
 
-def _sets(degree: Floats, common: Floats, size: int) -> Floats:
-    """Sets of a size among the neighbours of one end or of the other, shape (graphs, N, N)."""
+def _sets(own: Floats, common: Floats, size: int) -> Floats:
+    """Sets of a size among those that serve one end or the other, by numbers, shape (graphs, N, N)."""
     if size < 0:
         return np.zeros_like(common)
-    found = np.asarray(comb(degree, size))
-    return np.asarray(np.maximum(found[:, :, None] + found[:, None, :] - comb(common, size), 0.0))
+    found = np.asarray(comb(own, size))
+    return np.asarray(np.maximum(found + found.swapaxes(1, 2) - comb(common, size), 0.0))
 
 
 def _count(plan: Plan, everywhere: Floats, inside: Floats) -> float:
