@@ -65,10 +65,11 @@ def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
     pairs = np.argwhere(np.triu(arrows.any(axis=0) & arrows.any(axis=0).T)).tolist()
     if not pairs:
         return
-    listed = [_turned(result, arrows, x, y) for x, y in pairs]
     doubted = bool(result.guards) or bool(result.evidence and result.evidence.contradicted)
-    why = "which the model, which does not fit here, can make up" if doubted else "which takes feedback"
-    message = f"{len(pairs)} pairs point one way in some contexts and the other way in others, {why}: {listed[0]}"
+    why = "a model that does not fit can make that up" if doubted else "that takes feedback"
+    which = "one pair points" if len(pairs) == 1 else f"{len(pairs)} pairs point"
+    such = _turned(result, arrows, *pairs[0])
+    message = f"{which} one way in some contexts and the other way in others ({such}): {why}"
     edges = tuple(f"{result.names[x]} - {result.names[y]}" for x, y in pairs)
     advice = "read them as links without a direction" if doubted else "see explain() for what each direction rests on"
     yield Finding("assumptions", Severity.CAUTION if doubted else Severity.NOTE, message, advice, {"edges": edges})

@@ -69,7 +69,8 @@ def _differences(result: ContextGraphs) -> Iterator[str]:
     yield from (f'<li dir="auto">{escape(sentence)}</li>' for sentence, _ in found[:MOST_STORIES])
     yield "</ul>"
     if len(found) > MOST_STORIES:
-        yield f"<p>{len(found) - MOST_STORIES} more are in doubt as well; changes() has them all.</p>"
+        more = len(found) - MOST_STORIES
+        yield f"<p>{more} more {'is' if more == 1 else 'are'} in doubt as well; changes() has them all.</p>"
 
 
 def _told(result: ContextGraphs) -> list[tuple[str, bool]]:
@@ -119,7 +120,8 @@ def _of_pair(result: ContextGraphs, sayings: SaidByChanges, x: int, y: int) -> I
     for absent in (place for place in range(len(graphs)) if place not in having):
         alike.setdefault(sayings.about(source, target, present, absent), []).append(absent)
     names = [shortened(printable(result.names[z]), 40) for z in (source, target)]
-    edge = f"{names[0]} {mark_of(graphs[present].ends, source, target)} {names[1]}"
+    marks = {mark_of(graphs[place].ends, source, target) for place in having}
+    edge = f"{names[0]} {marks.pop() if len(marks) == 1 else '-'} {names[1]}"
     for said, places in alike.items():
         yield Story(edge, _listed(result, having), tuple(_shown(result, place) for place in places),
                     _slopes(result, source, target, present, places[0]), _verdict(said),

@@ -64,7 +64,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "effects": effects_panel(shown),
         "curves": curves_panel(shown),
         "summary": summary(result),
-        "warning": _warning(result),
+        "warnings": _warnings(result),
         "settings": _settings(result),
         "sections": [_section(section) for section in sections],
     } | _drawn(result_layout(result))
@@ -181,10 +181,10 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
     ]
 
 
-def _warning(result: ContextGraphs) -> str:
+def _warnings(result: ContextGraphs) -> list[str]:
     left = "untested edges are still there" if result.evidence is None else "this is the best model found so far"
-    incomplete = "" if result.complete else f"The search was interrupted: {left}. "
-    return incomplete + " ".join(printable(note) for note in notes(result))
+    incomplete = [] if result.complete else [f"The search was interrupted: {left}."]
+    return incomplete + [printable(note) for note in notes(result)]
 
 
 def _title(result: ContextGraphs, value: Any) -> str:

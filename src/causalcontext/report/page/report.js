@@ -606,7 +606,8 @@
   }
 
   byId("summary").textContent = data.summary;
-  if (data.warning) { byId("warning").textContent = data.warning; byId("warning").hidden = false; }
+  for (const text of data.warnings) byId("warnings").append(element("p", { dir: "auto" }, text));
+  byId("warnings").hidden = !data.warnings.length;
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
   for (const [name, value] of data.settings) byId("settings").append(element("dt", {}, name), element("dd", { dir: "auto" }, value));
