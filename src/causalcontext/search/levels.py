@@ -110,14 +110,14 @@ def first_ledger(search: LevelSearch, plan: Plan, graphs: Bools) -> Ledger:
     Where the test can screen pairs, those that the empty set separates in every graph are taken out of the graphs, and
     the ledger does not list them: nothing looks at them again.
     """
-    system = groups(plan) == -1
-    among = np.logical_and.outer(system, system)
-    screening = search.screen(plan, graphs[0] & among & ~plan.links.required)
+    asked, outside = graphs[0] > plan.links.required, groups(plan) != -1
+    asked[outside], asked[:, outside] = False, False
+    screening = search.screen(plan, asked)
     if screening is None:
         return Ledger.empty(plan.variables, len(graphs))
-    left = plan.links.required | ~among
-    left[screening.first, screening.second] = left[screening.second, screening.first] = True
-    graphs &= left
+    asked[screening.first, screening.second] = asked[screening.second, screening.first] = False
+    np.greater(graphs, asked, out=graphs)  # of wide tables, an array of all pairs takes as much memory as the search
+    del asked
     first, second = np.divmod(np.flatnonzero(graphs[0]), plan.variables)
     listed = first[first < second], second[first < second]
     ledger = Ledger.of_pairs(plan.variables, len(graphs), listed, screening.screened)

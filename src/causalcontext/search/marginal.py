@@ -10,7 +10,7 @@ import numpy as np
 
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.marginal import answer_pairs, list_survivors, squared_limit
+from causalcontext.kernels.levels.marginal import answer_pairs, bounds, list_survivors
 from causalcontext.kernels.levels.skeleton import Decisions, no_decisions
 from causalcontext.kernels.threads import in_threads
 
@@ -36,15 +36,15 @@ class Marginal:
 
     def survivors(self, alpha: float, n_jobs: int = 1) -> tuple[Ints, Ints]:
         """The pairs that are not separated in all graphs, in row order."""
-        places = np.unique(self._places())
+        places = np.unique(self._places())  # which makes room for the views
         data, size = self.prepared.views(0), self._size
-        limits = np.array([squared_limit(data, int(place), alpha) for place in places])
+        known = bounds(data, places, alpha)
         step = max(1, PAIRS_PER_CALL // size)
 
         def of_rows(begin: int) -> Ints:
             asked = np.unpackbits(self._asked[begin : begin + step], axis=1, count=size).view(bool)
             room = np.empty((2, asked.size), dtype=np.int64)
-            count = list_survivors(data, places, limits, alpha, asked, begin, room)
+            count = list_survivors(data, known, asked, begin, room)
             return room[:, :count].copy()
 
         first, second = np.concatenate(list(in_threads(of_rows, range(0, size, step), n_jobs)), axis=1)

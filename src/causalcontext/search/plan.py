@@ -130,8 +130,11 @@ class Plan:
 
         Where a context variable cannot be tested, only its required links are there.
         """
-        start = self.links.possible()
+        graphs = np.empty((len(self.cells), self.variables, self.variables), dtype=bool)
+        start = graphs[0]
+        np.logical_or(self.links.may, self.links.may.T, out=start)
         for position in self.contexts.positions:
             if position not in self.searched:
                 start[position] = start[:, position] = self.links.required[position]
-        return np.repeat(start[None], len(self.cells), axis=0)
+        graphs[1:] = start
+        return graphs

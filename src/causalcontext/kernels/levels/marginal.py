@@ -7,6 +7,9 @@ formulas of the other levels, so that the decisions are the same.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import inner, njit
@@ -33,41 +36,65 @@ def squared_limit(data: Views, view: int, alpha: float) -> float:
     return low * low * (1.0 - _MARGIN)
 
 
+class Bounds(NamedTuple):
+    """What correlations are compared with.
+
+    Attributes
+    ----------
+    views, limits : arrays, shape (views,)
+        Whose rows answer, and their squared limits.
+    squares : array, shape (views, N)
+        The diagonals of their cross products, side by side in memory.
+    alpha : float
+    """
+
+    views: Ints
+    limits: Floats
+    squares: Floats
+    alpha: float
+
+
+def bounds(data: Views, views: Ints, alpha: float) -> Bounds:
+    """The limits of some views."""
+    limits = np.array([squared_limit(data, int(view), alpha) for view in views])
+    products = [data.cells[v] if v < len(data.cells) else data.merged[v - len(data.cells)] for v in views.tolist()]
+    return Bounds(views, limits, np.array([np.diagonal(scatter) for scatter in products]), alpha)
+
+
 @njit(cache=True, nogil=True)
-def list_survivors(data: Views, views: Ints, limits: Floats, alpha: float, asked: Bools, begin: int,
-                   pairs: Ints) -> int:  # fmt: skip
+def list_survivors(data: Views, known: Bounds, asked: Bools, begin: int, pairs: Ints) -> int:
     """Write down the pairs `i < j`, i from `begin` on, that some view does not separate; how many there are.
 
     Parameters
     ----------
-    views, limits : arrays, shape (views,)
-        Whose rows answer, and their squared limits.
+    known : Bounds
     asked : array of bool, shape (rows, N)
         Of the variables from `begin` on.
     pairs : array of int, shape (2, room)
         Written: there must be room for all that are asked.
     """
-    found = 0
+    found, alive = 0, np.zeros(asked.shape[1], dtype=np.bool_)
     for i in range(begin, begin + asked.shape[0]):
-        for j in range(i + 1, asked.shape[1]):
-            if asked[i - begin, j] and not _separated(data, views, limits, alpha, i, j):
+        for v in range(known.views.size):
+            _look_at_row(data, known, v, i, asked[i - begin], alive)
+        for j in range(i + 1, alive.size):
+            if alive[j]:
                 pairs[0, found], pairs[1, found] = i, j
                 found += 1
+                alive[j] = False
     return found
 
 
 @inner
-def _separated(data: Views, views: Ints, limits: Floats, alpha: float, i: int, j: int) -> bool:
-    for v in range(views.size):
-        view = views[v]
-        scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
-        value = scatter[i, j]
-        if value * value < limits[v] * scatter[i, i] * scatter[j, j]:
+def _look_at_row(data: Views, known: Bounds, v: int, i: int, asked: Bools, alive: Bools) -> None:
+    """Mark the variables after i that a view does not separate from it."""
+    view = known.views[v]
+    scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
+    row, squares, bound = scatter[i], known.squares[v], known.limits[v] * known.squares[v, i]
+    for j in range(i + 1, asked.size):
+        if row[j] * row[j] < bound * squares[j] or not asked[j] or alive[j]:
             continue
-        p = _answer(data, view, i, j)[0]
-        if not p > alpha:
-            return False
-    return True
+        alive[j] = not _answer(data, view, i, j)[0] > known.alpha
 
 
 @njit(cache=True, nogil=True)
