@@ -173,8 +173,9 @@ class Knowledge:
         for cause, effect in self.required:
             must[index[cause], index[effect]] = True
         may = ~np.eye(len(index), dtype=bool)
-        linked = np.flatnonzero(must.any(axis=0) | must.any(axis=1))
-        may[np.ix_(linked, linked)] &= ~reach(must[np.ix_(linked, linked)]).T
+        if self.required:
+            linked = np.flatnonzero(must.any(axis=0) | must.any(axis=1))
+            may[np.ix_(linked, linked)] &= ~reach(must[np.ix_(linked, linked)]).T
         for cause, effect in [*self.forbidden, *self._against_tiers()]:
             may[index[cause], index[effect]] = False
         may[:, [index[name] for name in self.roots]] = False

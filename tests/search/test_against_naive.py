@@ -176,9 +176,9 @@ def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
 class CountingSearch(SplitSearch):
     asked: int = 0
 
-    def vote(self, scene, size, ballots):
+    def vote(self, scene, ballots):
         self.asked += ballots.first.size
-        return super().vote(scene, size, ballots)
+        return super().vote(scene, ballots)
 
 
 def test_what_two_graphs_ask_alike_is_voted_on_once():

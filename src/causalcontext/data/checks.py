@@ -91,7 +91,7 @@ def _check_rows_left(survey: Survey, data: Dataset) -> None:
 
 
 def _check_spread(survey: Survey) -> None:
-    squares = survey.moments.squares()
+    squares = survey.moments.squares
     huge = [repr(survey.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
     if huge:
         raise DataError(f"values too large to be squared in {_shortened(huge, 'column')}; rescale them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -54,7 +55,7 @@ class Dataset:
         """The rows of the table, incomplete ones included."""
         return len(self.codes)
 
-    @property
+    @cached_property
     def system(self) -> tuple[int, ...]:
         """Positions of the system variables: every column but the context variables."""
         return tuple(position for position in range(len(self.names)) if position not in self.contexts.positions)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -120,6 +121,7 @@ class Moments:
                 scatter[rows] += between[:, rows].T @ between
         return mean
 
+    @cached_property
     def squares(self) -> Floats:
         """The sums of squares of every variable over all rows."""
         with np.errstate(over="ignore", invalid="ignore"):

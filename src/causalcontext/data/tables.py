@@ -116,10 +116,13 @@ def _eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
 
 
 def _pandas_columns(table: pd.DataFrame, names: Sequence[str]) -> tuple[Column, ...]:
-    """The columns of a pandas table; plain numbers of a wide one by whole blocks, without a `Series` of each."""
+    """The columns of a pandas table; plain numbers by whole blocks where a `Series` of each would take longer."""
+    dtypes: list[Any] = table.dtypes.tolist()
+    alike = all(dtype is dtypes[0] for dtype in dtypes) and dtypes[0] in PLAIN_NUMBERS
+    if len(table) <= FEW_ROWS and alike:
+        return tuple(_plain_column(name, values) for name, values in zip(names, table.to_numpy().T, strict=True))
     if len(names) < MANY_COLUMNS or len(table) > FEW_ROWS:
         return tuple(_pandas_column(name, series) for name, (_, series) in zip(names, table.items(), strict=True))
-    dtypes: list[Any] = table.dtypes.tolist()
     blocks: dict[Any, Iterator[Values]] = {}
     for dtype in {dtype for dtype in dtypes if isinstance(dtype, np.dtype)}.intersection(PLAIN_NUMBERS):
         found: Values = table.select_dtypes(dtype.type).to_numpy().T

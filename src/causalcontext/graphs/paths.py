@@ -7,7 +7,7 @@ graphs, so that a whole enumeration is asked in one call. `reached` is for graph
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
@@ -47,7 +47,7 @@ def reach(links: Bools) -> Bools:
         found = longer
 
 
-def reached(start: int, graphs: Sequence[Sequence[AbstractSet[int]] | Mapping[int, AbstractSet[int]]]) -> set[int]:
+def reached(start: int, graphs: Sequence[Sequence[AbstractSet[int]]]) -> set[int]:
     """Everything but `start` that steps to neighbours lead to, each step in any of the graphs.
 
     Examples

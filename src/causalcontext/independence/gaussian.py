@@ -187,7 +187,7 @@ class PreparedGaussian(Declared):
 
 def _in_fair_units(moments: Moments) -> Moments:
     """The moments themselves, or copies in other units where products of their own come close to under- or overflow."""
-    squares = moments.squares()
+    squares = moments.squares
     if squares.max(initial=0.0) < FAIR and squares[squares > 0.0].min(initial=1.0) > 1.0 / FAIR:
         return moments
     units = np.sqrt(np.where(squares > 0.0, squares, 1.0) / max(int(moments.rows.sum()), 1))

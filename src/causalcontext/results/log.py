@@ -83,10 +83,14 @@ class Entries:
 
 
 class Source(Protocol):
-    """Where the entries of pairs come from that a log does not keep."""
+    """Where entries come from that are made when they are asked for."""
+
+    def listed(self) -> Entries:
+        """The entries of the pairs that a log keeps."""
+        ...
 
     def entries(self, first: Ints, second: Ints) -> Entries:
-        """The entries of some pairs."""
+        """The entries of some other pairs."""
         ...
 
 
@@ -99,31 +103,28 @@ class TrialLog:
 
     Parameters
     ----------
-    entries : Entries
-        What is kept.
+    entries : Entries or Source
+        What is kept, or who makes it, and the entries of all other pairs.
     variables : int
         How many variables the pairs are made of.
     labels : tuple of Label
         The tests.
     slots : array of int, shape (pairs,), optional
         The pairs that are kept, by their place among all pairs; all of them by default.
-    source : Source, optional
-        Of the entries of all other pairs.
     """
 
     COLUMNS = ("context", "x", "y", "given", "rows", "test", "statistic", "df", "p", "n", "decision", "untested")
 
-    def __init__(self, entries: Entries, variables: int, labels: tuple[Label, ...], slots: Ints | None = None,
-                 source: Source | None = None) -> None:  # fmt: skip
-        self.kept, self.variables, self.labels = entries, variables, labels
-        self.slots, self._source = slots, source
+    def __init__(
+        self, entries: Entries | Source, variables: int, labels: tuple[Label, ...], slots: Ints | None = None
+    ) -> None:
+        self._entries, self.variables, self.labels, self.slots = entries, variables, labels, slots
 
     @classmethod
     def from_ledger(cls, plan: Plan, ledger: Ledger, contexts: int, labels: tuple[Label, ...]) -> TrialLog:
         """The log of a search; a single pooled graph stands for every context."""
         source = FromLedger(replace(plan, across=None), ledger, contexts)
-        kept = source.made(ledger.first, ledger.second, ledger.records())
-        return cls(kept, ledger.variables, labels, ledger.slots, source)
+        return cls(source, ledger.variables, labels, ledger.slots)
 
     @classmethod
     def empty(cls, contexts: int, variables: int) -> TrialLog:
@@ -136,6 +137,11 @@ class TrialLog:
                           zero, zero.astype(np.int8))  # fmt: skip
         return cls(entries, variables, ())
 
+    @cached_property
+    def kept(self) -> Entries:
+        """The entries that are kept."""
+        return self._entries if isinstance(self._entries, Entries) else self._entries.listed()
+
     @property
     def pairs(self) -> int:
         """How many pairs there are."""
@@ -147,14 +153,14 @@ class TrialLog:
 
     def some(self, slots: Ints) -> Entries:
         """The entries of some pairs, by their places; in every context."""
-        if self.slots is None or self._source is None:
+        if self.slots is None or isinstance(self._entries, Entries):
             return _picked(self.kept, slots)
         place = np.searchsorted(self.slots, slots)
         listed = place < self.slots.size
         listed[listed] = self.slots[place[listed]] == slots[listed]
         if listed.all():
             return _picked(self.kept, place)
-        made = self._source.entries(*pairs_at(slots[~listed], self.variables))
+        made = self._entries.entries(*pairs_at(slots[~listed], self.variables))
         return _woven(_picked(self.kept, place[listed]), made, listed)
 
     def at(self, context: int, slot: int) -> Entry:
@@ -334,6 +340,10 @@ class FromLedger:
     plan: Plan
     ledger: Ledger
     contexts: int
+
+    def listed(self) -> Entries:
+        """The entries of pairs that the ledger lists."""
+        return self.made(self.ledger.first, self.ledger.second, self.ledger.records())
 
     def entries(self, first: Ints, second: Ints) -> Entries:
         """The entries of pairs that the ledger does not list."""

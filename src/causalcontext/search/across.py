@@ -73,10 +73,12 @@ def vanishing_arrow(family: GraphFamily) -> Iterator[Proposal]:
 
 def flipping_arrow(family: GraphFamily) -> Iterator[Proposal]:
     """F: x --> y here and y --> x there: the context that differs causes both."""
-    (first, second, _), arrows, turned = family.edges, family.arrows(), family.arrows(back=True)
+    arrows, turned = family.arrows()
+    if not (arrows.any(axis=0) & turned.any(axis=0)).any():
+        return
     for g, h, context in family.contexts.steps():
-        for e in np.flatnonzero(arrows[g] & turned[h] & family.between_system):
-            x, y = int(first[e]), int(second[e])
+        for e in np.flatnonzero(arrows[g] & turned[h]):
+            x, y = int(family.edges.first[e]), int(family.edges.second[e])
             yield _arrow(g, context, x, via=(y,), source=h)
             yield _arrow(g, context, y, via=(x,), source=h)
 
@@ -86,13 +88,13 @@ def same_direction(family: GraphFamily) -> Iterator[Proposal]:
 
     Between graphs that differ in one of several contexts, it is enough that x or y is no child of that one.
     """
-    (first, second, present), arrows = family.edges, family.arrows() & family.between_system
-    loose = present & ~arrows
-    if not (loose & arrows.any(axis=0)).any():
+    (first, second, present), (arrows, _) = family.edges, family.arrows()
+    loose = present & ~arrows & arrows.any(axis=0)
+    if not loose.any():
         return
     fixed = _unchanged_by_context(family)
     by_none = set.intersection(*fixed.values())
-    for e, h in np.argwhere((loose & arrows.any(axis=0)).T).tolist():
+    for e, h in np.argwhere(loose.T).tolist():
         x, y = int(first[e]), int(second[e])
         if x in by_none or y in by_none:
             yield _arrow(h, x, y, source=int(arrows[:, e].argmax()))

@@ -101,7 +101,7 @@ class Silent:
         graphs = sweep.scene.share.end - sweep.scene.share.begin
         return no_decisions(pairs.first.size, graphs, sweep.size), np.zeros(2, dtype=np.int64)
 
-    def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
+    def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
         """No set that separates any pair."""
         return np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
 

@@ -29,7 +29,7 @@ from causalcontext.kernels.levels.skeleton import (
     P,
     no_decisions,
 )
-from causalcontext.kernels.levels.votes import Ballots
+from causalcontext.kernels.levels.votes import Ballots, with_sets_of
 from causalcontext.kernels.limits import TIED
 from causalcontext.questions import Trial
 from causalcontext.search.answers import Answers
@@ -80,9 +80,15 @@ class BatchedSearch:
         with self._lock:
             return self._search(sweep, pairs)
 
-    def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
+    def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
+        """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
         separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
+        for size in range(min(int(ballots.largest.max(initial=0)), scene.plan.max_given) + 1):
+            self._count(scene, size, with_sets_of(ballots, size), separating, holding)
+        return separating, holding
+
+    def _count(self, scene: Scene, size: int, ballots: Ballots, separating: Ints, holding: Ints) -> None:
+        """Add the votes of the sets of `size` variables."""
         asked = [
             (k, candidate)
             for k, (g, x, y) in enumerate(zip(ballots.graph, ballots.first, ballots.second, strict=True))
@@ -97,7 +103,6 @@ class BatchedSearch:
                 held = {*candidate.chosen, *scene.plan.masks[candidate.mask].triggers}
                 for place in range(ballots.offset[k], ballots.offset[k + 1]):
                     holding[place] += int(ballots.centre[place]) in held
-        return separating, holding
 
     def ask(self, trials: Sequence[Trial]) -> Floats:
         """The p-value of every trial, NaN where it cannot be run."""

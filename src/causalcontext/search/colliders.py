@@ -97,7 +97,7 @@ def _in_words(verdicts: Ints) -> bool | None:
 
 def _verdicts(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges, triples: OpenTriples) -> Ints:
     """`COLLIDER`, `PASSES` or `OPEN` for every triple; around a context the vote is conservative."""
-    at_context = np.isin(triples.w, plan.contexts.positions)
+    at_context = _among(plan, plan.contexts.positions)[triples.w]
     if plan.collider_rule != "first":
         votes = _votes(search, plan, ledger, edges, triples)
         return _counted(votes, at_context | (plan.collider_rule == "conservative"))
@@ -170,16 +170,23 @@ def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges, triple
 
 def _of_role(plan: Plan, role: Role, triples: OpenTriples) -> tuple[Bools, Bools]:
     """Whether y comes first in a question about the ends, as a context does; whether they are a pair of this role."""
-    x, y = (np.isin(end, plan.searched) for end in (triples.x, triples.y))
-    here = [np.isin(end, role.contexts) for end in (triples.x, triples.y)]
-    mine = (here[0] == x) & (here[1] == y) & (x.astype(np.int64) + y == len(role.contexts))
+    searched, own = _among(plan, plan.searched), _among(plan, role.contexts)
+    x, y = searched[triples.x], searched[triples.y]
+    mine = (own[triples.x] == x) & (own[triples.y] == y) & (x.astype(np.int64) + y == len(role.contexts))
     return y & ~x, mine
+
+
+def _among(plan: Plan, positions: tuple[int, ...]) -> Bools:
+    """Which variables are at some positions, shape (N,)."""
+    among = np.zeros(plan.variables, dtype=bool)
+    among[list(positions)] = True
+    return among
 
 
 def _votes_of_scene(search: LevelSearch, scene: Scene, asked: OpenTriples) -> Votes:
     """The votes on triples, of which some may be the same, each with the end first that a question begins with.
 
-    Pairs that are asked with larger sets come first, so every size asks a leading part of them.
+    Pairs that are asked with larger sets come first, so sets of every size have a vote on a leading part of them.
     """
     n, graphs = scene.plan.variables, scene.share.end - scene.share.begin
     alike = _alike(scene)
@@ -193,15 +200,9 @@ def _votes_of_scene(search: LevelSearch, scene: Scene, asked: OpenTriples) -> Vo
     order = np.argsort(-largest, kind="stable")
     rank = np.argsort(order, kind="stable")[pair]
     by_rank = np.argsort(rank, kind="stable")
-    graph, first, second, largest = graph[order], first[order], second[order], largest[order]
-    offset, centre = np.concatenate([[0], np.cumsum(centres[order])]), different[by_rank] % n
-    separating, holding = np.zeros_like(first), np.zeros_like(centre)
-    for size in range(min(int(largest[0]), scene.plan.max_given) + 1):
-        k = int(np.count_nonzero(largest >= size))
-        ballots = Ballots(graph[:k], first[:k], second[:k], centre[: offset[k]], offset[: k + 1])
-        more_separating, more_holding = search.vote(scene, size, ballots)
-        separating[:k] += more_separating
-        holding[: offset[k]] += more_holding
+    offset = np.concatenate([[0], np.cumsum(centres[order])])
+    ballots = Ballots(graph[order], first[order], second[order], largest[order], different[by_rank] % n, offset)
+    separating, holding = search.vote(scene, ballots)
     held = np.empty_like(holding)
     held[by_rank] = holding
     return Votes(separating[rank][own], held[own])

@@ -14,7 +14,7 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.gaussian import Sheets, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions, Level, Masks, no_decisions, search_pairs
-from causalcontext.kernels.levels.votes import Ballots, count_votes, part_of
+from causalcontext.kernels.levels.votes import Ballots, Sizes, count_votes, part_of, with_sets_of
 from causalcontext.kernels.threads import in_threads
 from causalcontext.search.levels import Scene, Screening, Sweep
 from causalcontext.search.marginal import Marginal
@@ -53,27 +53,41 @@ class CompiledSearch:
         if self._card is not None and pairs.first.size >= FEWEST_ON_CARD:
             self._card.search_pairs(level, pairs, decisions, tests)
         else:
-            search_pairs(level, pairs, decisions, _workspace(level), tests)
+            search_pairs(level, pairs, decisions, _workspace(level, sweep.size), tests)
         return decisions, tests
 
-    def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
+    def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
+        """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
         separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
-        level = self._level(scene, size, triggers_count=False)
-        if self._card is not None and ballots.first.size >= FEWEST_ON_CARD:
-            self._card.count_votes(level, ballots, scene.plan.max_given, separating, holding)
-            return separating, holding
+        most = scene.plan.max_given
+        size, last = 0, min(int(ballots.largest.max(initial=0)), most)
+        if self._card is not None:
+            while size <= last and (asked := with_sets_of(ballots, size)).first.size >= FEWEST_ON_CARD:
+                votes = separating[: asked.first.size], holding[: asked.centre.size]
+                self._card.count_votes(self._level(scene, size, triggers_count=False), asked, most, *votes)
+                size += 1
+        for sizes in self._runs(scene, Sizes(size, last, most)):
+            self._count(scene, with_sets_of(ballots, sizes.first), sizes, separating, holding)
+        return separating, holding
+
+    def _runs(self, scene: Scene, sizes: Sizes) -> list[Sizes]:
+        """The sizes, in parts of which the same rows answer."""
+        if not scene.role.contexts or self.prepared.matters(sizes.last + 1) == 0:
+            return [sizes] if sizes.first <= sizes.last else []
+        return [Sizes(size, size, sizes.most) for size in range(sizes.first, sizes.last + 1)]
+
+    def _count(self, scene: Scene, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints) -> None:
+        level = self._level(scene, sizes.first, triggers_count=False, largest=sizes.last)
 
         def count(part: slice) -> None:
             votes = separating[part], holding[ballots.offset[part.start] : ballots.offset[part.stop]]
-            count_votes(level, part_of(ballots, part), scene.plan.max_given, *votes, _workspace(level))
+            count_votes(level, part_of(ballots, part), sizes, *votes, _workspace(level, sizes.last))
 
         for _ in in_threads(count, _shares(ballots.first.size, self.n_jobs), self.n_jobs):
             pass
-        return separating, holding
 
-    def _level(self, scene: Scene, size: int, triggers_count: bool) -> Level:
-        """What the pairs of a level have in common; `triggers_count` towards its size or not."""
+    def _level(self, scene: Scene, size: int, triggers_count: bool, largest: int = 0) -> Level:
+        """What the pairs of a level have in common; `triggers_count` towards its size or not. Sets may be larger."""
         bits, sizes, kept, own = _arrays(scene.plan)
         if scene.first_mask:
             sizes = np.concatenate([np.full(scene.first_mask, NEVER), sizes[scene.first_mask :]])
@@ -83,7 +97,7 @@ class CompiledSearch:
             if key not in self._sheets:
                 self._sheets[key] = self._make_sheets(scene, size, triggers_count)
             sheet, sheets = self._sheets[key]
-            views = self.prepared.views(size + kept.shape[1])
+            views = self.prepared.views(max(size, largest) + kept.shape[1])
         masks = Masks(bits, sizes, kept, sheet, own)
         return Level(views, sheets, scene.neighbours, masks, scene.plan.alpha, size)
 
@@ -133,9 +147,10 @@ def _card(n_jobs: int) -> Any:
     return Card(n_jobs)
 
 
-def _workspace(level: Level) -> Workspace:
+def _workspace(level: Level, size: int) -> Workspace:
+    """Scratch arrays for sets of at most `size` variables and what masks keep."""
     graphs, variables = len(level.masks.sheet), len(level.masks.own)
-    return workspace(level.sheets, level.size + level.masks.kept.shape[1], graphs, variables)
+    return workspace(level.sheets, size + level.masks.kept.shape[1], graphs, variables)
 
 
 def _padded(kept: list[list[int]]) -> Ints:

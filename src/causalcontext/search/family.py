@@ -9,7 +9,6 @@ context variable is an end of the union, so it is applied to all graphs that hav
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -147,7 +146,7 @@ class PartlyOriented:
         self.ends, self.ambiguous = ends, ambiguous
         self.adjacent = [set(columns[begin:end]) for begin, end in pairwise(starts)]
         self.circles = [set(row) for row in self.adjacent]
-        self.arrows, self.tails, self.parents, self.children = (defaultdict[int, set[int]](set) for _ in range(4))
+        self.arrows, self.tails, self.parents, self.children = ([set[int]() for _ in self.adjacent] for _ in range(4))
         self._open: list[tuple[int, int]] | None = None
 
     def open_ends(self) -> list[tuple[int, int]]:
@@ -198,6 +197,7 @@ class GraphFamily:
         self.evidence, self.contexts, self.closure = evidence, evidence.contexts, CLOSURES[kind]
         self.origins: dict[Place, Origin] = {}
         self.doubts: set[Doubt] = set()
+        self._arrows: tuple[Bools, Bools] | None = None
 
     def apply(self, proposals: Iterable[tuple[str, Proposal]]) -> bool:
         """Set open ends as rules, named first, propose, contradictory ones to a conflict; whether anything changed."""
@@ -211,17 +211,23 @@ class GraphFamily:
                         asked[end] = Origin(rule, source, via)
                 elif self.graphs[g].contradicts(a, b, end):
                     self.doubts.add(Doubt(rule, g, a, b))
-        self._settle(wanted)
+        if wanted:
+            self._settle(wanted)
+            self._arrows = None
         return bool(wanted)
 
     def affected(self, proposal: Proposal) -> Iterable[int]:
         """The graphs that an end holds for."""
         return sharing_ends(self.contexts, proposal.graph, proposal.a, proposal.b)
 
-    def arrows(self, back: bool = False) -> Bools:
-        """Which of the edges are arrows from `first` to `second`, or back, shape (graphs, edges)."""
-        first, second = self.edges[1::-1] if back else self.edges[:2]
-        return np.asarray((self.ends[:, first, second] == End.ARROW) & (self.ends[:, second, first] == End.TAIL))
+    def arrows(self) -> tuple[Bools, Bools]:
+        """Which edges between system variables are arrows from `first` to `second`, and back; shape (graphs, edges)."""
+        if self._arrows is None:
+            first, second, _ = self.edges
+            there, here = self.ends[:, first, second], self.ends[:, second, first]
+            onward, back = (there == ARROW) & (here == TAIL), (here == ARROW) & (there == TAIL)
+            self._arrows = onward & self.between_system, back & self.between_system
+        return self._arrows
 
     @cached_property
     def between_system(self) -> Bools:

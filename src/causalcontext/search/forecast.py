@@ -35,14 +35,13 @@ def trials_ahead(plan: Plan, graphs: Bools, phase: int, quick: Sequence[int] = (
     quick : sequence of int
         Pairs with so many context variables are answered by a kernel, and left out.
     """
-    if plan.variables > MOST_VARIABLES:
+    contexts_of_pairs = range(min(len(plan.contexts.positions), 2) + 1)
+    if plan.variables > MOST_VARIABLES or set(contexts_of_pairs) <= set(quick):
         return {}
     contexts = np.zeros(plan.variables, dtype=np.int64)
     contexts[list(plan.contexts.positions)] = 1
     slow = ~np.isin(contexts[:, None] + contexts, list(quick))
     np.fill_diagonal(slow, False)
-    if not slow.any():
-        return {}
     serving = np.asarray(graphs & (contexts == 0) & plan.serving.T, dtype=np.float64)
     triggers = np.asarray(graphs, dtype=np.float64) @ contexts
     inside = triggers[:, :, None] - graphs * contexts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -103,12 +103,17 @@ class Ledger:
         """The edges that some graph has, none of them between pairs that are not listed."""
         if self.slots is None:
             return list_edges(graphs)
-        present = graphs[:, self.first, self.second]
+        first, second = self._both_ways
+        present = graphs[:, first, second]
         kept = np.flatnonzero(present.any(axis=0))
-        first, second = self.first[kept], self.second[kept]
-        both = np.concatenate([first, second]), np.concatenate([second, first])
-        order = np.lexsort((both[1], both[0]))
-        return Edges(both[0][order], both[1][order], np.tile(present[:, kept], 2)[:, order])
+        return Edges(first[kept], second[kept], present[:, kept])
+
+    @cached_property
+    def _both_ways(self) -> tuple[Ints, Ints]:
+        """The listed pairs, each of them twice, in row order."""
+        first, second = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
+        order = np.lexsort((second, first))
+        return first[order], second[order]
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair in this ledger; -1 if it is not listed."""

@@ -99,8 +99,8 @@ class LevelSearch(Protocol):
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
         ...
 
-    def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
+    def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
+        """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
         ...
 
 
@@ -141,8 +141,11 @@ def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     edges = list_edges(graphs) if edges is None else edges
     asked_about = edges if only is None else list_edges(graphs & only)
     serving = edges if candidates is None else list_edges(candidates)
-    for scene in scenes(plan, serving, inside=only is not None):
-        pairs = open_pairs(Wanted(asked_about, plan.links.required, groups(plan), _code(scene)), scene.share)
+    for role, share in shares(plan):
+        pairs = open_pairs(Wanted(asked_about, plan.links.required, groups(plan), _code(plan, role)), share)
+        if not pairs.first.size:
+            continue
+        scene = scene_of(plan, serving, role, share, inside=only is not None)
         most = reach(scene.neighbours, pairs, _trigger_numbers(plan))
         chosen = np.flatnonzero(most >= size)
         if chosen.size:
@@ -151,21 +154,19 @@ def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     return found
 
 
-def scenes(plan: Plan, edges: Edges, inside: bool = False) -> Iterator[Scene]:
-    """Every role, in parts of at most `MOST_GRAPHS` graphs."""
+def shares(plan: Plan) -> Iterator[tuple[Role, Share]]:
+    """Every role, in parts of at most `MOST_GRAPHS` graphs of which some lead."""
     total = len(plan.cells)
     for role, leader in sharing_of(plan).leaders.items():
         for begin in range(0, total, MOST_GRAPHS):
             share = Share(leader, begin, min(begin + MOST_GRAPHS, total))
             if (leader[share.begin : share.end] == np.arange(share.begin, share.end)).any():
-                yield scene_of(plan, edges, role, share, inside)
+                yield role, share
 
 
 def scene_of(plan: Plan, edges: Edges, role: Role, share: Share, inside: bool = False) -> Scene:
     """Whom the pairs of a role may condition on: neighbours that may be causes, in PAGs any and every trigger."""
-    hidden = np.zeros(plan.variables, dtype=bool)
-    hidden[list(plan.contexts.positions)] = True
-    neighbours = list_neighbours(edges, plan.serving, _trigger_numbers(plan), hidden, share, len(plan.triggers))
+    neighbours = list_neighbours(edges, plan.serving, _trigger_numbers(plan), _hidden(plan), share, len(plan.triggers))
     if inside or plan.kind is Kind.PAG:
         every = (1 << (share.end - share.begin)) - 1
         neighbours = neighbours._replace(triggers=np.full_like(neighbours.triggers, every))
@@ -199,6 +200,14 @@ def _trigger_numbers(plan: Plan) -> Ints:
 
 
 @lru_cache(maxsize=4)
+def _hidden(plan: Plan) -> Bools:
+    """The columns that are never conditioned on."""
+    hidden = np.zeros(plan.variables, dtype=bool)
+    hidden[list(plan.contexts.positions)] = True
+    return hidden
+
+
+@lru_cache(maxsize=4)
 def groups(plan: Plan) -> Ints:
     """The number of the searched context variable that a column is, -1 for others; -2 for one that is not searched."""
     groups = np.full(plan.variables, -1, dtype=np.int64)
@@ -207,8 +216,8 @@ def groups(plan: Plan) -> Ints:
     return groups
 
 
-def _code(scene: Scene) -> tuple[int, int]:
-    numbers = [scene.plan.searched.index(position) for position in scene.role.contexts]
+def _code(plan: Plan, role: Role) -> tuple[int, int]:
+    numbers = [plan.searched.index(position) for position in role.contexts]
     first, second = [*numbers, -1, -1][:2]
     return first, second
 

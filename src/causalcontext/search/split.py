@@ -41,9 +41,9 @@ class SplitSearch:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
         return self._of(sweep.scene).search(sweep, pairs)
 
-    def vote(self, scene: Scene, size: int, ballots: Ballots) -> tuple[Ints, Ints]:
-        """The sets of `size` variables and any triggers that separate each pair; how many of them hold each centre."""
-        return self._of(scene).vote(scene, size, ballots)
+    def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
+        """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
+        return self._of(scene).vote(scene, ballots)
 
     def ask(self, trials: Sequence[Trial]) -> Floats:
         """The p-value of every trial, NaN where it cannot be run."""

@@ -17,7 +17,7 @@ from causalcontext.kernels.cuda.card import free_bytes
 from causalcontext.kernels.levels.gaussian import Fit, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions, Level, search_pair, search_pairs
-from causalcontext.kernels.levels.votes import Ballots, count_vote, count_votes
+from causalcontext.kernels.levels.votes import Ballots, Sizes, count_vote, count_votes
 from causalcontext.kernels.threads import in_threads
 
 THREADS = 64
@@ -80,16 +80,17 @@ class Card:
             tests += run
 
     def count_votes(self, level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints) -> None:
-        """As `votes.count_votes`, which gets the pairs with very many sets."""
+        """As `votes.count_votes` with sets of one size, which gets the pairs with very many sets."""
+        sizes = Sizes(level.size, level.size, most)
         heavy = _heavy(level, ballots.first, ballots.second)
         (light, centres), (there, more) = _some(ballots, ~heavy), _some(ballots, heavy)
         if light.first.size:
             room = self._room(level, light.first.size)
             votes = self.send(Votes(separating[~heavy], holding[centres]))
-            _vote[len(room.tests) // THREADS, THREADS](self.send_level(level), self.send(light), most, votes, room)
+            _vote[len(room.tests) // THREADS, THREADS](self.send_level(level), self.send(light), sizes, votes, room)
         if there.first.size:
             rest = Votes(separating[heavy], holding[more])
-            count_votes(level, there, most, *rest, _own_room(level))
+            count_votes(level, there, sizes, *rest, _own_room(level))
             separating[heavy], holding[more] = rest
         if light.first.size:
             separating[~heavy], holding[centres] = _fetched(votes.separating), _fetched(votes.holding)
@@ -132,8 +133,8 @@ def _some(ballots: Ballots, chosen: Bools) -> tuple[Ballots, Bools]:
     sizes = np.diff(ballots.offset)
     centres = np.repeat(chosen, sizes)
     offset = np.concatenate([[0], np.cumsum(sizes[chosen])])
-    graph, first, second = ballots.graph[chosen], ballots.first[chosen], ballots.second[chosen]
-    return Ballots(graph, first, second, ballots.centre[centres], offset), centres
+    graph, first, second, largest = (column[chosen] for column in ballots[:4])
+    return Ballots(graph, first, second, largest, ballots.centre[centres], offset), centres
 
 
 def _put(columns: Any, places: Ints, found: Any) -> None:
@@ -175,10 +176,10 @@ def _search(level: Any, pairs: Any, decisions: Any, room: Any) -> None:
 
 
 @cuda.jit
-def _vote(level: Any, ballots: Any, most: Any, votes: Any, room: Any) -> None:
+def _vote(level: Any, ballots: Any, sizes: Any, votes: Any, room: Any) -> None:
     thread, k = cuda.grid(1), cuda.grid(1)
     fit = Fit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
     work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < ballots.first.size:
-        count_vote(level, k, ballots, most, votes.separating, votes.holding, work)
+        count_vote(level, k, ballots, sizes, votes.separating, votes.holding, work)
         k += cuda.gridsize(1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.compiling import inner, njit
 from causalcontext.kernels.levels.gaussian import (
@@ -31,11 +33,15 @@ from causalcontext.kernels.levels.skeleton import (
 
 
 class Ballots(NamedTuple):
-    """Pairs whose separating sets vote, each in one graph: on the centres from `offset[k]` up to `offset[k + 1]`."""
+    """Pairs whose separating sets vote, each in one graph: on the centres from `offset[k]` up to `offset[k + 1]`.
+
+    `largest` is the size of the largest sets that have a vote; it never grows from one pair to the next.
+    """
 
     graph: Ints
     first: Ints
     second: Ints
+    largest: Ints
     centre: Ints
     offset: Ints
 
@@ -43,42 +49,56 @@ class Ballots(NamedTuple):
 def part_of(ballots: Ballots, part: slice) -> Ballots:
     """Some of the ballots that follow each other."""
     offset = ballots.offset[part.start : part.stop + 1]
-    return Ballots(ballots.graph[part], ballots.first[part], ballots.second[part],
+    return Ballots(ballots.graph[part], ballots.first[part], ballots.second[part], ballots.largest[part],
                    ballots.centre[offset[0] : offset[-1]], offset - offset[0])  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
-def count_votes(level: Level, ballots: Ballots, most: int, separating: Ints, holding: Ints, work: Workspace) -> None:
-    """Count, for every pair, the sets of `level.size` neighbours (triggers not counted) that separate it.
+def with_sets_of(ballots: Ballots, size: int) -> Ballots:
+    """The ballots on which sets of that size have a vote."""
+    return part_of(ballots, slice(0, int(np.count_nonzero(ballots.largest >= size))))
 
-    Sets with triggers hold at most `most` variables. `separating[k]` gains the number of separating sets of pair k,
-    `holding[offset[k] : offset[k + 1]]` how many of them hold each of its possible centres.
+
+class Sizes(NamedTuple):
+    """Which sets are counted: neighbours from `first` up to `last`, triggers not counted; with triggers, `most`."""
+
+    first: int
+    last: int
+    most: int
+
+
+@njit(cache=True, nogil=True)
+def count_votes(level: Level, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints, work: Workspace) -> None:
+    """Count, for every pair, the sets of these sizes that separate it.
+
+    `separating[k]` gains the number of separating sets of pair k, `holding[offset[k] : offset[k + 1]]` how many of them
+    hold each of its possible centres.
     """
     for k in range(ballots.first.size):
-        count_vote(level, k, ballots, most, separating, holding, work)
+        count_vote(level, k, ballots, sizes, separating, holding, work)
 
 
 @njit(cache=True, nogil=True)
-def count_vote(level: Level, k: int, ballots: Ballots, most: int, separating: Ints, holding: Ints,
+def count_vote(level: Level, k: int, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints,
                work: Workspace) -> None:  # fmt: skip
     """Count the sets that separate pair k; on a card this is the work of one thread."""
     masks, own = level.masks, level.masks.own
     x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
     middle = slice(ballots.offset[k], ballots.offset[k + 1])
-    for m in range(masks.bits.size):
-        if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + level.size <= most:
-            separating[k] += _vote_sides(level, x, y, m, graph, ballots.centre[middle], holding[middle], work)
+    for size in range(sizes.first, min(sizes.last, ballots.largest[k]) + 1):
+        for m in range(masks.bits.size):
+            if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + size <= sizes.most:
+                about = Subject(x, y, x, m, size, keep_columns(masks.kept[m], work.lists[GIVEN]))
+                separating[k] += _vote_sides(level, about, graph, ballots.centre[middle], holding[middle], work)
 
 
 @inner
-def _vote_sides(level: Level, x: int, y: int, m: int, graph: int, middle: Ints, votes: Ints,
-                work: Workspace) -> int:  # fmt: skip
+def _vote_sides(level: Level, asked: Subject, graph: int, middle: Ints, votes: Ints, work: Workspace) -> int:
     """Count the separating sets of a mask from both neighbourhoods, each set once."""
-    total, kept, scanned = 0, keep_columns(level.masks.kept[m], work.lists[GIVEN]), 0
+    total, scanned = 0, 0
     for side in range(2):
-        node, other = (x, y) if side == 0 else (y, x)
-        about = Subject(x, y, node, m, level.size, kept)
-        if serving_graphs(level, node, m, graph):
+        node, other = (asked.x, asked.y) if side == 0 else (asked.y, asked.x)
+        about = Subject(asked.x, asked.y, node, asked.mask, asked.size, asked.kept)
+        if serving_graphs(level, node, asked.mask, graph):
             count = fill_pool(level.neighbours, about, other, graph, work.lists)
             total += _vote(level, about, count, graph, scanned, middle, votes, work)
             scanned = graph
