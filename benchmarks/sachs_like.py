@@ -5,6 +5,10 @@ network with saturating mechanisms, skewed noise, and in every experiment anothe
 protein. No link at the context can be removed, so every set of proteins is asked about: 11 x 1,024 questions, whose
 answers differ in nothing but their conditions. Processor time counts. `--method score-ac` asks the score instead.
 
+With `--table`, a table of your own is searched instead, as it is and in logarithms (its numbers have to be above 0):
+
+    python benchmarks/sachs_like.py --table sachs.csv --context condition --alpha 0.01
+
 With `--compare`, tables with a tenth of the rows and six proteins are searched with the test on rows alone, too; the
 second table says in how many of them marks, or lines of the log with p above 1e-6, are different.
 """
@@ -85,8 +89,21 @@ def on_rows(table: pd.DataFrame, trials: int) -> float:
     return timed(lambda: prepared.answer(asked))[0].cpu / trials
 
 
+def tables(chosen: argparse.Namespace) -> dict[str, pd.DataFrame]:
+    """The tables to be searched, by their scale: drawn, or the caller's."""
+    if not chosen.table:
+        return {s: sachs_like(chosen.seed, s, chosen.share, chosen.proteins) for s in chosen.scales}
+    table = pd.read_csv(chosen.table)
+    numbers = table.columns.drop(chosen.context)
+    return {s: table.assign(**np.log(table[numbers])) if s == "log" else table for s in chosen.scales}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", default="", help="a CSV file of your own")
+    parser.add_argument("--context", default="experiment")
+    parser.add_argument("--alpha", type=float, default=0.05)
+    parser.add_argument("--root", action="store_true", help="say that nothing causes the context")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--method", default="pc-ac")
     parser.add_argument("--scales", nargs="+", default=["log", "raw"])
@@ -96,13 +113,16 @@ def main() -> None:
     parser.add_argument("--compare", type=int, default=0, metavar="TABLES")
     chosen = parser.parse_args()
     print(machine() + "\n")
-    options = {"context": "experiment", "method": chosen.method}
-    cc.discover(sachs_like(0, share=0.05, proteins=3), **options)
+    options = {"context": chosen.context, "method": chosen.method}
+    if chosen.method.startswith("pc"):
+        options |= {"alpha": chosen.alpha}
+    if chosen.root:
+        options |= {"knowledge": cc.Knowledge(roots=[chosen.context])}
+    cc.discover(sachs_like(0, share=0.05, proteins=3).rename(columns={"experiment": chosen.context}), **options)
     lines = []
-    for scale in chosen.scales:
-        table = sachs_like(chosen.seed, scale, chosen.share, chosen.proteins)
+    for scale, table in tables(chosen).items():
         duration, result = timed(lambda table=table: cc.discover(table, **options))
-        ends = result.graphs[result.contexts[0]].ends[table.columns.get_loc("experiment")]
+        ends = result.graphs[result.contexts[0]].ends[table.columns.get_loc(chosen.context)]
         lines.append((scale, len(table), spoken_time(duration.cpu), spoken_time(duration.wall),
                       sum(result.tests_run.values()), int((ends != 0).sum())))  # fmt: skip
     print(markdown_table(("scale", "rows", "processor time", "clock", "tests", "links at the context"), lines))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 import causalcontext as cc
 from causalcontext.data.some_rows import thinned
@@ -14,7 +15,8 @@ from causalcontext.data.tables import read_table
 from causalcontext.independence import clear_changes
 from causalcontext.independence.robust_change import RobustChange
 from causalcontext.independence.rows import PreparedRows
-from causalcontext.kernels.rows.clear_change import fit_logit
+from causalcontext.kernels.rows.clear_change import most_lost
+from causalcontext.kernels.rows.logit import fit_logit
 from causalcontext.kernels.rows.robust_change import CLEAR
 from causalcontext.questions import Trial
 
@@ -34,22 +36,56 @@ def drawn(seed: int, rows: int, contexts: int) -> pd.DataFrame:
     return pd.DataFrame(columns).assign(constant=1.0, R=context)
 
 
-def test_the_fit_finds_the_largest_likelihood() -> None:
+def minus_objective(flat: np.ndarray, design: np.ndarray, codes: np.ndarray, ridge: float) -> float:
+    slopes = flat.reshape(-1, len(design))
+    scores = np.vstack([slopes @ design, np.zeros(design.shape[1])])
+    likelihood = (scores[codes, np.arange(codes.size)] - logsumexp(scores, axis=0)).sum()
+    return float(-likelihood + 0.5 * ridge * (slopes[:, 1:] ** 2).sum())
+
+
+def designs(kind: str) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(0)
     design = np.vstack([np.ones(80), generator.normal(size=(2, 80))])
     codes = generator.integers(0, 3, 80)
+    if kind == "skewed":
+        design[1:] = np.exp(design[1:])
+    if kind == "shifted":
+        design[1:] += 30.0
+    if kind == "separated":
+        codes = np.digitize(design[1], (-0.5, 0.5))
+    if kind == "twice the same":
+        design[2] = design[1]
+    if kind == "constant":
+        design[2] = 0.0
+    return design, codes
 
-    def minus(flat: np.ndarray) -> float:
-        slopes = flat.reshape(2, 3)
-        scores = np.vstack([slopes @ design, np.zeros(80)])
-        likelihood = (scores[codes, np.arange(80)] - np.log(np.exp(scores).sum(axis=0))).sum()
-        return -likelihood + 0.5 * 0.01 * (slopes[:, 1:] ** 2).sum()
 
-    found = minimize(minus, np.zeros(6), tol=1e-10)
+@pytest.mark.parametrize("kind", ["plain", "skewed", "shifted", "separated", "twice the same", "constant"])
+def test_the_fit_finds_the_largest_likelihood(kind: str) -> None:
+    design, codes = designs(kind)
+    found = minimize(minus_objective, np.zeros(6), (design, codes, 0.01), tol=1e-10)
     slopes = np.zeros((2, 3))
     likelihood = fit_logit(design, codes, slopes, 0.01, 1e-9)
-    assert slopes == pytest.approx(found.x.reshape(2, 3), abs=1e-4)
-    assert -likelihood + 0.5 * 0.01 * (slopes[:, 1:] ** 2).sum() == pytest.approx(found.fun, abs=1e-7)
+    assert -likelihood + 0.5 * 0.01 * (slopes[:, 1:] ** 2).sum() == pytest.approx(found.fun, abs=1e-6)
+    if kind == "plain":
+        assert slopes == pytest.approx(found.x.reshape(2, 3), abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_residual_in_place_of_its_column_never_costs_more_than_it_may(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    ridge, rows = 0.5, 150
+    others = generator.exponential(size=(2, rows)) * [[1.0], [3.0]]
+    column = (seed - 2.5) * others[0] - others[1] + generator.normal(size=rows)
+    design = np.vstack([np.ones(rows), others, column])
+    codes = np.digitize(others[0] + column + generator.normal(size=rows), (0.0, 2.0))
+    weights = np.linalg.lstsq(design[:3].T, column, rcond=None)[0]
+    rest = column - weights @ design[:3]
+    turned = np.vstack([design[:3], rest / rest.std()])
+    slopes, other = np.zeros((2, 4)), np.zeros((2, 4))
+    before, after = (fit_logit(*given, ridge, 1e-10) for given in ((design, codes, slopes), (turned, codes, other)))
+    bound = most_lost(slopes, 3, np.array([0.0, *weights[1:], 0.0]), rest.std(), ridge)
+    assert before - after <= bound + 1e-6
 
 
 @pytest.mark.parametrize(("seed", "rows", "contexts"), [(0, 200, 2), (1, 400, 3), (2, 900, 4), (3, 900, 3)])

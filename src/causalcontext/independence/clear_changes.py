@@ -18,7 +18,9 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.rows import Answer, PreparedRows, RowTest, Variable, standardised
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.rows.clear_change import Cells, bound_from_moments, bound_of_logit, fit_logit
+from causalcontext.kernels.rows.clear_change import Cells, bound_from_moments, bound_of_logit, most_lost
+from causalcontext.kernels.rows.fits_by_context import sweep
+from causalcontext.kernels.rows.logit import fit_logit
 from causalcontext.kernels.rows.newton import RIDGE
 from causalcontext.kernels.rows.robust_change import CLEAR
 from causalcontext.questions import Trial
@@ -26,10 +28,10 @@ from causalcontext.questions import Trial
 CLEAR_IN_SAMPLE = 1e-9
 """A bound that has to hold in some of the rows, before all of them are spared."""
 SAMPLE_ROWS = (1500, 3000)
-TOLERANCE = 0.1
-"""Gain of likelihood that ends a shared fit; the step after it would gain about its square."""
+TOLERANCE = 0.02
+"""Gain of likelihood that ends a shared fit."""
 SLACK = 0.5
-"""Likelihood that a shared fit may be wrong by, beside what the ridge costs."""
+"""Likelihood that a shared fit may be wrong by."""
 
 
 class PreparedChange(PreparedRows):
@@ -92,6 +94,14 @@ class Sample(NamedTuple):
     codes: Ints
 
 
+class Turned(NamedTuple):
+    """A column whose residual takes its place: where it is, with an intercept first; its slopes; what they leave."""
+
+    at: int
+    weights: Floats
+    left: float
+
+
 class SharedFits:
     """Moments of numbers by the classes of one category, and logits of the category on sets of the numbers.
 
@@ -113,17 +123,24 @@ class SharedFits:
                    for variable in numbers.values()]  # fmt: skip
         design = np.vstack([np.ones(order.size), *columns])[:, order]
         self.cells = _cells(design[1:], np.sort(rows))
+        self._products = np.einsum("ai,bi->ab", design[1:], design[1:])
         self._samples = _samples(Sample(design, codes[order]), np.sort(rows), seed)
         self._fitted: dict[tuple[int, tuple[int, ...]], tuple[float, Floats]] = {}
 
     def bound(self, given: tuple[int, ...], number: int) -> float:
         """What the p-value of the logit can be at most; 1 if that is not clear."""
         both = tuple(sorted((*given, number)))
+        turned: Turned | None = None
         for sample, level in enumerate(self._levels):
             small, large = self._fit(sample, given), self._fit(sample, both)
-            cost = 0.5 * RIDGE * (large[1][:, 1:] ** 2).sum()  # a trial has another column, and another ridge, for y
-            gain = large[0] - small[0] - SLACK - cost
-            p: float = bound_of_logit(gain, small[1].shape[0], True)
+            gain, free = large[0] - small[0] - SLACK, small[1].shape[0]
+            if bound_of_logit(gain, free, True) > level:
+                continue
+            turned = turned or self._turned(both, both.index(number))
+            lost = most_lost(large[1], turned.at, turned.weights, turned.left, RIDGE)
+            p: float = bound_of_logit(gain - lost, free, True)
+            if p > level:
+                p = bound_of_logit(self._fit_turned(sample, both, turned) - small[0] - SLACK, free, True)
             if p <= level:
                 return p
         return 1.0
@@ -134,18 +151,46 @@ class SharedFits:
         return (*(CLEAR_IN_SAMPLE for _ in self._samples[1:]), CLEAR)
 
     def _fit(self, sample: int, members: tuple[int, ...]) -> tuple[float, Floats]:
-        """Likelihood and slopes of a set; begun where that to fewer rows ended, or that without its last member."""
+        """Likelihood and slopes of a set; begun where that to fewer rows, or to fewer members, ended."""
         key = sample, members
         if key not in self._fitted:
             design, codes = self._samples[sample]
-            slopes = np.zeros((self.cells.start.size - 2, len(members) + 1))
-            if sample > 0:
-                slopes[:] = self._fit(sample - 1, members)[1]
-            elif members:
-                slopes[:, :-1] = self._fit(sample, members[:-1])[1]
-            chosen = np.ascontiguousarray(design[[0, *(member + 1 for member in members)]])
-            self._fitted[key] = fit_logit(chosen, codes, slopes, RIDGE, TOLERANCE), slopes
+            slopes = self._fit(sample - 1, members)[1].copy() if sample > 0 else self._start(members)
+            self._fitted[key] = fit_logit(_chosen(design, members), codes, slopes, RIDGE, TOLERANCE), slopes
         return self._fitted[key]
+
+    def _start(self, members: tuple[int, ...]) -> Floats:
+        """Slopes as if the last two members changed those of the others independently of each other."""
+        slopes = np.zeros((self.cells.start.size - 2, len(members) + 1))
+        if members:
+            slopes[:, :-1] = self._fit(0, members[:-1])[1]
+        if len(members) > 1:
+            other = self._fit(0, (*members[:-2], members[-1]))[1]
+            slopes[:, :-2] += other[:, :-1] - self._fit(0, members[:-2])[1]
+            slopes[:, -1] = other[:, -1]
+        return slopes
+
+    def _turned(self, members: tuple[int, ...], place: int) -> Turned:
+        """The regression of a member on the others."""
+        order = [*(member for member in members if member != members[place]), members[place]]
+        products = self._products[np.ix_(order, order)]
+        sweep(products, len(order) - 1, int(self.cells.start[-1]))
+        weights = np.insert(products[:-1, -1], (0, place), 0.0)
+        return Turned(place + 1, weights, float(np.sqrt(products[-1, -1] / self.cells.start[-1])))
+
+    def _fit_turned(self, sample: int, members: tuple[int, ...], turned: Turned) -> float:
+        """The likelihood with a residual in place of a member, as a trial on rows has it."""
+        (design, codes), (at, weights, left) = self._samples[sample], turned
+        chosen, slopes = _chosen(design, members), self._fit(sample, members)[1].copy()
+        chosen[at] = (chosen[at] - np.einsum("a,ai->i", weights, chosen)) / left
+        slopes += slopes[:, [at]] * weights
+        slopes[:, at] *= left
+        likelihood: float = fit_logit(chosen, codes, slopes, RIDGE, TOLERANCE)
+        return likelihood
+
+
+def _chosen(design: Floats, members: tuple[int, ...]) -> Floats:
+    return np.ascontiguousarray(design[[0, *(member + 1 for member in members)]])
 
 
 def _cells(columns: Floats, rows: Ints) -> Cells:

@@ -13,13 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.change_parts import MEAN_WEIGHT, SLOPE_WEIGHT, combine, nested_f
 from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, SPARE_ROWS, Groups, fits_from
-from causalcontext.kernels.rows.scan import add_cross_products
 from causalcontext.kernels.special import chi2_upper
-
-MOST_STEPS = 30
 
 
 class Cells(NamedTuple):
@@ -75,100 +72,34 @@ def bound_of_logit(gain: float, free: int, conditions: bool) -> float:
 
 
 @njit(cache=True, nogil=True)
-def fit_logit(design: Floats, codes: Ints, slopes: Floats, ridge: float, tolerance: float) -> float:
-    """The likelihood of a multinomial logit where it is largest less a light ridge.
+def most_lost(slopes: Floats, at: int, weights: Floats, left: float, ridge: float) -> float:
+    """How much less likelihood a fit can have with the residual of a column in place of the column.
+
+    Both span the same models, but the ridge is another one. At the maximum of one fit the gradient of the likelihood
+    is that of its ridge; since the likelihood is concave, the slopes of the other fit lie in a ball around that
+    gradient, in their own units, with the slopes of the first one on its surface.
 
     Parameters
     ----------
-    design : array, shape (width, rows)
-        The first row is 1.
-    codes : array of int, shape (rows,)
-        Classes; the last has slopes 0.
-    slopes : array, shape (classes - 1, width), changed
-        Where to begin; afterwards those of the largest likelihood.
-    tolerance : float
-        A step that gains less is the last.
+    slopes : array, shape (classes - 1, width)
+        Of the fit to the columns; the first is the intercept.
+    at : int
+        The column, counted with the intercept.
+    weights : array, shape (width,)
+        Of the others in the regression of the column; 0 for the intercept and for itself.
+    left : float
+        The standard deviation of the residual, by which it is divided.
     """
-    shares = np.empty((slopes.shape[0], design.shape[1]))
-    likelihood = _shares(design, codes, slopes, shares)
-    for _ in range(MOST_STEPS):
-        before = likelihood - _penalty(slopes, ridge)
-        step = _newton_step(design, codes, slopes, shares, ridge)
-        scale, gain = 1.0, 0.0
-        for _half in range(20):
-            trial = slopes + scale * step
-            likelihood = _shares(design, codes, trial, shares)
-            gain = likelihood - _penalty(trial, ridge) - before
-            if gain >= 0.0:
-                break
-            scale *= 0.5
-        if not gain >= 0.0:
-            return _shares(design, codes, slopes, shares)
-        slopes[:] = trial
-        if gain < tolerance:
-            break
-    return likelihood
-
-
-@inner
-def _shares(design: Floats, codes: Ints, slopes: Floats, shares: Floats) -> float:
-    """The likelihood; the probabilities of all classes but the last are written to `shares`."""
-    free, n = shares.shape
-    total = 0.0
-    for c in range(free):
-        shares[c] = slopes[c, 0]
-        for a in range(1, design.shape[0]):
-            slope = slopes[c, a]
-            for i in range(n):
-                shares[c, i] += slope * design[a, i]
-    for i in range(n):
-        highest = 0.0
-        for c in range(free):
-            highest = max(highest, shares[c, i])
-        norm = math.exp(-highest)
-        total += (shares[codes[i], i] if codes[i] < free else 0.0) - highest
-        for c in range(free):
-            shares[c, i] = math.exp(shares[c, i] - highest)
-            norm += shares[c, i]
-        total -= math.log(norm)
-        for c in range(free):
-            shares[c, i] /= norm
-    return total
-
-
-@inner
-def _newton_step(design: Floats, codes: Ints, slopes: Floats, shares: Floats, ridge: float) -> Floats:
-    free, n = shares.shape
-    width = design.shape[0]
-    size = free * width
-    scaled = np.empty((size + width, n))
-    for c in range(free):
-        for a in range(width):
-            for i in range(n):
-                scaled[c * width + a, i] = shares[c, i] * design[a, i]
-    scaled[size:] = design
-    products = np.zeros((size + width, size + width))
-    add_cross_products(scaled, 0, n, products)
-    hessian, gradient = np.empty((size, size)), np.empty(size)
-    for row in range(size):
-        for column in range(row + 1):
-            value = -products[row, column]
-            if row // width == column // width:
-                value += products[size + row % width, column]
-            hessian[row, column] = value
-            hessian[column, row] = value
-        own = 0.0
-        for i in range(n):
-            if codes[i] == row // width:
-                own += design[row % width, i]
-        gradient[row] = own - products[size, row] - (ridge * slopes[row // width, row % width] if row % width else 0.0)
-        hessian[row, row] += ridge if row % width else 1e-10
-    return np.linalg.solve(hessian, gradient).reshape(free, width)
-
-
-@inner
-def _penalty(slopes: Floats, ridge: float) -> float:
-    total = 0.0
-    for slope in slopes[:, 1:].ravel():
-        total += slope * slope
-    return 0.5 * ridge * total
+    began, centre, apart = 0.0, 0.0, 0.0
+    for c in range(slopes.shape[0]):
+        along = 0.0
+        for a in range(1, slopes.shape[1]):
+            along += weights[a] * slopes[c, a]
+        for a in range(1, slopes.shape[1]):
+            start = slopes[c, a] + weights[a] * slopes[c, at] if a != at else left * slopes[c, at]
+            middle = slopes[c, a] if a != at else (slopes[c, at] - along) / left
+            began += start * start
+            centre += middle * middle
+            apart += (middle - start) ** 2
+    nearest = max(math.sqrt(centre) - math.sqrt(apart), 0.0)
+    return 0.5 * ridge * (began - nearest * nearest)
