@@ -12,8 +12,8 @@ from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.orders.partitions import Partitions, best_partition, best_score, chosen_slots
 from causalcontext.kernels.rows.class_choice import ClassRows, choose_columns
-from causalcontext.kernels.rows.class_scores import logit_call
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
+from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.columns import LINEAR, make_columns
 from causalcontext.score.model import members

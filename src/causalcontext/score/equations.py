@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
-from causalcontext.kernels.rows.class_scores import first_slopes, logit_call, maximise, ordered_call
+from causalcontext.kernels.rows.class_scores import first_slopes, maximise, ordered_call
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
+from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
 from causalcontext.score.columns import Columns, small_counts

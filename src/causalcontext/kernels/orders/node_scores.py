@@ -60,7 +60,8 @@ from causalcontext.kernels.orders.regressions import (
 )
 from causalcontext.kernels.orders.selection import select_call
 from causalcontext.kernels.rows.class_choice import ClassRows, choice_call
-from causalcontext.kernels.rows.class_scores import logit_call, ordered_call
+from causalcontext.kernels.rows.class_scores import ordered_call
+from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.kernels.rows.number_scores import number_call
 
 

@@ -19,13 +19,15 @@ from causalcontext.kernels.calls import Call, pointer_to
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.class_scores import (
     class_fit,
+    climb_on_few_rows,
     half_wald,
+    is_much_work,
     leave_out,
-    logit_call,
     maximise,
     places_of,
     start_slopes,
 )
+from causalcontext.kernels.rows.logit_rows import logit_call
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -87,7 +89,7 @@ def choose_columns(rows: ClassRows, one_pass: Call, sets: Ints, prices: Floats) 
     prices : array, shape (3, W)
         What the columns cost; infinite for those that must stay, whose price the caller subtracts.
     """
-    best, winner, step, count = -math.inf, 0, 1, 0
+    best, winner, step, count, start = -math.inf, 0, 1, 0, np.empty(0)
     for turn in range(3):
         if turn == 0 and _includes(sets[0], sets[1]) and _includes(sets[1], sets[0]):
             sets[1, 0] = -1
@@ -95,7 +97,7 @@ def choose_columns(rows: ClassRows, one_pass: Call, sets: Ints, prices: Floats) 
             _join(sets, prices)
         if turn > 0 and sets[turn, 0] < 0:
             continue
-        value, step, slopes = _thin_out(rows, one_pass, sets[turn], prices[turn])
+        value, step, slopes = _thin_out(rows, one_pass, sets[turn], prices[turn], sets[winner], start)
         if value > best + 1e-9:
             best, winner, start = value, turn, slopes
         count = max(count, step)
@@ -149,18 +151,23 @@ def _paid(rows: ClassRows, before: int, count: int, price: Floats) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _thin_out(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats) -> tuple[float, int, Floats]:
+def _thin_out(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats, known: Ints,
+              known_slopes: Floats) -> tuple[float, int, Floats]:  # fmt: skip
     """Drop columns as long as the score of the logit rises; the score, every how many rows were used, the slopes.
 
     Which ones do not pay is read off the quadratic approximation at the maximum, then tried out: all of them at once,
     or else the cheapest, which stays for good if it pays after all. A fit starts where the approximation has its
     maximum, and ends as soon as it is clear that it does not pay. With many classes and columns part of the rows have
-    to do.
+    to do. A long first fit starts at the slopes of another set.
     """
     step = _step(rows, chosen[0])
     design, codes, before = _design(rows, chosen, step)
     weight = rows.weight * rows_of(rows) / codes.size
     slopes = start_slopes(codes, rows.classes, rows.ordered, design.shape[0])
+    if is_much_work(codes.size, slopes.size):
+        if known_slopes.size > 0:
+            _carry_over(rows, known, known_slopes, chosen, before, slopes)
+        climb_on_few_rows(one_pass, design, codes, rows.classes, rows.ordered, slopes)
     inverse = np.empty((slopes.size, slopes.size))
     paid = _paid(rows, before, chosen[0], price)
     score = weight * class_fit(one_pass, design, codes, rows.classes, rows.ordered, slopes, -math.inf, inverse) - paid
@@ -188,6 +195,24 @@ def _thin_out(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats) -> t
             most = 1
         else:
             kept[: chosen[0]] |= out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _carry_over(rows: ClassRows, known: Ints, known_slopes: Floats, chosen: Ints, before: int, slopes: Floats) -> None:
+    """Write the slopes that one set of columns has in common with another."""
+    width, old_width = before + chosen[0], before + known[0]
+    for a in range(width):
+        old = a if a < before else NOBODY
+        for t in range(known[0]):
+            if a >= before and known[1 + t] == chosen[1 + a - before]:
+                old = before + t
+        if old >= 0 and not (rows.ordered and a == 0):
+            here = places_of(a, rows.classes, rows.ordered, width)
+            there = places_of(old, rows.classes, rows.ordered, old_width)
+            for c in range(here.size):
+                slopes[here[c]] = known_slopes[there[c]]
+    for c in range(rows.classes - 1 if rows.ordered else 0):
+        slopes[c] = known_slopes[c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

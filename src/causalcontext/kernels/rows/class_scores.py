@@ -24,16 +24,14 @@ RIDGE = 1e-2
 TOLERANCE = 1e-4
 """In log-likelihood: a Newton step that promises less is the last one."""
 MOST_STEPS = 40
+MUCH_WORK = 1e6
+"""Rows times slopes squared: with more, a good start saves more than it costs."""
+FEW_ROWS = 8
+"""Every so many rows are enough to come close to a maximum."""
+ROWS_A_SLOPE, ROWS_A_CLASS = 8, 20
+"""Fewer rows than these are not few, but too few."""
 HOPE = 3.0
 """The maximum is hardly ever further away than this, times what a Newton step promises."""
-AT_ONCE = 64
-
-
-@cache
-def logit_call() -> Call:
-    """`logit_pass` behind a pointer."""
-    row, square = np.zeros(1), np.zeros((1, 1))
-    return pointer_to(logit_pass, square, np.zeros(1, dtype=np.int64), 1, row, row, square)
 
 
 @cache
@@ -70,7 +68,7 @@ def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
-             curvature: Floats, needed: float = -math.inf) -> float:  # fmt: skip
+             curvature: Floats, needed: float = -math.inf, tolerance: float = TOLERANCE) -> float:  # fmt: skip
     """The largest log-likelihood; `slopes` is where to start and then the maximum.
 
     Parameters
@@ -82,6 +80,8 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
         Written: the lower triangle of the negative Hessian, ridge included.
     needed : float
         Where the maximum is clearly below this, the search for it ends, with -inf.
+    tolerance : float
+        A Newton step that promises less is the last one.
     """
     size, width = slopes.size, design.shape[0]
     gradient, trial, step = np.zeros(size), np.zeros(size), np.zeros(size)
@@ -96,7 +96,7 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
         promise = _newton_step(curvature, gradient, factor, step)
         if likelihood + HOPE * promise + 1.0 < needed:
             return -math.inf
-        if promise < TOLERANCE:
+        if promise < tolerance:
             break
         scale, gain = 1.0, -1.0
         for half in range(25):
@@ -115,6 +115,29 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
         if scale < 1.0:
             one_pass(design, codes, classes - 1, slopes, gradient, curvature)
     return float(likelihood)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def is_much_work(rows: int, slopes: int) -> bool:
+    """Whether a fit takes long enough to look for a good start."""
+    return rows * slopes * slopes > MUCH_WORK
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def climb_on_few_rows(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats) -> None:
+    """Move the slopes close to the maximum by a fit to part of the rows, if there are enough of each class."""
+    size = codes.size // FEW_ROWS
+    few, counts = np.empty(size, dtype=np.int64), np.zeros(classes, dtype=np.int64)
+    for row in range(size):
+        few[row] = codes[FEW_ROWS * row]
+        counts[few[row]] += 1
+    if size < ROWS_A_SLOPE * (slopes.size + classes) or np.min(counts) < ROWS_A_CLASS:
+        return
+    part = np.empty((design.shape[0], size))
+    for a in range(design.shape[0]):
+        for row in range(size):
+            part[a, row] = design[a, FEW_ROWS * row]
+    maximise(one_pass, part, few, classes, ordered, slopes, np.zeros((slopes.size, slopes.size)), -math.inf, 1.0)
 
 
 def first_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats:
@@ -231,91 +254,6 @@ def _invert(matrix: Floats, inverse: Floats) -> None:
     for i in range(size):
         for j in range(i):
             inverse[j, i] = inverse[i, j]
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
-               curvature: Floats) -> float:  # fmt: skip
-    """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the negative Hessian.
-
-    Where there is no room for the latter, neither is written.
-    """
-    width, n = design.shape
-    share, weight = np.zeros((free, n)), np.empty(n)
-    for c in range(free):
-        for a in range(width):
-            slope = slopes[c * width + a]
-            if slope != 0.0:
-                for row in range(n):
-                    share[c, row] += slope * design[a, row]
-    total = 0.0
-    for row in range(n):
-        highest = 0.0
-        for c in range(free):
-            highest = max(highest, share[c, row])
-        own = share[codes[row], row] if codes[row] < free else 0.0
-        norm = math.exp(-highest)
-        for c in range(free):
-            share[c, row] = math.exp(share[c, row] - highest)
-            norm += share[c, row]
-        total += own - highest - math.log(norm)
-        for c in range(free):
-            share[c, row] /= norm
-    for c in range(free if curvature.size > 0 else 0):
-        for row in range(n):
-            weight[row] = (1.0 if codes[row] == c else 0.0) - share[c, row]
-        for a in range(width):
-            value = 0.0
-            for row in range(n):
-                value += weight[row] * design[a, row]
-            gradient[c * width + a] = value
-    if curvature.size > 0:
-        _curve(design, share, curvature)
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _curve(design: Floats, share: Floats, curvature: Floats) -> None:
-    """The lower half of the negative Hessian of a logit, from the probabilities of all classes but the last.
-
-    A few rows at a time: the products of two columns serve all pairs of classes, four of them in one loop.
-    """
-    (width, n), free = design.shape, share.shape[0]
-    pairs = free * (free + 1) // 2
-    weight, product, sums = np.zeros((pairs + 3, AT_ONCE)), np.empty(AT_ONCE), np.zeros(pairs + 3)
-    for i in range(free * width):
-        for j in range(i + 1):
-            curvature[i, j] = 0.0
-    for start in range(0, n, AT_ONCE):
-        length = min(AT_ONCE, n - start)
-        k = 0
-        for c in range(free):
-            for e in range(c + 1):
-                for t in range(length):
-                    weight[k, t] = share[c, start + t] * ((1.0 if c == e else 0.0) - share[e, start + t])
-                k += 1
-        for a in range(width):
-            for b in range(a + 1):
-                for t in range(length):
-                    product[t] = design[a, start + t] * design[b, start + t]
-                for first in range(0, pairs, 4):
-                    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-                    for t in range(length):
-                        one += weight[first, t] * product[t]
-                        two += weight[first + 1, t] * product[t]
-                        three += weight[first + 2, t] * product[t]
-                        four += weight[first + 3, t] * product[t]
-                    sums[first], sums[first + 1], sums[first + 2], sums[first + 3] = one, two, three, four
-                k = 0
-                for c in range(free):
-                    for e in range(c + 1):
-                        curvature[c * width + a, e * width + b] += sums[k]
-                        k += 1
-    for c in range(free):
-        for e in range(c):
-            for a in range(width):
-                for b in range(a):
-                    curvature[c * width + b, e * width + a] = curvature[c * width + a, e * width + b]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})

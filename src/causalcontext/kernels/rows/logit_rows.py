@@ -1,0 +1,173 @@
+"""The log-likelihood of a multinomial logit with its derivatives: one pass over the rows, a block of them at a time.
+
+The design has one line for every column and one entry a row. In a block the probabilities of all classes are computed
+first. The gradient is their distance from what was seen, times the design; the Hessian is, for every pair of classes,
+a weighted sum of products of two columns, where products serve all pairs and weights serve all products.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.calls import Call, pointer_to
+from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
+
+ROWS_OF_A_LOG = 32
+"""The logarithm of a product of so many sums of at most `MOST_LEVELS` exponentials is taken at once."""
+
+
+@cache
+def logit_call() -> Call:
+    """`logit_pass` behind a pointer."""
+    row, square = np.zeros(1), np.zeros((1, 1))
+    return pointer_to(logit_pass, square, np.zeros(1, dtype=np.int64), 1, row, row, square)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
+               curvature: Floats) -> float:  # fmt: skip
+    """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the negative Hessian.
+
+    Where there is no room for the latter, neither is written.
+
+    Parameters
+    ----------
+    design : array, shape (width, rows)
+    codes : array of int, shape (rows,)
+    free : int
+        Classes but one.
+    slopes, gradient : arrays, shape (free * width,)
+    curvature : array, shape (free * width, free * width) or (0, 0)
+    """
+    width, n = design.shape
+    wanted = curvature.size > 0
+    block, share = np.zeros((padded(width, LEFT), AT_ONCE)), np.zeros((padded(free + 1, RIGHT), AT_ONCE))
+    first = np.zeros((block.shape[0], share.shape[0]))
+    one = free == 1
+    weights = np.zeros((block.shape[0] if one else padded(free * (free + 1) // 2, LEFT), AT_ONCE))
+    products = np.zeros((block.shape[0] if one else padded(width * (width + 1) // 2, RIGHT), AT_ONCE))
+    second = np.zeros((weights.shape[0], products.shape[0]))
+    total = 0.0
+    for start in range(0, n, AT_ONCE):
+        length = min(AT_ONCE, n - start)
+        for a in range(width):
+            for t in range(length):
+                block[a, t] = design[a, start + t]
+        total += _write_shares(block, width, codes[start : start + length], free, slopes, share)
+        if not wanted:
+            continue
+        if one:
+            _write_scaled(block, share, length, weights)
+            add_dots(weights, block, length, True, second)
+        else:
+            _write_weights(share, free, length, weights)
+            _write_products(block, width, length, products)
+            add_dots(weights, products, length, False, second)
+        _write_surplus(codes[start : start + length], free, share)
+        add_dots(block, share, length, False, first)
+    if wanted:
+        _put(first, second, width, free, gradient, curvature)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _write_shares(block: Floats, width: int, codes: Ints, free: int, slopes: Floats, share: Floats) -> float:
+    """Write the probabilities of all classes; the log-likelihood of these rows."""
+    length = codes.size
+    for c in range(free):
+        line = share[c]
+        for t in range(length):
+            line[t] = 0.0
+        for a in range(width):
+            slope = slopes[c * width + a]
+            for t in range(length):
+                line[t] += slope * block[a, t]
+    highest, norm, spare = np.zeros(AT_ONCE), np.zeros(AT_ONCE), np.empty(AT_ONCE)
+    for c in range(free):
+        for t in range(length):
+            highest[t] = max(highest[t], share[c, t])
+    total = 0.0
+    for t in range(length):
+        share[free, t] = 0.0
+        total += share[codes[t], t] - highest[t]
+    bits = spare.view(np.int64)
+    for c in range(free + 1):
+        for t in range(length):
+            share[c, t] -= highest[t]
+        exponentials(share[c], length, spare, bits)
+        for t in range(length):
+            norm[t] += share[c, t]
+    for start in range(0, length, ROWS_OF_A_LOG):
+        product = 1.0
+        for t in range(start, min(start + ROWS_OF_A_LOG, length)):
+            product *= norm[t]
+        total -= math.log(product)
+    for t in range(length):
+        norm[t] = 1.0 / norm[t]
+    for c in range(free):
+        for t in range(length):
+            share[c, t] *= norm[t]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _write_surplus(codes: Ints, free: int, share: Floats) -> None:
+    """Replace probabilities by what was seen minus these."""
+    for c in range(free):
+        for t in range(codes.size):
+            share[c, t] = (1.0 if codes[t] == c else 0.0) - share[c, t]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _write_scaled(block: Floats, share: Floats, length: int, weights: Floats) -> None:
+    """The columns of two classes times the variance of the class."""
+    for a in range(block.shape[0]):
+        for t in range(length):
+            weights[a, t] = block[a, t] * (share[0, t] * (1.0 - share[0, t]))
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _write_weights(share: Floats, free: int, length: int, weights: Floats) -> None:
+    """The covariances of all pairs of classes."""
+    k = 0
+    for c in range(free):
+        for e in range(c + 1):
+            same = 1.0 if c == e else 0.0
+            for t in range(length):
+                weights[k, t] = share[c, t] * (same - share[e, t])
+            k += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _write_products(block: Floats, width: int, length: int, products: Floats) -> None:
+    """The products of all pairs of columns."""
+    k = 0
+    for a in range(width):
+        for b in range(a + 1):
+            for t in range(length):
+                products[k, t] = block[a, t] * block[b, t]
+            k += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _put(first: Floats, second: Floats, width: int, free: int, gradient: Floats, curvature: Floats) -> None:
+    """Write the sums over all rows to their places."""
+    k = 0
+    for c in range(free):
+        for a in range(width):
+            gradient[c * width + a] = first[a, c]
+        for e in range(c + 1):
+            m = 0
+            for a in range(width):
+                for b in range(a + 1):
+                    value = second[a, b] if free == 1 else second[k, m]
+                    curvature[c * width + a, e * width + b] = value
+                    if e < c:
+                        curvature[c * width + b, e * width + a] = value
+                    m += 1
+            k += 1

@@ -1,0 +1,61 @@
+"""The pass over blocks of rows equals its naive twin, and good starts lead to the same maximum."""
+
+import numpy as np
+import pytest
+from naive_logit import naive_logit
+
+from causalcontext.kernels.rows.class_scores import MUCH_WORK, climb_on_few_rows, first_slopes, maximise
+from causalcontext.kernels.rows.logit_rows import logit_call, logit_pass
+from causalcontext.kernels.rows.row_blocks import AT_ONCE, add_dots, exponentials
+
+
+@pytest.mark.parametrize(("n", "width", "classes"), [(5, 1, 2), (129, 4, 2), (300, 3, 3), (257, 6, 5), (128, 2, 9)])
+def test_a_pass_has_the_value_and_the_derivatives_of_its_twin(n, width, classes):
+    generator = np.random.default_rng([n, width, classes])
+    design = np.vstack([np.ones(n), 3.0 + 2.0 * generator.normal(size=(width - 1, n))])
+    codes, slopes = generator.integers(0, classes, n), generator.normal(size=(classes - 1) * width)
+    for scale in (1.0, 200.0):  # far away from the data classes are certain
+        gradient, curvature = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
+        value = logit_pass(design, codes, classes - 1, scale * slopes, gradient, curvature)
+        expected = naive_logit(design, codes, classes, scale * slopes)
+        assert value == pytest.approx(expected[0], rel=1e-10)
+        assert gradient == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
+        assert np.tril(curvature) == pytest.approx(np.tril(expected[2]), rel=1e-9, abs=1e-9)
+        assert logit_pass(design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0))) == value
+
+
+def test_exponentials_have_fourteen_digits():
+    line = np.concatenate([-np.linspace(0.0, 60.0, 100), [-699.0, -1e4, 0.0]])
+    expected, spare = np.exp(np.maximum(line, -700.0)), np.empty(AT_ONCE)
+    exponentials(line, line.size, spare, spare.view(np.int64))
+    assert line == pytest.approx(expected, rel=1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("triangle", [False, True])
+def test_dot_products_are_added_up_line_by_line(triangle):
+    generator = np.random.default_rng(0)
+    left, right, sums = generator.normal(size=(8, AT_ONCE)), generator.normal(size=(8, AT_ONCE)), np.ones((8, 8))
+    add_dots(left, right, 100, triangle, sums)
+    expected = 1.0 + left[:, :100] @ right[:, :100].T
+    assert np.tril(sums) == pytest.approx(np.tril(expected))
+    assert triangle or sums == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rare", [False, True])
+def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
+    generator = np.random.default_rng(1)
+    n, width, classes = 4000, 6, 5
+    design = np.vstack([np.ones(n), generator.normal(size=(width - 1, n))])
+    score = generator.gumbel(size=(classes, n)) + 0.5 * generator.normal(size=(classes, width)) @ design
+    score[1] -= 20.0 if rare else 0.0
+    codes = score.argmax(axis=0)
+    cold = first_slopes(codes, classes, False, width)
+    warm = cold.copy()
+    assert n * cold.size**2 > MUCH_WORK
+    climb_on_few_rows(logit_call(), design, codes, classes, False, warm)
+    assert np.array_equal(warm, cold) == rare  # too few rows of a class: the start is as it was
+    room = np.zeros((cold.size, cold.size))
+    best = maximise(logit_call(), design, codes, classes, False, cold, room)
+    near = logit_pass(design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
+    assert rare or best - near < 10 * cold.size
+    assert maximise(logit_call(), design, codes, classes, False, warm, room) == pytest.approx(best, abs=1e-3)
