@@ -96,6 +96,10 @@ class Silent:
         """No pair is separated."""
         return None
 
+    def fewest(self, sweep: Sweep) -> int:
+        """All: there is nothing to wait for."""
+        return sweep.pairs.first.size
+
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """No decision on any pair."""
         graphs = sweep.scene.share.end - sweep.scene.share.begin

@@ -75,6 +75,10 @@ class BatchedSearch:
         """Nothing: every pair is searched, and recorded."""
         return None
 
+    def fewest(self, sweep: Sweep) -> int:
+        """One: a pair may take seconds."""
+        return 1
+
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import lru_cache
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
@@ -24,8 +25,10 @@ NEVER = 1 << 20
 """The size of a mask that is left out."""
 
 
-FEWEST_PER_THREAD = 200
-"""Ballots that are worth a call of a kernel."""
+PAIRS_PER_THREAD, SETS_PER_THREAD = 200, 10_000
+"""Pairs of a level, and sets that vote, that are worth a call of a kernel: most pairs need no more than ten tests."""
+MOST_PER_THREAD = 1_000_000
+"""Tests that such a call may hold at the very most."""
 FEWEST_ON_CARD = 2_000
 """Pairs from which on a card is faster than the processor."""
 
@@ -44,6 +47,13 @@ class CompiledSearch:
         with self._lock:
             marginal = Marginal(self.prepared, plan.views[:, 0], asked)
         return Screening(*marginal.survivors(plan.alpha, self.n_jobs), int(np.count_nonzero(asked)) // 2, marginal)
+
+    def fewest(self, sweep: Sweep) -> int:
+        """On a card all pairs, if they are many; else so many as a thread is worth."""
+        total = sweep.pairs.first.size
+        if self._card is not None and total >= FEWEST_ON_CARD:
+            return total
+        return min(total, PAIRS_PER_THREAD, MOST_PER_THREAD // max(sweep.tests_per_pair, 1))
 
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
@@ -83,7 +93,7 @@ class CompiledSearch:
             votes = separating[part], holding[ballots.offset[part.start] : ballots.offset[part.stop]]
             count_votes(level, part_of(ballots, part), sizes, *votes, _workspace(level, sizes.last))
 
-        for _ in in_threads(count, _shares(ballots.first.size, self.n_jobs), self.n_jobs):
+        for _ in in_threads(count, _shares(ballots, self.n_jobs), self.n_jobs):
             pass
 
     def _level(self, scene: Scene, size: int, triggers_count: bool, largest: int = 0) -> Level:
@@ -135,10 +145,15 @@ def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
     )
 
 
-def _shares(size: int, n_jobs: int) -> list[slice]:
-    """Slices of so many ballots, several for every thread, since some take longer than others."""
-    step = size if n_jobs == 1 else max(FEWEST_PER_THREAD, -(-size // (8 * n_jobs)))
-    return [slice(begin, min(begin + step, size)) for begin in range(0, size, max(step, 1))]
+def _shares(ballots: Ballots, n_jobs: int) -> list[slice]:
+    """Slices of the ballots with about as many sets, several for every thread."""
+    total = ballots.first.size
+    if n_jobs == 1:
+        return [slice(0, total)]
+    sets = np.cumsum(np.exp2(ballots.largest + 1.0))
+    share = max(SETS_PER_THREAD, float(sets[-1]) / (8 * n_jobs))
+    ends = np.unique(np.append(np.searchsorted(sets, np.arange(share, sets[-1], share)), total)).tolist()
+    return [slice(begin, end) for begin, end in pairwise([0, *ends]) if begin < end]
 
 
 def _card(n_jobs: int) -> Any:

@@ -95,6 +95,10 @@ class LevelSearch(Protocol):
         """Ask the pairs of system variables in `asked`, shape (N, N), given nothing; None to have them searched."""
         ...
 
+    def fewest(self, sweep: Sweep) -> int:
+        """How many pairs of a sweep are worth a call of `search`."""
+        ...
+
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
         ...
@@ -184,7 +188,7 @@ def run_level(search: LevelSearch, ledger: Ledger, work: list[Sweep], n_jobs: in
             pairs = Pairs(*(column[part] for column in sweep.pairs))
             return pairs, *search.search(sweep, pairs)
 
-        for pairs, decisions, tests in in_threads(search_part, _parts(sweep, n_jobs), n_jobs):
+        for pairs, decisions, tests in in_threads(search_part, _parts(sweep, search.fewest(sweep), n_jobs), n_jobs):
             ledger.take(decisions, ledger.places(pairs.first, pairs.second), share.leader, share.begin)
             ledger.tests += tests
             done += pairs.first.size
@@ -222,10 +226,11 @@ def _code(plan: Plan, role: Role) -> tuple[int, int]:
     return first, second
 
 
-def _parts(sweep: Sweep, n_jobs: int) -> list[slice]:
-    """Slices of the pairs, small enough for progress and at least one per worker."""
+def _parts(sweep: Sweep, fewest: int, n_jobs: int) -> list[slice]:
+    """Slices of the pairs, small enough for progress and for every worker, and worth a call."""
     total = sweep.pairs.first.size
-    size = max(1, min(total, TESTS_PER_CALL // max(sweep.tests_per_pair, 1)))
+    size = min(total, TESTS_PER_CALL // max(sweep.tests_per_pair, 1))
     if n_jobs > 1:
-        size = max(1, min(size, -(-total // (4 * n_jobs))))
+        size = min(size, -(-total // (4 * n_jobs)))
+    size = max(size, fewest, 1)
     return [slice(begin, begin + size) for begin in range(0, total, size)]

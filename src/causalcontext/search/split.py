@@ -37,6 +37,10 @@ class SplitSearch:
         """Ask pairs of system variables given nothing, where a compiled search answers about them."""
         return self.compiled.screen(plan, asked) if self.compiled is not None and 0 in self.roles else None
 
+    def fewest(self, sweep: Sweep) -> int:
+        """How many pairs of a sweep are worth a call."""
+        return self._of(sweep.scene).fewest(sweep)
+
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
         return self._of(sweep.scene).search(sweep, pairs)
