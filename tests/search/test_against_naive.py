@@ -12,6 +12,7 @@ import naive
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import find_test
+from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.kernels.levels.skeleton import CUT
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import adaptive, masked, pooled
@@ -157,7 +158,7 @@ def test_threads_do_not_matter(case, rule):
 def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
     found, plan = search(case, rule, collider_rule=collider_rule)
     adjacency = found.ends != 0
-    judged = judge_triples(SplitSearch(case.prepared), plan, found.ledger, adjacency)
+    judged = judge_triples(SplitSearch(case.prepared), plan, found.ledger, found.ledger.edges(adjacency))
     union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
     seen = 0
     for g, edges in enumerate(edge_sets(found)):
@@ -193,7 +194,7 @@ def test_what_two_graphs_ask_alike_is_voted_on_once():
         some = replace(plan, cells=plan.cells[:graphs])
         found = algorithm_1(SplitSearch(case.prepared), some, 1, lambda *_: None)
         counting = CountingSearch(case.prepared)
-        judged = judge_triples(counting, some, found.ledger, np.repeat(chain[None], graphs, axis=0))
+        judged = judge_triples(counting, some, found.ledger, list_edges(np.repeat(chain[None], graphs, axis=0)))
         assert all(one == judged[0] for one in judged)
         asked.append(counting.asked)
     assert 0 < asked[0] <= asked[1] < 2 * asked[0]

@@ -11,6 +11,7 @@ import causalcontext as cc
 import naive
 from causalcontext.graphs.ends import End, Kind, mark_of
 from causalcontext.graphs.graph import Graph
+from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.questions import Contexts
 from causalcontext.search import rules
 from causalcontext.search.colliders import Triples
@@ -26,7 +27,7 @@ def family_of(adjacency, kind=Kind.PAG, contexts=()):
     stack = np.asarray(adjacency, dtype=bool)
     free = [Triples(frozenset(), frozenset())] * len(stack)
     codes = tuple((level,) * len(contexts) for level in range(len(stack)))
-    return GraphFamily(stack, Evidence(free, contexts=Contexts(contexts, codes)), kind)
+    return GraphFamily(list_edges(stack), stack.shape[1], Evidence(free, contexts=Contexts(contexts, codes)), kind)
 
 
 def pair(kind=Kind.PAG):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from causalcontext.graphs.ends import directed, mark_texts
+from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Evidence, GraphFamily
@@ -109,10 +110,11 @@ def test_the_variable_that_differs_is_the_cause():
 def test_combinations_that_differ_in_two_variables_conclude_nothing():
     free = [Triples(frozenset(), frozenset())] * 2
     adjacency = skeleton(model([(X, Y), (A, Y), (B, Y)], *[[(A, Y), (B, Y)]] * 3).truth)[[0, 3]]
-    apart = GraphFamily(adjacency, Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 1)))))
+    edges = list_edges(adjacency)
+    apart = GraphFamily(edges, adjacency.shape[1], Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 1)))))
     assert apart.vanishing == ()
     assert not list(proposals([rule for rule in RULES if rule.scope is Scope.ACROSS], apart))
-    step = GraphFamily(adjacency, Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 0)))))
+    step = GraphFamily(edges, adjacency.shape[1], Evidence(free, contexts=Contexts((A, B), ((0, 0), (1, 0)))))
     assert {(v.context, v.x, v.y) for v in step.vanishing} == {(A, X, Y), (A, Y, X)}
     generator = np.random.default_rng(6)
     for _ in range(30):

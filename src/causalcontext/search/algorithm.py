@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, ends_of_arcs
+from causalcontext.graphs.ends import Ends, adjacent, ends_of_arcs
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Pairs
+from causalcontext.kernels.levels.neighbours import Edges, Pairs, graphs_of
 from causalcontext.kernels.levels.skeleton import Decisions, no_decisions
 from causalcontext.kernels.levels.votes import Ballots
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
@@ -18,8 +18,10 @@ from causalcontext.search.family import Doubt, Evidence, Origin
 from causalcontext.search.forecast import Expect
 from causalcontext.search.ledger import NO_PAIRS, Ledger
 from causalcontext.search.levels import LevelSearch, Scene, Screening, Sweep, first_ledger, run_level, sweeps
-from causalcontext.search.orient import Oriented, orient_all
+from causalcontext.search.orient import Oriented, orient_edges
 from causalcontext.search.plan import Physical, Plan, Trusted
+
+NO_GRAPHS = np.empty((0, 0, 0), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance, 
     """
     graphs = plan.complete_graphs()  # 4: start fully connected
     ledger = Ledger.of_pairs(plan.variables, len(plan.cells), NO_PAIRS)
-    size = 0
+    size, edges = 0, None
     try:
         ledger = first_ledger(search, plan, graphs)  # those that live past the empty set
         for size in range(plan.variables):  # 5: sets of 0, 1, 2, ... variables
@@ -60,13 +62,17 @@ def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance, 
         size = COLLIDERS
         if expect is not None:
             expect(size, graphs)
-        oriented = orient_skeletons(search, plan, ledger, graphs)  # 15: orient as PC does
-        if separate_inside(search, plan, ledger, graphs, oriented.ends, n_jobs, advance):  # beyond the paper
-            oriented = orient_skeletons(search, plan, ledger, graphs)
+        edges, graphs = ledger.edges(graphs), NO_GRAPHS  # of a wide table, the ends take as much memory again
+        oriented = orient_skeletons(search, plan, ledger, edges)  # 15: orient as PC does
+        if plan.masked_scope != "adaptive":
+            graphs = adjacent(oriented.ends)
+            if separate_inside(search, plan, ledger, graphs, oriented.ends, n_jobs, advance):  # beyond the paper
+                oriented = orient_skeletons(search, plan, ledger, ledger.edges(graphs))
         return Found(oriented.ends, ledger, True, oriented.origins, oriented.doubts)
     except OutOfTime:
-        return _out_of_time(plan, ledger, graphs, size)
+        return _out_of_time(plan, ledger, graphs if edges is None else graphs_of(edges, plan.variables), size)
     except KeyboardInterrupt:
+        graphs = graphs if edges is None else graphs_of(edges, plan.variables)
         ledger.remove_separated(graphs)
         return Found(unoriented(graphs), ledger, complete=False)
 
@@ -77,7 +83,7 @@ def _out_of_time(plan: Plan, ledger: Ledger, graphs: Bools, size: int) -> Found:
     ledger.remove_separated(graphs)
     pairs = {(int(x), int(y)) for work in left for x, y in zip(work.pairs.first, work.pairs.second, strict=True)}
     ledger.cut_short([pair for pair in pairs if graphs[:, pair[0], pair[1]].any()], size)
-    oriented = orient_skeletons(Silent(), replace(plan, collider_rule="first"), ledger, graphs)
+    oriented = orient_skeletons(Silent(), replace(plan, collider_rule="first"), ledger, ledger.edges(graphs))
     return Found(oriented.ends, ledger, True, oriented.origins, oriented.doubts, _cut_words(len(pairs), size))
 
 
@@ -110,13 +116,12 @@ class Silent:
         return np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
 
 
-def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools) -> Oriented:
+def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges) -> Oriented:
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
-    edges = ledger.edges(graphs)
-    evidence = Evidence(judge_triples(search, plan, ledger, graphs, edges), plan.links)
+    evidence = Evidence(judge_triples(search, plan, ledger, edges), plan.links)
     if plan.across is not None and plan.searched:
         evidence = evidence._replace(contexts=plan.graphs, physical=physical_by(plan, plan.across, ledger))
-    return orient_all(graphs, evidence, edges=edges)
+    return orient_edges(edges, plan.variables, evidence)
 
 
 def physical_by(plan: Plan, trusted: Trusted, ledger: Ledger) -> Physical:

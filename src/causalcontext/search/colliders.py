@@ -64,14 +64,12 @@ class Votes(NamedTuple):
     holding: Ints
 
 
-def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools,
-                  edges: Edges | None = None) -> list[Triples]:  # fmt: skip
-    """The colliders of every graph by the rule of the plan. `edges` are those of the graphs, if known."""
-    edges = ledger.edges(graphs) if edges is None else edges
-    triples = _open_triples(edges, graphs)
+def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges) -> list[Triples]:
+    """The colliders of every graph by the rule of the plan."""
+    triples = _open_triples(edges, plan.variables)
     verdicts = _verdicts(search, plan, ledger, edges, triples)
     found = []
-    for g in range(len(graphs)):
+    for g in range(len(edges.present)):
         here = triples.graph == g
         colliders, ambiguous = (triples.some(here & (verdicts == verdict)) for verdict in (COLLIDER, OPEN))
         found.append(Triples(_as_set(colliders), _as_set(ambiguous)))
@@ -122,18 +120,19 @@ def _counted(votes: Votes, conservative: Bools | np.bool_) -> Ints:
     return np.where(clear, np.where(2 * holding < separating, COLLIDER, PASSES), OPEN)
 
 
-def _open_triples(edges: Edges, graphs: Bools) -> OpenTriples:
+def _open_triples(edges: Edges, variables: int) -> OpenTriples:
     """The unshielded triples of all graphs, in the order of their graph, ends and centre."""
     found = []
-    for g, graph in enumerate(graphs):
-        first, second = edges.first[edges.present[g]], edges.second[edges.present[g]]
-        start = np.searchsorted(first, np.arange(len(graph) + 1))
+    for g, present in enumerate(edges.present):
+        first, second = edges.first[present], edges.second[present]
+        start = np.searchsorted(first, np.arange(variables + 1))
         degree = np.diff(start)[second]
         x, w = np.repeat(first, degree), np.repeat(second, degree)
         y = second[np.arange(x.size) - np.repeat(np.cumsum(degree) - degree, degree) + start[w]]
         chosen = np.flatnonzero(x < y)
         x, y, w = x[chosen], y[chosen], w[chosen]
-        apart = np.flatnonzero(~graph[x, y])
+        places = np.append(first * variables + second, -1)
+        apart = np.flatnonzero(places[np.searchsorted(places[:-1], x * variables + y)] != x * variables + y)
         x, y, w = x[apart], y[apart], w[apart]
         order = np.lexsort((w, y, x))
         found.append((np.full(order.size, g), x[order], y[order], w[order]))

@@ -18,7 +18,7 @@ import numpy as np
 
 from causalcontext.graphs.ends import End, Ends, Kind
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Edges, list_edges
+from causalcontext.kernels.levels.neighbours import Edges
 from causalcontext.knowledge import Links
 from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triple, Triples
@@ -186,10 +186,9 @@ class GraphFamily:
     asked for; an end that follows from the other end of its edge has none.
     """
 
-    def __init__(self, adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN,
-                 edges: Edges | None = None) -> None:  # fmt: skip
-        self.edges = list_edges(adjacency) if edges is None else edges
-        self.ends: Ends = np.zeros(adjacency.shape, dtype=np.int8)
+    def __init__(self, edges: Edges, variables: int, evidence: Evidence, kind: Kind = Kind.PATTERN) -> None:
+        self.edges = edges
+        self.ends: Ends = np.zeros((len(edges.present), variables, variables), dtype=np.int8)
         self.graphs = [
             PartlyOriented(self.edges.first[here], self.edges.second[here], ends, triples.ambiguous)
             for here, ends, triples in zip(self.edges.present, self.ends, evidence.triples, strict=True)

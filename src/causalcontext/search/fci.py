@@ -25,7 +25,7 @@ from causalcontext.search.colliders import Triple, judge_centre, judge_triples
 from causalcontext.search.family import Evidence, always_physical
 from causalcontext.search.ledger import Ledger, slots
 from causalcontext.search.levels import LevelSearch, Sweep, run_level, sweeps
-from causalcontext.search.orient import Oriented, orient_all
+from causalcontext.search.orient import Oriented, orient_edges
 from causalcontext.search.plan import Plan
 from causalcontext.search.possible_dsep import possible_d_sep
 
@@ -171,7 +171,8 @@ def _chosen(sweep: Sweep, wanted: Bools, variables: int) -> Pairs:
 def _separate_by_larger_sets(skeleton: Skeleton, largest: int) -> None:
     """Ask the edges that are left once more, with all sets that FCI would ask, up to a size."""
     plan, search = skeleton.plan, skeleton.search
-    colliders = [judged.colliders for judged in judge_triples(search, plan, skeleton.ledger, skeleton.graphs)]
+    edges = skeleton.ledger.edges(skeleton.graphs)
+    colliders = [judged.colliders for judged in judge_triples(search, plan, skeleton.ledger, edges)]
     candidates = np.stack([possible_d_sep(*both) for both in zip(skeleton.graphs, colliders, strict=True)])
     for size in range(1, min(largest, plan.variables) + 1):
         if not skeleton.separate(sweeps(plan, skeleton.graphs, size, candidates=candidates)):
@@ -181,7 +182,8 @@ def _separate_by_larger_sets(skeleton: Skeleton, largest: int) -> None:
 def _orient(skeleton: Skeleton, caution: Caution) -> Oriented:
     """Colliders, then the rules for PAGs; with `plan.across` also what the graphs say about each other."""
     plan, ledger = skeleton.plan, skeleton.ledger
-    triples = judge_triples(skeleton.search, plan, ledger, skeleton.graphs)
+    edges = ledger.edges(skeleton.graphs)
+    triples = judge_triples(skeleton.search, plan, ledger, edges)
     inquiry = _Inquiry(skeleton)
     trusted = always_physical if plan.across is None else physical_by(plan, plan.across, ledger)
 
@@ -190,7 +192,7 @@ def _orient(skeleton: Skeleton, caution: Caution) -> Oriented:
 
     evidence = Evidence(triples, plan.links, plan.graphs, shown, plan.across is not None, inquiry, caution.contested,
                         caution.context_confounded)  # fmt: skip
-    return orient_all(skeleton.graphs, evidence, Kind.PAG)
+    return orient_edges(edges, plan.variables, evidence, Kind.PAG)
 
 
 class _Inquiry:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from causalcontext.graphs.ends import Ends, Kind
 from causalcontext.kernels.arrays import Bools
-from causalcontext.kernels.levels.neighbours import Edges
+from causalcontext.kernels.levels.neighbours import Edges, list_edges
 from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Place
@@ -35,22 +35,26 @@ def orient(adjacency: Bools, links: Links, triples: Triples) -> Ends:
     return ends
 
 
-def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN,
-               edges: Edges | None = None) -> Oriented:  # fmt: skip
+def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) -> Oriented:
+    """The ends of all graphs and their origins, from an array of shape (graphs, N, N)."""
+    return orient_edges(list_edges(adjacency), adjacency.shape[1], evidence, kind)
+
+
+def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: Kind = Kind.PATTERN) -> Oriented:
     """The ends of all graphs and their origins.
 
     Parameters
     ----------
-    adjacency : array of bool, shape (graphs, N, N)
+    edges : Edges
+        Those of all graphs.
+    variables : int
     evidence : Evidence
         Colliders and knowledge, which come first, and what rules across contexts need.
     kind : Kind
         What the graphs are: it decides which rules there are, and what one end says about the other.
-    edges : Edges, optional
-        Those of the graphs, where they are known.
     """
     with _no_collection():
-        family = GraphFamily(adjacency, evidence, kind, edges)
+        family = GraphFamily(edges, variables, evidence, kind)
         across = bool(evidence.contexts.positions) and evidence.across
         groups = rule_groups(kind, across)
         for turn in ONCE:

@@ -69,6 +69,13 @@ def list_edges(adjacency: Bools) -> Edges:
     return Edges(first, second, adjacency[:, first, second])
 
 
+def graphs_of(edges: Edges, variables: int) -> Bools:
+    """The graphs that have these edges, shape (graphs, N, N)."""
+    graphs = np.zeros((len(edges.present), variables, variables), dtype=bool)
+    graphs[:, edges.first, edges.second] = edges.present
+    return graphs
+
+
 def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, share: Share,
                     triggers: int) -> Neighbours:  # fmt: skip
     """Who may serve whom: neighbours that may be causes, in a graph or in any of those that it answers for.
