@@ -32,15 +32,31 @@ FROZEN_GATE = 0.05
 LOOK_BELOW = 0.2
 
 
-@njit(cache=True)
 def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int, gate: float) -> np.ndarray:
     """One p-value for every name; `gate` is the level of F, handed over since compiled code remembers constants.
 
     Gates are asked where a p-value is below .2: they can only raise it.
     """
+    out = np.empty(7)
+    groups, fits = _without_last_gate(columns, y, codes, levels, out)
+    if columns.shape[1] > 0 and out[5] < LOOK_BELOW:
+        checks = _checks(groups, fits)
+        asked = context_needs(groups, fits, out[5]).p if checks < FROZEN_GATE else 0.0
+        out[4] = max(out[5], asked)
+        out[5] = out[4] if checks < gate else out[5]
+    return out
+
+
+@njit(cache=True)
+def _checks(groups: Groups, fits: ContextFits) -> float:
+    return min(curvature(groups, fits), uneven_spread(groups, fits))
+
+
+@njit(cache=True)
+def _without_last_gate(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int,
+                       out: np.ndarray) -> tuple[Groups, ContextFits]:  # fmt: skip
     groups = group_rows(columns, y, codes, levels)
     fits = fit_all(groups)
-    out = np.empty(7)
     out[0] = likelihood_ratio(groups, fits)[2]
     _, variance = brown_forsythe(residuals_of(groups, fits, 0), groups.start)
     out[1] = _fisher(nested_f(groups, fits, 0, 2)[2], variance)
@@ -51,12 +67,7 @@ def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int,
     out[6] = nested_f(groups, fits, 0, 1)[2]
     out[5] = combine(out[6], nested_f(groups, fits, 1, 2)[2], max(variance, bartlett(groups, fits)))
     out[4] = out[5]
-    if columns.shape[1] > 0 and out[5] < LOOK_BELOW:
-        checks = min(curvature(groups, fits), uneven_spread(groups, fits))
-        asked = context_needs(groups, fits, out[5]).p if checks < FROZEN_GATE else 0.0
-        out[4] = max(out[5], asked)
-        out[5] = out[4] if checks < gate else out[5]
-    return out
+    return groups, fits
 
 
 @njit(cache=True)

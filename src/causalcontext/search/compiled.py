@@ -63,7 +63,7 @@ class CompiledSearch:
         if self._card is not None and pairs.first.size >= FEWEST_ON_CARD:
             self._card.search_pairs(level, pairs, decisions, tests)
         else:
-            search_pairs(level, pairs, decisions, _workspace(level, sweep.size), tests)
+            search_pairs(level, 0, pairs.first.size, pairs, decisions, _workspace(level, sweep.size), tests)
         return decisions, tests
 
     def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
@@ -91,7 +91,8 @@ class CompiledSearch:
 
         def count(part: slice) -> None:
             votes = separating[part], holding[ballots.offset[part.start] : ballots.offset[part.stop]]
-            count_votes(level, part_of(ballots, part), sizes, *votes, _workspace(level, sizes.last))
+            own = part_of(ballots, part)
+            count_votes(level, 0, own.first.size, own, sizes, *votes, _workspace(level, sizes.last))
 
         for _ in in_threads(count, _shares(ballots, self.n_jobs), self.n_jobs):
             pass

@@ -16,8 +16,8 @@ from causalcontext.kernels.compiling import settings
 from causalcontext.kernels.cuda.card import free_bytes
 from causalcontext.kernels.levels.gaussian import Fit, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
-from causalcontext.kernels.levels.skeleton import Decisions, Level, search_pair, search_pairs
-from causalcontext.kernels.levels.votes import Ballots, Sizes, count_vote, count_votes
+from causalcontext.kernels.levels.skeleton import Decisions, Level, search_pairs
+from causalcontext.kernels.levels.votes import Ballots, Sizes, count_votes
 from causalcontext.kernels.threads import in_threads
 
 THREADS = 64
@@ -71,7 +71,7 @@ class Card:
 
         def search(part: Ints) -> tuple[Decisions, Ints]:
             found, run = _of(decisions, part), np.zeros_like(tests)
-            search_pairs(level, _of(pairs, part), found, _own_room(level), run)
+            search_pairs(level, 0, part.size, _of(pairs, part), found, _own_room(level), run)
             return found, run
 
         parts = np.array_split(places, min(places.size, 8 * self.n_jobs)) if self.n_jobs > 1 else [places]
@@ -90,7 +90,7 @@ class Card:
             _vote[len(room.tests) // THREADS, THREADS](self.send_level(level), self.send(light), sizes, votes, room)
         if there.first.size:
             rest = Votes(separating[heavy], holding[more])
-            count_votes(level, there, sizes, *rest, _own_room(level))
+            count_votes(level, 0, there.first.size, there, sizes, *rest, _own_room(level))
             separating[heavy], holding[more] = rest
         if light.first.size:
             separating[~heavy], holding[centres] = _fetched(votes.separating), _fetched(votes.holding)
@@ -171,7 +171,7 @@ def _search(level: Any, pairs: Any, decisions: Any, room: Any) -> None:
     fit = Fit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
     work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < pairs.first.size:
-        search_pair(level, k, pairs, decisions, work, room.tests[thread])
+        search_pairs(level, k, k + 1, pairs, decisions, work, room.tests[thread])
         k += cuda.gridsize(1)
 
 
@@ -181,5 +181,5 @@ def _vote(level: Any, ballots: Any, sizes: Any, votes: Any, room: Any) -> None:
     fit = Fit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
     work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < ballots.first.size:
-        count_vote(level, k, ballots, sizes, votes.separating, votes.holding, work)
+        count_votes(level, k, k + 1, ballots, sizes, votes.separating, votes.holding, work)
         k += cuda.gridsize(1)

@@ -109,7 +109,7 @@ def workspace(sheets: Sheets, size: int, graphs: int, variables: int) -> Workspa
     return Workspace(fit, np.zeros((5, max(width, variables)), dtype=np.int64), np.zeros(graphs))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def start(data: Views, sheets: Sheets, sheet: int, x: int, y: int, fit: Fit) -> None:
     """Begin a run of sets for the pair (x, y); for LR* both are the system variable."""
     u = 0
@@ -184,12 +184,12 @@ def label_of(sheets: Sheets, sheet: int) -> int:
     return ONE_VIEW if sheets.start[sheet + 1] - sheets.start[sheet] == 1 else SEVERAL_VIEWS
 
 
-@njit(cache=True, nogil=True)
-def tail(data: Views, label: int, statistic: float, df: float) -> float:
-    """The p-value of a statistic from `evaluate`."""
+@inner
+def tail(kind: int, label: int, statistic: float, df: float) -> float:
+    """The p-value of a statistic from `answer_set`; `kind` is that of the views."""
     if label != ONE_VIEW:
         return chi2_upper(statistic, df)
-    if data.kind == FISHER:
+    if kind == FISHER:
         return normal_two_sided(math.atanh(_inside(statistic)) * math.sqrt(df - 1.0))
     return correlation_two_sided(statistic * statistic, df)
 
@@ -228,7 +228,7 @@ def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
     return total, float(tested), rows, TESTABLE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _change(data: Views, sheets: Sheets, asked: Question, size: int,
             fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """LR* of "one regression of y for all parts", Bartlett-corrected by the exact mean of LR; strata add up."""
@@ -288,4 +288,4 @@ def answer_batch(data: Views, sheets: Sheets, asked: Asked, numbers: Floats, fac
         facts[i, 0], facts[i, 1], facts[i, 2] = rows, reason, label
         numbers[i, 0] = statistic
         numbers[i, 1] = df if reason == TESTABLE else math.nan
-        numbers[i, 2] = tail(data, label, statistic, df) if reason == TESTABLE else math.nan
+        numbers[i, 2] = tail(data.kind, label, statistic, df) if reason == TESTABLE else math.nan

@@ -21,15 +21,15 @@ _MARGIN = 1e-6
 
 
 @njit(cache=True, nogil=True)
-def squared_limit(data: Views, view: int, alpha: float) -> float:
-    """Squared correlations below this one have a p-value above alpha on the rows of a view; -1 with too few rows."""
-    df = float(data.rows[view] - 2)
+def squared_limit(rows: int, kind: int, alpha: float) -> float:
+    """Squared correlations below this one have a p-value above alpha on so many rows; -1 with too few of them."""
+    df = float(rows - 2)
     if df < SPARE_ROWS:
         return -1.0
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = 0.5 * (low + high)
-        if tail(data, ONE_VIEW, middle, df) > alpha:
+        if tail(kind, ONE_VIEW, middle, df) > alpha:
             low = middle
         else:
             high = middle
@@ -56,7 +56,7 @@ class Bounds(NamedTuple):
 
 def bounds(data: Views, views: Ints, alpha: float) -> Bounds:
     """The limits of some views."""
-    limits = np.array([squared_limit(data, int(view), alpha) for view in views])
+    limits = np.array([squared_limit(int(data.rows[view]), data.kind, alpha) for view in views])
     products = [data.cells[v] if v < len(data.cells) else data.merged[v - len(data.cells)] for v in views.tolist()]
     return Bounds(views, limits, np.array([np.diagonal(scatter) for scatter in products]), alpha)
 
@@ -97,7 +97,7 @@ def _look_at_row(data: Views, known: Bounds, v: int, i: int, asked: Bools, alive
         alive[j] = not _answer(data, view, i, j)[0] > known.alpha
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _answer(data: Views, view: int, x: int, y: int) -> tuple[float, float, float]:
     """The p-value, -1 where it cannot be tested, the correlation and the degrees of freedom."""
     scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
@@ -105,7 +105,7 @@ def _answer(data: Views, view: int, x: int, y: int) -> tuple[float, float, float
     if df < SPARE_ROWS or scatter[x, x] <= 0.0 or scatter[y, y] <= 0.0:
         return -1.0, math.nan, df
     statistic = scatter[x, y] / math.sqrt(scatter[x, x] * scatter[y, y])
-    return tail(data, ONE_VIEW, statistic, df), statistic, df
+    return tail(data.kind, ONE_VIEW, statistic, df), statistic, df
 
 
 @njit(cache=True, nogil=True)

@@ -152,8 +152,9 @@ def reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints) -> Ints:
 @njit(cache=True, nogil=True)
 def _fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints) -> None:
     size = neighbours.start.size - 1
-    count = neighbours.start[1:] - neighbours.start[:-1]
+    count = np.empty(size, dtype=np.int64)
     for i in range(size):
+        count[i] = neighbours.start[i + 1] - neighbours.start[i]
         for t in range(neighbours.triggers.shape[1]):
             count[i] += neighbours.triggers[i, t] != 0
     for k in range(pairs.first.size):
@@ -165,9 +166,16 @@ def _fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints)
 def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
     if trigger[z] >= 0:
         return 1 if neighbours.triggers[node, trigger[z]] else 0
-    row = neighbours.columns[neighbours.start[node] : neighbours.start[node + 1]]
-    place = np.searchsorted(row, z)
-    return 1 if place < row.size and row[place] == z else 0
+    first, end = neighbours.start[node], neighbours.start[node + 1]
+    while first < end:
+        middle = (first + end) // 2
+        if neighbours.columns[middle] == z:
+            return 1
+        if neighbours.columns[middle] < z:
+            first = middle + 1
+        else:
+            end = middle
+    return 0
 
 
 def widest_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:

@@ -115,32 +115,27 @@ def no_decisions(pairs: int, graphs: int, width: int) -> Decisions:
 
 
 @njit(cache=True, nogil=True)
-def search_pairs(level: Level, pairs: Pairs, decisions: Decisions, work: Workspace, tests: Ints) -> None:
-    """Look for a separating set of `level.size` variables for every pair; count tests on all rows and on some.
+def search_pairs(level: Level, begin: int, end: int, pairs: Pairs, decisions: Decisions, work: Workspace,
+                 tests: Ints) -> None:  # fmt: skip
+    """Look for a separating set of `level.size` variables for these pairs; count tests on all rows and on some.
 
     Sets without triggers come first, from the neighbours of the first variable, then of the second. For every graph the
-    first separating set in this order wins; the graphs that are still active stop there.
+    first separating set in this order wins; the graphs that are still active stop there. On a card a thread takes one
+    pair at a time.
     """
-    for k in range(pairs.first.size):
-        search_pair(level, k, pairs, decisions, work, tests)
-
-
-@njit(cache=True, nogil=True)
-def search_pair(level: Level, k: int, pairs: Pairs, decisions: Decisions, work: Workspace, tests: Ints) -> None:
-    """Look for a separating set of pair k; on a card this is the work of one thread."""
-    x, y = pairs.first[k], pairs.second[k]
-    left = pairs.active[k]
-    for m in range(level.masks.bits.size):
-        if left == 0:
-            break
-        if not _mask_fits(level, m, x, y):
-            continue
-        done = 0
-        for g in range(level.masks.sheet.shape[0]):
-            if left & ~done & (1 << g):
-                same = _same_sheet(level.masks.sheet, g, m) & left & ~done
-                done |= same
-                left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
+    for k in range(begin, end):
+        x, y, left = pairs.first[k], pairs.second[k], pairs.active[k]
+        for m in range(level.masks.bits.size):
+            if left == 0:
+                break
+            if not _mask_fits(level, m, x, y):
+                continue
+            done = 0
+            for g in range(level.masks.sheet.shape[0]):
+                if left & ~done & (1 << g):
+                    same = _same_sheet(level.masks.sheet, g, m) & left & ~done
+                    done |= same
+                    left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
 
 
 @inner
@@ -216,7 +211,7 @@ def fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, l
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def combinations(candidates: int, size: int) -> float:
     """The number of sets of `size` among so many candidates."""
     count = 1.0
@@ -269,7 +264,7 @@ def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped
             if label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length:
                 eligible = _weakest(eligible, abs(statistic), work.weakest)
             if eligible:
-                p = tail(data, label, statistic, df) if reason == TESTABLE else -1.0
+                p = tail(data.kind, label, statistic, df) if reason == TESTABLE else -1.0
                 answer = Answer(p, statistic, df, rows, reason, label, 1 if p > level.alpha else 0)
                 _write(decisions, k, eligible, answer, about, given)
                 if answer.separates:
@@ -344,7 +339,7 @@ class Answer(NamedTuple):
     separates: int
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write(decisions: Decisions, k: int, graphs: int, answer: Answer, about: Subject, given: Ints) -> None:
     """Write an answer down for some graphs, where it is the weakest evidence so far."""
     for g in range(decisions.facts.shape[1]):
@@ -379,7 +374,8 @@ def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) 
             old[ROWS], old[REASON] = new[ROWS], new[REASON]
         if better:
             old[MASK], old[SIZE], old[LABEL] = new[MASK], new[SIZE], new[LABEL]
-            records.numbers[place] = decisions.numbers[k, g]
+            for j in range(records.numbers.shape[1]):
+                records.numbers[place, j] = decisions.numbers[k, g, j]
             for j in range(records.given.shape[1]):
                 records.given[place, j] = decisions.given[k, g, j] if j < decisions.given.shape[2] else -1
         old[UNTESTED] += new[UNTESTED]

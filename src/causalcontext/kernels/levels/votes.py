@@ -67,28 +67,22 @@ class Sizes(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def count_votes(level: Level, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints, work: Workspace) -> None:
-    """Count, for every pair, the sets of these sizes that separate it.
+def count_votes(level: Level, begin: int, end: int, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints,
+                work: Workspace) -> None:  # fmt: skip
+    """Count, for these pairs, the sets of these sizes that separate them; on a card a thread takes one at a time.
 
     `separating[k]` gains the number of separating sets of pair k, `holding[offset[k] : offset[k + 1]]` how many of them
     hold each of its possible centres.
     """
-    for k in range(ballots.first.size):
-        count_vote(level, k, ballots, sizes, separating, holding, work)
-
-
-@njit(cache=True, nogil=True)
-def count_vote(level: Level, k: int, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints,
-               work: Workspace) -> None:  # fmt: skip
-    """Count the sets that separate pair k; on a card this is the work of one thread."""
     masks, own = level.masks, level.masks.own
-    x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
-    middle = slice(ballots.offset[k], ballots.offset[k + 1])
-    for size in range(sizes.first, min(sizes.last, ballots.largest[k]) + 1):
-        for m in range(masks.bits.size):
-            if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + size <= sizes.most:
-                about = Subject(x, y, x, m, size, keep_columns(masks.kept[m], work.lists[GIVEN]))
-                separating[k] += _vote_sides(level, about, graph, ballots.centre[middle], holding[middle], work)
+    for k in range(begin, end):
+        x, y, graph = ballots.first[k], ballots.second[k], 1 << ballots.graph[k]
+        middle = slice(ballots.offset[k], ballots.offset[k + 1])
+        for size in range(sizes.first, min(sizes.last, ballots.largest[k]) + 1):
+            for m in range(masks.bits.size):
+                if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + size <= sizes.most:
+                    about = Subject(x, y, x, m, size, keep_columns(masks.kept[m], work.lists[GIVEN]))
+                    separating[k] += _vote_sides(level, about, graph, ballots.centre[middle], holding[middle], work)
 
 
 @inner
@@ -105,7 +99,7 @@ def _vote_sides(level: Level, asked: Subject, graph: int, middle: Ints, votes: I
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, middle: Ints, votes: Ints,
           work: Workspace) -> int:  # fmt: skip
     if count < about.size:
@@ -125,7 +119,7 @@ def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, mi
             if alike and (size <= inside or size >= outside):
                 separates = size <= inside
             else:
-                separates = reason == TESTABLE and tail(data, label, statistic, df) > level.alpha
+                separates = reason == TESTABLE and tail(data.kind, label, statistic, df) > level.alpha
                 inside = size if alike and separates else inside
                 outside = size if alike and not separates else outside
             if separates:
@@ -142,7 +136,7 @@ def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, mi
 def _holds(masks: Masks, mask: int, members: Ints, node: int) -> int:
     if masks.own[node] != 0:
         return 1 if masks.own[node] & masks.bits[mask] else 0
-    for member in members:
-        if member == node:
+    for j in range(members.size):
+        if members[j] == node:
             return 1
     return 0

@@ -39,14 +39,16 @@ def likelihood_ratio(groups: Groups, fits: ContextFits) -> tuple[float, float, f
 @inner
 def nested_f(groups: Groups, fits: ContextFits, small: int, large: int) -> tuple[float, float, float]:
     """F of two nested fits (0 common, 1 shifts, 2 every context), its df and p-value; NaN where they are one."""
-    left, rank = np.zeros(3), np.zeros(3)
-    left[0], left[1], left[2] = fits.left[0], fits.left[1], fits.left[2:].sum()
-    rank[0], rank[1], rank[2] = fits.rank[0], fits.rank[1], fits.rank[2:].sum()
-    df, df_left = rank[large] - rank[small], groups.start[-1] - rank[large]
+    left, rank = fits.left[large], float(fits.rank[large])
+    if large == 2:
+        for r in range(3, fits.left.size):
+            left += fits.left[r]
+            rank += fits.rank[r]
+    df, df_left = rank - fits.rank[small], groups.start[groups.start.size - 1] - rank
     if df <= 0 or df_left <= 0:
         return math.nan, math.nan, math.nan
-    explained = left[small] - left[large]
-    left_over = left[large] if left[large] > COLLINEAR_BELOW * left[small] else 0.0
+    explained = fits.left[small] - left
+    left_over = left if left > COLLINEAR_BELOW * fits.left[small] else 0.0
     value = (explained / df) / (left_over / df_left) if left_over > 0.0 else math.inf
     return value, df, f_upper(explained, left_over, df, df_left)
 
@@ -69,14 +71,16 @@ def combine(mean: float, slope: float, spread: float) -> float:
     return 0.0 - math.expm1(none)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def brown_forsythe(values: Floats, start: Ints) -> tuple[float, float]:
     """F of absolute distances from the medians of every context, and its p-value."""
     contexts, n = start.size - 1, values.size
     away, means = np.empty(n), np.empty(contexts)
-    inside, between = 0.0, 0.0
+    inside, between, centre = 0.0, 0.0, 0.0
     for r in range(contexts):
-        middle = np.median(values[start[r] : start[r + 1]])
+        for i in range(start[r], start[r + 1]):
+            away[i] = values[i]
+        middle = _median(away, start[r], start[r + 1])
         total = 0.0
         for i in range(start[r], start[r + 1]):
             away[i] = abs(values[i] - middle)
@@ -84,15 +88,46 @@ def brown_forsythe(values: Floats, start: Ints) -> tuple[float, float]:
         means[r] = total / (start[r + 1] - start[r])
         for i in range(start[r], start[r + 1]):
             inside += (away[i] - means[r]) ** 2
-    centre = away.mean()
+    for i in range(n):
+        centre += away[i]
+    centre /= n
     for r in range(contexts):
         between += (start[r + 1] - start[r]) * (means[r] - centre) ** 2
     df, df_left = contexts - 1, n - contexts
     value = (between / df) / (inside / df_left) if inside > 0.0 else math.inf
-    return value, f_upper(between, inside, df, df_left)
+    return value, f_upper(between, inside, float(df), float(df_left))
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _median(values: Floats, begin: int, end: int) -> float:
+    """The median of the values from `begin` up to `end`, which are put in another order."""
+    middle, first, last = (begin + end) // 2, begin, end - 1
+    while first < last:
+        pivot, low, high = values[(first + last) // 2], first, last
+        while low <= high:
+            while values[low] < pivot:
+                low += 1
+            while values[high] > pivot:
+                high -= 1
+            if low <= high:
+                values[low], values[high] = values[high], values[low]
+                low += 1
+                high -= 1
+        if middle <= high:
+            last = high
+        elif middle >= low:
+            first = low
+        else:
+            break
+    if (end - begin) % 2:
+        return float(values[middle])
+    below = values[begin]
+    for i in range(begin + 1, middle):
+        below = max(below, values[i])
+    return float(0.5 * (below + values[middle]))
+
+
+@inner
 def bartlett(groups: Groups, fits: ContextFits) -> float:
     """The p-value of Bartlett's test for the residual variances of the contexts; it trusts in Gaussian tails."""
     contexts = groups.start.size - 1

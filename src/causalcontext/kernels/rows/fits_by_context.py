@@ -60,20 +60,26 @@ class ContextFits(NamedTuple):
 @inner
 def group_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> Groups:
     """The rows of the contexts that are large enough, with pooled mean 0 and variance 1 in every column."""
+    rows, start = np.empty((codes.size, columns.shape[1] + 1)), np.empty(levels + 1, dtype=np.int64)
+    return group_into(columns, y, codes, rows, start)
+
+
+@inner
+def group_into(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Ints) -> Groups:
+    """The same in arrays with room for all rows and all levels."""
+    levels = start.size - 1
     counts = np.zeros(levels, dtype=np.int64)
-    for code in codes:
-        counts[code] += 1
+    for i in range(codes.size):
+        counts[codes[i]] += 1
     m = columns.shape[1]
-    usable = counts >= m + 1 + SPARE_ROWS
-    start = np.zeros(usable.sum() + 1, dtype=np.int64)
-    place = np.full(levels, -1, dtype=np.int64)
-    contexts = 0
+    place = np.empty(levels, dtype=np.int64)
+    contexts, start[0] = 0, 0
     for level in range(levels):
-        if usable[level]:
+        place[level] = -1
+        if counts[level] >= m + 1 + SPARE_ROWS:
             place[level] = start[contexts]
             start[contexts + 1] = start[contexts] + counts[level]
             contexts += 1
-    rows = np.empty((start[contexts], m + 1))
     for i in range(codes.size):
         at = place[codes[i]]
         if at >= 0:
@@ -81,8 +87,9 @@ def group_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> Groups:
                 rows[at, j] = columns[i, j]
             rows[at, m] = y[i]
             place[codes[i]] += 1
-    standardise(rows)
-    return Groups(rows, start)
+    groups = Groups(rows[: start[contexts]], start[: contexts + 1])
+    standardise(groups.rows)
+    return groups
 
 
 @inner
@@ -110,11 +117,13 @@ def cross_products(rows: Floats, start: Ints, mean: Floats) -> Floats:
     scatter = np.zeros((contexts, width, width))
     away = np.empty(width)
     for r in range(contexts):
-        mean[r] = 0.0
+        for j in range(width):
+            mean[r, j] = 0.0
         for i in range(start[r], start[r + 1]):
             for j in range(width):
                 mean[r, j] += rows[i, j]
-        mean[r] /= start[r + 1] - start[r]
+        for j in range(width):
+            mean[r, j] /= start[r + 1] - start[r]
         for i in range(start[r], start[r + 1]):
             for j in range(width):
                 away[j] = rows[i, j] - mean[r, j]
@@ -153,7 +162,8 @@ def sweep(table: Floats, size: int, rows: int) -> int:
                     table[i, a] -= factor * table[j, a]
     for j in range(size):
         if not used[j]:
-            table[j] = 0.0
+            for a in range(width):
+                table[j, a] = 0.0
     return rank
 
 
@@ -167,7 +177,7 @@ def fit_all(groups: Groups) -> ContextFits:
 
 @inner
 def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
-    """The same from centred cross products inside every context, which are overwritten, and means in units of all rows.
+    """The same from centred cross products inside every context, and means in units of all rows.
 
     `mean[0]` is that of all rows, 0 in every column.
     """
@@ -175,25 +185,24 @@ def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
     m, n = width - 1, start[contexts]
     slopes, left = np.zeros((contexts + 2, m)), np.zeros(contexts + 2)
     rank = np.zeros(contexts + 2, dtype=np.int64)
-    common, shifted = np.zeros((width, width)), np.zeros((width, width))
+    tables = np.zeros((contexts + 2, width, width))
     for r in range(contexts):
         size = start[r + 1] - start[r]
-        shifted += scatter[r]
         for j in range(width):
             for a in range(width):
-                common[j, a] += scatter[r, j, a] + size * mean[r + 1, j] * mean[r + 1, a]
-    rank[0], rank[1] = 1 + sweep(common, m, n), contexts + sweep(shifted, m, n)
-    slopes[0], slopes[1] = common[:m, m], shifted[:m, m]
-    left[0], left[1] = common[m, m], shifted[m, m]
-    for r in range(contexts):
-        own = scatter[r, m, m]
-        rank[r + 2] = 1 + sweep(scatter[r], m, start[r + 1] - start[r])
-        slopes[r + 2] = scatter[r, :m, m]
-        left[r + 2] = scatter[r, m, m] if scatter[r, m, m] > COLLINEAR_BELOW * own else 0.0
+                tables[0, j, a] += scatter[r, j, a] + size * mean[r + 1, j] * mean[r + 1, a]
+                tables[1, j, a] += scatter[r, j, a]
+                tables[r + 2, j, a] = scatter[r, j, a]
+    for k in range(contexts + 2):
+        own, size = tables[k, m, m], n if k < 2 else start[k - 1] - start[k - 2]
+        rank[k] = (contexts if k == 1 else 1) + sweep(tables[k], m, size)
+        left[k] = tables[k, m, m] if k < 2 or tables[k, m, m] > COLLINEAR_BELOW * own else 0.0
+        for j in range(m):
+            slopes[k, j] = tables[k, j, m]
     return ContextFits(slopes, left, rank, mean)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def residuals_of(groups: Groups, fits: ContextFits, kind: int) -> Floats:
     """Residuals of the common fit (0), of the fit with shifts (1), or of the fits of every context (2)."""
     m = groups.rows.shape[1] - 1

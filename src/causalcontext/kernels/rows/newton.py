@@ -47,17 +47,26 @@ def maximise(family: int, design: Floats, response: Ints, classes: int, start: F
     tolerance : float
         Ends the iteration when a step gains less.
     """
-    width, free = design.shape[1], classes - 1
     slopes = start.copy()
-    gradient, hessian = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
+    return maximum(family, design, response, classes, slopes, ridge, tolerance), slopes
+
+
+@njit(cache=True, nogil=True)
+def maximum(family: int, design: Floats, response: Ints, classes: int, slopes: Floats, ridge: float,
+            tolerance: float) -> float:  # fmt: skip
+    """The same, where `slopes` hold the start before, and the coefficients at the maximum afterwards."""
+    width, free, size = design.shape[1], classes - 1, slopes.size
+    step, trial = np.empty(size), np.empty(size)
+    gradient, hessian = np.zeros(size), np.zeros((size, size))
     likelihood = one_pass(family, design, response, free, slopes, gradient, hessian)
     for _ in range(MOST_STEPS):
         objective = likelihood - _ridge(slopes, width, ridge)
         _add_ridge(slopes, width, ridge, gradient, hessian)
-        step = np.linalg.solve(hessian, gradient)
+        solve(hessian, gradient, step)
         scale, gain = 1.0, 0.0
         for _half in range(20):
-            trial = slopes + scale * step
+            for a in range(size):
+                trial[a] = slopes[a] + scale * step[a]
             new = one_pass(family, design, response, free, trial, gradient, hessian)
             gain = new - _ridge(trial, width, ridge) - objective
             if gain >= 0.0:
@@ -65,19 +74,39 @@ def maximise(family: int, design: Floats, response: Ints, classes: int, start: F
             scale *= 0.5
         if not gain >= 0.0:
             break
-        slopes, likelihood = trial, new
+        likelihood = new
+        for a in range(size):
+            slopes[a] = trial[a]
         if gain < tolerance:
             break
-    return likelihood, slopes
-
-
-@njit(cache=True, nogil=True)
-def maximum(family: int, design: Floats, response: Ints, classes: int, slopes: Floats, ridge: float,
-            tolerance: float) -> float:  # fmt: skip
-    """The same for Python: `slopes` hold the start before, and the coefficients at the maximum afterwards."""
-    likelihood, found = maximise(family, design, response, classes, slopes, ridge, tolerance)
-    slopes[:] = found
     return likelihood
+
+
+@inner
+def solve(matrix: Floats, right: Floats, solution: Floats) -> None:
+    """Solve a linear system by elimination with the largest pivots; matrix and right side are overwritten.
+
+    An unknown that no equation is left for is 0.
+    """
+    size = right.size
+    for j in range(size):
+        best = j
+        for i in range(j + 1, size):
+            if abs(matrix[i, j]) > abs(matrix[best, j]):
+                best = i
+        right[j], right[best] = right[best], right[j]
+        for a in range(j, size):
+            matrix[j, a], matrix[best, a] = matrix[best, a], matrix[j, a]
+        for i in range(j + 1, size):
+            factor = matrix[i, j] / matrix[j, j] if matrix[j, j] != 0.0 else 0.0
+            right[i] -= factor * right[j]
+            for a in range(j + 1, size):
+                matrix[i, a] -= factor * matrix[j, a]
+    for j in range(size - 1, -1, -1):
+        value = right[j]
+        for a in range(j + 1, size):
+            value -= matrix[j, a] * solution[a]
+        solution[j] = value / matrix[j, j] if matrix[j, j] != 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True)

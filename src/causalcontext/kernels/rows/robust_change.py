@@ -24,6 +24,7 @@ from causalcontext.kernels.rows.fits_by_context import (
     ContextFits,
     Groups,
     fit_all,
+    group_into,
     group_rows,
     residuals_of,
 )
@@ -76,64 +77,84 @@ class Parts(NamedTuple):
     reason: int
 
 
+MEAN, SLOPE, _, VARIANCE, GAUSSIAN_VARIANCE, CURVATURE, UNEVEN_SPREAD, LOGIT, STATISTIC, DF, P = range(11)
+"""Where the numbers of `Parts` stand."""
+
+
 def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float) -> Parts:
     """All parts of the test, with checks of the gate at the level `gate`.
 
     The gate is looked at where p without it is below `look_below`; it can only raise p.
     """
-    numbers = np.empty(len(Parts._fields) - 1)
-    reason = fill_parts(columns, y, codes, levels, look_below, gate, numbers)
+    numbers = np.full(len(Parts._fields) - 1, math.nan)
+    m = columns.shape[1]
+    rows, start, rank = np.empty((codes.size, m + 1)), np.empty(levels + 1, np.int64), np.empty(levels + 2, np.int64)
+    slopes, left, mean = np.empty((levels + 2, m)), np.empty(levels + 2), np.empty((levels + 1, m + 1))
+    reason, k = fill_parts(columns, y, codes, rows, start, slopes, left, rank, mean, numbers)
+    if m > 0 and numbers[P] < look_below:
+        groups = Groups(rows[: start[k]], start[: k + 1])
+        fits = ContextFits(slopes[: k + 2], left[: k + 2], rank[: k + 2], mean[: k + 1])
+        fill_gate(groups.rows, groups.start, fits.slopes, fits.left, fits.rank, fits.mean, numbers)
+        if min(numbers[CURVATURE], numbers[UNEVEN_SPREAD]) < gate:
+            enough = max(numbers[P], CLEAR) if look_below <= 1.0 else -1.0
+            numbers[LOGIT] = context_needs(groups, fits, enough).p
+            numbers[P] = max(numbers[P], numbers[LOGIT])
     return Parts._make([*numbers.tolist(), reason])
 
 
 @njit(cache=True, nogil=True)
-def fill_parts(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float,
-               numbers: Floats) -> int:  # fmt: skip
-    """Write down all numbers of `Parts`; why there are none."""
-    found = _parts(columns, y, codes, levels, look_below, gate)
-    values = (found.mean, found.slope, found.mean_and_slope, found.variance, found.gaussian_variance, found.curvature,
-              found.uneven_spread, found.logit, found.statistic, found.df, found.p)  # fmt: skip
-    for place in range(numbers.size):
-        numbers[place] = values[place]
-    return found.reason
+def fill_parts(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Ints, slopes: Floats, left: Floats,
+               rank: Ints, mean: Floats, numbers: Floats) -> tuple[int, int]:  # fmt: skip
+    """Write down all numbers of `Parts` but those of the gate, and `Groups` and `ContextFits`, whose arrays have room
+    for all rows and levels; why there are no numbers, and how many contexts are left."""
+    groups = group_into(columns, y, codes, rows, start)
+    fits = fit_all(groups)
+    for k in range(fits.left.size):
+        left[k], rank[k] = fits.left[k], fits.rank[k]
+        for j in range(slopes.shape[1]):
+            slopes[k, j] = fits.slopes[k, j]
+    for k in range(groups.start.size):
+        for j in range(mean.shape[1]):
+            mean[k, j] = fits.mean[k, j]
+    reason = _reason(groups, fits)
+    if reason == TESTABLE:
+        f, df = np.empty(3), np.empty(3)
+        for part in range(3):
+            small, large = (1 if part == 1 else 0), (1 if part == 0 else 2)
+            f[part], df[part], numbers[part] = nested_f(groups, fits, small, large)
+        f[2], numbers[VARIANCE] = brown_forsythe(residuals_of(groups, fits, 0), groups.start)
+        df[2] = groups.start.size - 2.0
+        numbers[GAUSSIAN_VARIANCE] = bartlett(groups, fits)
+        spread = max(numbers[VARIANCE], numbers[GAUSSIAN_VARIANCE])
+        decides = _what_decides(numbers[MEAN], numbers[SLOPE], spread)
+        numbers[STATISTIC], numbers[DF] = f[decides], df[decides]
+        numbers[P] = combine(numbers[MEAN], numbers[SLOPE], spread)
+    return reason, groups.start.size - 1
+
+
+@inner
+def _what_decides(mean: float, slope: float, spread: float) -> int:
+    """0 for the mean, 1 for the slopes, 2 for the spread: what has the smallest p-value for its weight."""
+    least = spread / SPREAD_WEIGHT
+    decides = 2
+    if not math.isnan(slope) and slope / SLOPE_WEIGHT < least:
+        decides = 1
+    least = min(least, math.inf if math.isnan(slope) else slope / SLOPE_WEIGHT)
+    return 0 if mean / MEAN_WEIGHT < least else decides
 
 
 @njit(cache=True, nogil=True)
-def _parts(columns: Floats, y: Floats, codes: Ints, levels: int, look_below: float, gate: float) -> Parts:
-    groups = group_rows(columns, y, codes, levels)
-    if groups.start.size < 3:
-        return _no_parts(FEW_CONTEXTS)
-    fits = fit_all(groups)
-    reason = _reason(groups, fits)
-    if reason != TESTABLE:
-        return _no_parts(reason)
-    mean_f, mean_df, mean = nested_f(groups, fits, 0, 1)
-    slope_f, slope_df, slope = nested_f(groups, fits, 1, 2)
-    _, _, both = nested_f(groups, fits, 0, 2)
-    spread_f, variance = brown_forsythe(residuals_of(groups, fits, 0), groups.start)
-    gaussian = bartlett(groups, fits)
-    spread = max(variance, gaussian)
-    statistic, df = spread_f, groups.start.size - 2.0
-    if not math.isnan(slope) and slope / SLOPE_WEIGHT < spread / SPREAD_WEIGHT:
-        statistic, df = slope_f, slope_df
-    if mean / MEAN_WEIGHT < min(spread / SPREAD_WEIGHT, math.inf if math.isnan(slope) else slope / SLOPE_WEIGHT):
-        statistic, df = mean_f, mean_df
-    p = combine(mean, slope, spread)
-    curved, uneven, logit = math.nan, math.nan, math.nan
-    if columns.shape[1] > 0 and p < look_below:
-        curved, uneven = curvature(groups, fits), uneven_spread(groups, fits)
-        if min(curved, uneven) < gate:
-            logit = context_needs(groups, fits, max(p, CLEAR) if look_below <= 1.0 else -1.0).p
-            p = max(p, logit)
-    return Parts(mean, slope, both, variance, gaussian, curved, uneven, logit, statistic, df, p, TESTABLE)
+def fill_gate(rows: Floats, start: Ints, slopes: Floats, left: Floats, rank: Ints, mean: Floats,
+              numbers: Floats) -> None:  # fmt: skip
+    """Write down the p-values of the two checks of the gate."""
+    groups, fits = Groups(rows, start), ContextFits(slopes, left, rank, mean)
+    numbers[CURVATURE], numbers[UNEVEN_SPREAD] = curvature(groups, fits), uneven_spread(groups, fits)
 
 
 @njit(cache=True, nogil=True)
 def change_on_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> tuple[float, float, float, int]:
     """LR* with its df and p-value, or the reason why there is none."""
     groups = group_rows(columns, y, codes, levels)
-    if groups.start.size < 3:
-        return math.nan, math.nan, math.nan, FEW_CONTEXTS
     fits = fit_all(groups)
     reason = _reason(groups, fits)
     if reason != TESTABLE:
@@ -142,18 +163,17 @@ def change_on_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> tupl
     return statistic, df, p, COLLINEAR if math.isnan(p) else TESTABLE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reason(groups: Groups, fits: ContextFits) -> int:
-    """Why nothing can be tested: y is constant or a linear function of Z, or Z tells the contexts apart."""
+    """Why nothing can be tested: few contexts, y constant or a linear function of Z, or Z tells the contexts apart."""
     n, m = groups.rows.shape[0], groups.rows.shape[1] - 1
-    if np.abs(groups.rows[:, m]).max() == 0.0:
+    if groups.start.size < 3:
+        return FEW_CONTEXTS
+    constant = True
+    for i in range(n):
+        constant = constant and groups.rows[i, m] == 0.0
+    if constant:
         return CONSTANT
     if fits.left[0] <= COLLINEAR_BELOW * n or fits.rank[1] == fits.rank[0]:
         return COLLINEAR
     return TESTABLE
-
-
-@inner
-def _no_parts(reason: int) -> Parts:
-    nan = math.nan
-    return Parts(nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, reason)
