@@ -213,3 +213,12 @@ def test_a_comparison_with_fci_ac_is_left_out_where_it_would_take_long():
     result = cc.discover(table, "condition", knowledge=cc.Knowledge(roots=["condition"]), method="pc-ac", alpha=0.2)
     (finding,) = result.diagnose().about("hidden causes")
     assert "not compared with fci-ac" in finding.message
+
+
+@pytest.mark.parametrize("method", ["score-ac", "pc-ac"])
+def test_with_lags_nothing_is_advised_that_lags_do_not_take(method):
+    table = cc.examples.land_surface(400, seed=1)
+    told = str(cc.discover(table, context="regime", lags=1, method=method).diagnose())
+    assert "not looked at with lags" in told
+    assert "loaded" not in told
+    assert "masked_scope" not in told

@@ -12,6 +12,7 @@ from causalcontext.graphs.ends import Kind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.kernels.arrays import Bools
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.search.cycles import possible_cycles
 from causalcontext.search.rules import suspect
 
@@ -84,7 +85,8 @@ def _turned(result: ContextGraphs, arrows: Bools, x: int, y: int) -> str:
 
 def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
     """Blocks of the union skeleton in which a large union cycle could hide missing edges."""
-    if result.settings.method != "pc-ac" or result.settings.masked_scope != "adaptive":
+    plain = result.settings.masked_scope == "adaptive" and not isinstance(result, LaggedGraphs)
+    if result.settings.method != "pc-ac" or not plain:
         return
     contexts = result.cells.positions
     graphs = np.stack([graph.adjacency for graph in result.graphs.values()])

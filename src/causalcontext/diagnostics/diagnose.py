@@ -14,6 +14,7 @@ from causalcontext.diagnostics.power import near_misses, rows_and_power, untesta
 from causalcontext.diagnostics.selection import selection_bias
 from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     model_misfits, rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
@@ -42,6 +43,9 @@ def _rank(finding: Finding) -> tuple[int, int]:
 def _of_rows(result: ContextGraphs) -> list[Finding]:
     if result.context is None:
         return [Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare")]
+    if isinstance(result, LaggedGraphs):
+        missing = "missing edges, determinism and overlap are not looked at with lags"
+        return [Finding("rows", Severity.NOTE, missing, "changes() says which differences hold")]
     if result.rows is None:
         missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"
         return [Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")]
