@@ -1,8 +1,11 @@
 """Which false links does score-ac find between system variables of curved mechanisms, and in which models?
 
     python benchmarks/false_links.py [--models 40] [--rows 2000] [--noise normal]
+    python benchmarks/false_links.py --at-context [--models 40] [--rows 2000]
 
 A false link may be there in the other context, join effects of a common cause, or an ancestor and its descendant.
+With `--at-context`, false links at the context are counted by the kind of curve and the noise: some curves are in the
+dictionary of the score, others it comes near to.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from curved_models import CurvedModel, Design, draw_model
+from curved_models import CURVES, CurvedModel, Design, count, draw_model
 from measuring import machine, markdown_table
 
 
@@ -25,7 +28,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--noise", default="normal")
     parser.add_argument("--first-seed", type=int, default=730_000)
+    parser.add_argument("--at-context", action="store_true")
     chosen = parser.parse_args()
+    if chosen.at_context:
+        at_context(chosen)
+        return
     found: Counter[tuple[str, str]] = Counter()
     for seed in range(chosen.first_seed, chosen.first_seed + chosen.models):
         model = draw_model(Design(noise=chosen.noise), seed)
@@ -34,6 +41,24 @@ def main() -> None:
     rows = [(*key, number) for key, number in found.most_common()]
     print(markdown_table(("false link", "model of the effect", "links"), rows))
     print(f"\n{machine()}; {chosen.models} models, seeds from {chosen.first_seed}, n = {chosen.rows}")
+
+
+def at_context(chosen: argparse.Namespace) -> None:
+    """Print the shares of pairs with the context that have a false link, by curve and noise."""
+    rows = []
+    for curve in [name for name in CURVES if name != "linear"]:
+        shares = []
+        for noise in ("normal", "exponential"):
+            counts = []
+            for seed in range(chosen.first_seed, chosen.first_seed + chosen.models):
+                model = draw_model(Design(curves=("linear", curve), noise=noise), seed)
+                table = model.sample(chosen.rows, np.random.default_rng([seed, chosen.rows]))
+                counts.append(count(model, cc.discover(table, "R", method="score-ac")))
+            extra, pairs = sum(one.context_extra for one in counts), sum(one.context_pairs for one in counts)
+            shares.append(f"{extra / pairs:.3f}")
+        rows.append((curve, *shares))
+    print(markdown_table(("curves", "normal noise", "exponential noise"), rows))
+    print(f"\n{machine()}; {chosen.models} models a cell, seeds from {chosen.first_seed}, n = {chosen.rows}")
 
 
 def false_links(model: CurvedModel, result: cc.ContextGraphs) -> list[tuple[str, str]]:
