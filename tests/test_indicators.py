@@ -204,3 +204,9 @@ def test_no_end_next_to_the_column_is_no_physical_change():
 def test_bad_declarations_get_one_sentence(make, words):
     with pytest.raises(cc.CausalContextError, match=words):
         make()
+
+
+def test_no_number_no_step_function():
+    codes = np.random.default_rng(0).integers(0, 3, size=(300, 3)).astype(str)
+    frame = pd.DataFrame(codes, columns=["A", "B", "R"])
+    assert not list(step_functions(read_table(frame, "R")))

@@ -66,7 +66,8 @@ def _at_a_glance(data: Dataset, codes: Codes, most: int) -> list[int]:
     few = _every(data, ROWS_OF_A_GLANCE)
     rows = np.argsort(codes[few], kind="stable")
     rows = rows[codes[few][rows] >= 0]
-    values = np.array([data.columns[i][few] for i in numbers], dtype=np.float64).reshape(len(numbers), -1)[:, rows]
+    values = np.array([data.columns[i][few] for i in numbers], dtype=np.float64).reshape(len(numbers), codes[few].size)
+    values = values[:, rows]
     order = np.argsort(values, axis=1, kind="stable")
     switches = np.count_nonzero(np.diff(codes[few][rows][order], axis=1), axis=1)
     possible = (switches <= most) | ~np.isfinite(values).all(axis=1)
