@@ -28,6 +28,8 @@ END, LENGTH, TAKEN, PATH = range(4)
 """Columns of `Fits.whole`: path and chosen columns follow."""
 CLOSED, ONLY_IF_IT_PAYS, WELCOME, UNKNOWN = range(4)
 """Who could still join at the end of a path; `UNKNOWN`: anyone may matter, no path is kept."""
+LEFT, LEAST, WEIGHT, VALUE = range(4)
+"""Lines of `Scratch.line`."""
 
 
 class Regression(NamedTuple):
@@ -107,10 +109,10 @@ class Scratch(NamedTuple):
     ----------
     candidates : array of bool, shape (p,)
     listed : array of int, shape (Q,)
-    rows : array, shape (Q, W)
-    shared : array, shape (Q, D)
-    line : array, shape (2, Q)
-        Residual variances and prices of the listed columns.
+    rows : array, shape (W, Q)
+    shared : array, shape (D, Q)
+    line : array, shape (4, Q)
+        Of the listed columns: residual variances, those that count as none, weights, what would be left over.
     small : array, shape (5, S, S)
         The response's residual covariance, its inverse, a factor, its inverse, slopes.
     """
@@ -133,8 +135,8 @@ def no_fits(nodes: int, slots: int, width: int, responses: int) -> Fits:
 def scratch(nodes: int, columns: int, width: int, responses: int) -> Scratch:
     """Scratch arrays for one thread."""
     size = max(width, responses) + 1
-    return Scratch(np.zeros(nodes, dtype=np.bool_), np.zeros(columns, dtype=np.int64), np.zeros((columns, width)),
-                   np.zeros((columns, responses)), np.zeros((2, columns)), np.zeros((5, size, size)))  # fmt: skip
+    return Scratch(np.zeros(nodes, dtype=np.bool_), np.zeros(columns, dtype=np.int64), np.zeros((width, columns)),
+                   np.zeros((responses, columns)), np.zeros((4, columns)), np.zeros((5, size, size)))  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -28,7 +28,10 @@ from causalcontext.kernels.orders.regressions import (
     CONSTANT_BELOW,
     CURVED,
     END,
+    LEAST,
+    LEFT,
     LENGTH,
+    NO_VARIANCE,
     ONLY_IF_IT_PAYS,
     OWNER,
     PARTNER,
@@ -36,6 +39,8 @@ from causalcontext.kernels.orders.regressions import (
     SMALLEST_VARIANCE,
     TAKEN,
     UNKNOWN,
+    VALUE,
+    WEIGHT,
     WELCOME,
     Bools,
     Fits,
@@ -167,10 +172,10 @@ def _list(table: Regression, target: Target, forced: Bools, plain: bool, work: S
                 continue
             required = forced[owner] and about[BASIC, column] == 1
             work.listed[m] = column
-            line[0, m] = variance
-            line[1, m] = 0.0 if required else weight_of(table, column, d)
+            line[LEFT, m], line[LEAST, m] = variance, COLLINEAR_BELOW * variance
+            line[WEIGHT, m] = 0.0 if required else weight_of(table, column, d)
             for a in range(d):
-                work.shared[m, a] = covariance[column, target.column + a]
+                work.shared[a, m] = covariance[column, target.column + a]
             m += 1
     for a in range(d):
         for b in range(d):
@@ -188,7 +193,7 @@ def _grow(table: Regression, target: Target, m: int, fits: Fits, slot: int, work
     whole[END] = WELCOME
     while True:
         invert(work.small[0], work.small[1], d)
-        best, value = _next(table, d, m, work)
+        best, value = _next(d, m, work)
         if best < 0:
             if in_vain == PATIENCE:
                 whole[END] = ONLY_IF_IT_PAYS
@@ -204,77 +209,115 @@ def _grow(table: Regression, target: Target, m: int, fits: Fits, slot: int, work
         whole[PATH + size] = work.listed[best]
         _take(table, target, best, m, size, fits, slot, work)
         size += 1
-        m = _strike(best, m, size, d, work)
     whole[LENGTH] = size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _next(table: Regression, d: int, m: int, work: Scratch) -> tuple[int, float]:
-    """The place of the next column in the list and what it leaves, times its price; -1 if there is none."""
-    best, lowest = -1, math.inf
+def _next(d: int, m: int, work: Scratch) -> tuple[int, float]:
+    """The place of the next column in the list and what it leaves, times its price; -1 if there is none.
+
+    All places at once, so that compilers use vector instructions.
+    """
+    line, inverse = work.line, work.small[1]
+    left, least, weight, value = line[LEFT], line[LEAST], line[WEIGHT], line[VALUE]
     floor = SMALLEST_VARIANCE / max(work.small[0, 0, 0], SMALLEST_VARIANCE)
     for place in range(m):
-        column, variance = work.listed[place], work.line[0, place]
-        if variance <= COLLINEAR_BELOW * table.covariance[column, column]:
-            continue
-        explained = 0.0
-        for a in range(d):
-            for b in range(d):
-                explained += work.shared[place, a] * work.small[1, a, b] * work.shared[place, b]
-        value = max(1.0 - explained / variance, floor) * work.line[1, place]
-        if value < lowest and explained > 0.0:
-            best, lowest = place, value
+        value[place] = 0.0
+    for a in range(d):
+        for b in range(d):
+            one, other, factor = work.shared[a], work.shared[b], inverse[a, b]
+            for place in range(m):
+                value[place] += one[place] * factor * other[place]
+    for place in range(m):
+        explained = value[place]
+        share = max(1.0 - explained / left[place], floor) * weight[place]
+        value[place] = share if left[place] > least[place] and explained > 0.0 else math.inf
+    best, lowest = -1, math.inf
+    for place in range(m):
+        if value[place] < lowest:
+            best, lowest = place, value[place]
     return best, lowest
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _take(table: Regression, target: Target, best: int, m: int, size: int, fits: Fits, slot: int,
           work: Scratch) -> None:  # fmt: skip
-    """Regress the response and everything in the list on the next column."""
+    """Regress the response and everything in the list on the next column, which nobody takes again."""
     column, d = work.listed[best], target.width
-    root = math.sqrt(work.line[0, best])
+    left, value = work.line[LEFT], work.rows[size]
+    root = math.sqrt(left[best])
     own, load = fits.factor[target.node, slot, size], fits.load[target.node, slot, size]
     for a in range(size):
-        own[a] = work.rows[best, a]
+        own[a] = work.rows[a, best]
     own[size] = root
     for a in range(d):
-        load[a] = work.shared[best, a] / root
+        load[a] = work.shared[a, best] / root
     row = table.covariance[column]
     for place in range(m):
-        value = row[work.listed[place]]
-        for a in range(size):
-            value -= work.rows[place, a] * own[a]
-        value /= root
-        work.rows[place, size] = value
-        work.line[0, place] -= value * value
-        for a in range(d):
-            work.shared[place, a] -= value * load[a]
+        value[place] = row[work.listed[place]]
+    for a in range(size):
+        earlier, step = work.rows[a], own[a]
+        for place in range(m):
+            value[place] -= earlier[place] * step
+    for place in range(m):
+        value[place] /= root
+        left[place] -= value[place] * value[place]
+    for a in range(d):
+        shared, step = work.shared[a], load[a]
+        for place in range(m):
+            shared[place] -= value[place] * step
     for a in range(d):
         for b in range(d):
             work.small[0, a, b] -= load[a] * load[b]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _strike(best: int, m: int, size: int, d: int, work: Scratch) -> int:
-    """Take one column from the list, which stays in order; its new length."""
-    for place in range(best, m - 1):
-        work.listed[place] = work.listed[place + 1]
-        work.line[0, place] = work.line[0, place + 1]
-        work.line[1, place] = work.line[1, place + 1]
-        for a in range(size):
-            work.rows[place, a] = work.rows[place + 1, a]
-        for a in range(d):
-            work.shared[place, a] = work.shared[place + 1, a]
-    return m - 1
+    left[best] = -1.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _would_join(table: Regression, target: Target, column: int, fits: Fits, slot: int, work: Scratch) -> bool:
     """Whether a further column would have been taken somewhere along the path."""
-    covariance, d, row = table.covariance, target.width, table.covariance[column]
-    own = row[column]
+    own = table.covariance[column, column]
     if own < CONSTANT_BELOW:
         return False
+    if target.width == 1:
+        return _would_join_number(table, target, column, fits, slot, work)
+    return _would_join_classes(table, target, column, fits, slot, work)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _would_join_number(table: Regression, target: Target, column: int, fits: Fits, slot: int, work: Scratch) -> bool:
+    """The same for a response of one column."""
+    row = table.covariance[column]
+    whole, bars = fits.whole[target.node, slot], fits.bars[target.node, slot]
+    factor, loads = fits.factor[target.node, slot], fits.load[target.node, slot]
+    steps, least, length = work.small[3, 0], COLLINEAR_BELOW * row[column], whole[LENGTH]
+    price, variance = table.weight[column], row[column]
+    shared, left = row[target.column], table.covariance[target.column, target.column]
+    for t in range(length + 1):
+        if variance <= least:
+            return False
+        explained = shared * (1.0 / left if left > NO_VARIANCE else 0.0) * shared
+        value = max(1.0 - explained / variance, SMALLEST_VARIANCE / max(left, SMALLEST_VARIANCE)) * price
+        if t == length:
+            return bool(explained > 0.0 and (whole[END] == WELCOME or (whole[END] == ONLY_IF_IT_PAYS and value < 1.0)))
+        rival = whole[PATH + t]
+        if explained > 0.0 and (value < bars[t] or (value == bars[t] and column < rival)):
+            return True
+        step = row[rival]
+        for a in range(t):
+            step -= steps[a] * factor[t, a]
+        step /= factor[t, t]
+        steps[t] = step
+        variance -= step * step
+        shared -= step * loads[t, 0]
+        left -= loads[t, 0] * loads[t, 0]
+    return False
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _would_join_classes(table: Regression, target: Target, column: int, fits: Fits, slot: int, work: Scratch) -> bool:
+    """The same for a response of several columns."""
+    covariance, d, row = table.covariance, target.width, table.covariance[column]
+    own = row[column]
     whole, bars = fits.whole[target.node, slot], fits.bars[target.node, slot]
     factor, loads = fits.factor[target.node, slot], fits.load[target.node, slot]
     left, inverse, shared, steps = work.small[0], work.small[1], work.small[2, 0], work.small[3, 0]

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.rows.row_blocks import AT_ONCE, exponentials
 
 Floats = NDArray[np.float64]
 
@@ -173,31 +174,50 @@ def _standardise(residual: Floats, count: int, law: Floats) -> float:
     return (third / count) ** 2 / 6.0 + (fourth / count - 3.0) ** 2 / 24.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _means(residual: Floats, count: int, lookup: Floats, mean: Floats) -> tuple[float, float, float]:
     """The means of the features, the smallest and the largest residual, what lies beyond the line."""
     mean[:] = 0.0
     low, high, beyond = math.inf, -math.inf, 0.0
-    for t in range(count):
-        u = residual[t]
-        low, high = min(low, u), max(high, u)
-        beyond += max(abs(u) - REACH, 0.0)
-        u = min(max(u, -REACH), REACH)
-        mean[0] += u
-        mean[1] += u * u
+    inside = np.empty(AT_ONCE)
+    for start in range(0, count, AT_ONCE):
+        length = min(AT_ONCE, count - start)
+        for t in range(length):
+            u = residual[start + t]
+            low, high = min(low, u), max(high, u)
+            beyond += max(abs(u) - REACH, 0.0)
+            inside[t] = min(max(u, -REACH), REACH)
+        _add_features(inside, length, lookup, mean)
+    for j in range(MANY):
+        mean[j] /= count
+    return low, high, beyond / count
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+def _add_features(inside: Floats, length: int, lookup: Floats, sums: Floats) -> None:
+    """Add the features of a few residuals; those that need an exponential are interpolated by cubics."""
+    one, two, bent, waved = 0.0, 0.0, 0.0, 0.0
+    for t in range(length):
+        u = inside[t]
+        one += u
+        two += u * u
         place = (u + REACH) / STEP
         g = min(max(int(place), 1), LOOKED_UP - 3)
         x = place - g
         a, b = -x * (x - 1.0) * (x - 2.0) / 6.0, (x + 1.0) * (x - 1.0) * (x - 2.0) / 2.0
         c, d = -(x + 1.0) * x * (x - 2.0) / 2.0, (x + 1.0) * x * (x - 1.0) / 6.0
-        mean[2] += a * lookup[0, g - 1] + b * lookup[0, g] + c * lookup[0, g + 1] + d * lookup[0, g + 2]
-        mean[3] += a * lookup[1, g - 1] + b * lookup[1, g] + c * lookup[1, g + 1] + d * lookup[1, g + 2]
-        for j in range(len(KNOTS)):
-            above = max(u - KNOTS[j], 0.0)
-            mean[FEW + j] += above * above
-    for j in range(MANY):
-        mean[j] /= count
-    return low, high, beyond / count
+        bent += a * lookup[0, g - 1] + b * lookup[0, g] + c * lookup[0, g + 1] + d * lookup[0, g + 2]
+        waved += a * lookup[1, g - 1] + b * lookup[1, g] + c * lookup[1, g + 1] + d * lookup[1, g + 2]
+    sums[0] += one
+    sums[1] += two
+    sums[2] += bent
+    sums[3] += waved
+    for j in range(len(KNOTS)):
+        hinge, knot = 0.0, KNOTS[j]
+        for t in range(length):
+            above = max(inside[t] - knot, 0.0)
+            hinge += above * above
+        sums[FEW + j] += hinge
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -304,38 +324,40 @@ def _ridge(slopes: Floats, count: int) -> float:
     return 0.5 * RIDGE * total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _pass(grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats, matrix: Floats) -> float:
     """The mean log density at these coefficients; the features' means and covariances under the law are written."""
-    height = np.empty(POINTS)
-    height[:] = 0.0
+    height, spare = np.zeros(POINTS), np.empty(POINTS)
     for j in range(count):
         slope = slopes[j]
         for g in range(POINTS):
             height[g] += slope * grid[j, g]
-    highest = -math.inf
+    highest = height[0]
     for g in range(POINTS):
         highest = max(highest, height[g])
+    for g in range(POINTS):
+        height[g] -= highest
+    exponentials(height, POINTS, spare, spare.view(np.int64))
     total = 0.0
     for g in range(POINTS):
-        height[g] = math.exp(height[g] - highest) * grid[MANY + 1, g]
+        height[g] *= grid[MANY + 1, g]
         total += height[g]
     value = -highest - math.log(total)
     for g in range(POINTS):
         height[g] /= total
-    for j in range(count):
-        value += slopes[j] * mean[j]
+    for i in range(count):
+        value += slopes[i] * mean[i]
         first = 0.0
         for g in range(POINTS):
-            first += height[g] * grid[j, g]
-        model[j] = first
-    for i in range(count):
+            spare[g] = height[g] * grid[i, g]
+            first += spare[g]
+        model[i] = first
         for j in range(i + 1):
             both = 0.0
             for g in range(POINTS):
-                both += height[g] * grid[i, g] * grid[j, g]
+                both += spare[g] * grid[j, g]
             matrix[i, j] = both - model[i] * model[j]
-    return value
+    return float(value)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

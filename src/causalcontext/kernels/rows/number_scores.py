@@ -67,7 +67,7 @@ def _spread(values: Floats, starts: Ints, mask: int, response: int, pieces: int,
                     place += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def write_residual(values: Floats, starts: Ints, mask: int, by_context: bool, response: int, chosen: Ints,
                    slopes: Floats, count: int, residual: Floats) -> int:  # fmt: skip
     """The residuals on the rows of a block, up to a common intercept; how many there are."""
