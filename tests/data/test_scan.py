@@ -9,7 +9,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.data import streams
+from causalcontext.data import blocks, streams
 from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.record_batches import Columns
 from causalcontext.data.sample import row_hashes
@@ -108,6 +108,28 @@ def test_means_far_from_0_cost_no_digits(cut, parts, order):
         twin = exact_scatter(x[chosen])
         scale = np.sqrt(np.diag(twin))
         assert np.abs((found.scatter[cell] - twin) / scale / scale[:, None]).max() < 1e-12
+
+
+@pytest.mark.parametrize("most", [0, 2**23])
+@pytest.mark.parametrize("order", ["mixed", "sorted"])
+def test_many_columns_and_long_stretches(monkeypatch, most, order):
+    monkeypatch.setattr(blocks, "MOST_NUMBERS", most)
+    rng = np.random.default_rng(2)
+    x, cells = rng.standard_normal((1700, 71)) + 5.0, rng.integers(0, 2, 1700)
+    x[:, 9], x[3, 20], x[4, 21] = np.where(cells == 1, -0.0, 7.0), np.nan, -np.inf
+    x[cells == 1, 10] = np.tile([0.0, -0.0], 1700)[: cells.sum()]
+    if order == "sorted":
+        x, cells = x[np.argsort(cells, kind="stable")], np.sort(cells)
+    table = pd.DataFrame(x, columns=[f"X{j}" for j in range(71)]).assign(R=cells)
+    found = in_batches(table, [1000, 300], "R")
+    usable = np.isfinite(x).all(axis=1)
+    for cell in (0, 1):
+        part = x[usable & (cells == cell)]
+        assert found.survey.moments.rows[cell] == len(part)
+        away = part - part.mean(axis=0)
+        assert np.allclose(found.survey.moments.scatter[cell], away.T @ away, rtol=1e-12, atol=1e-10)
+    assert found.survey.constant.sum(axis=1).tolist() == [1, 2]
+    assert found.survey.fingerprint == take_survey(read_table(table, "R")).fingerprint
 
 
 def test_kernels_see_columns_where_they_lie():

@@ -24,8 +24,8 @@ from causalcontext.data.survey import MISSING_WORD, word_of
 from causalcontext.data.tally import Tally, no_tally
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Floats
-from causalcontext.kernels.rows.batches import add_sorted, digest_codes, into_blocks, look, look_up
-from causalcontext.kernels.rows.scan import order_by_level
+from causalcontext.kernels.rows.batches import digest_codes, look_up
+from causalcontext.kernels.rows.stretches import Desk, Sums, add_rows, desk_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,6 +54,8 @@ class Accumulator:
         self._blocks = blocks_for(len(self.cells), len(system))
         self._tally = no_tally(len(self.cells) * self._blocks, len(system))
         self._centres = np.zeros_like(self._tally.mean)  # means are less these numbers, which lie near them
+        self._words = np.empty(0, dtype=np.uint64)
+        self._desk: Desk | None = None
 
     @property
     def tally(self) -> Tally:
@@ -75,9 +77,10 @@ class Accumulator:
             self._add_moments(columns, codes, first_row)
         self.rows += batch.num_rows
         if self.contexts:
-            called = (cell[0] if len(cell) == 1 else cell for cell in self.cells)
-            words = np.array([*map(word_of, called), MISSING_WORD], dtype=np.uint64)
-            digest, without = digest_codes(codes, words, first_row)
+            if self._words.size != len(self.cells) + 1:
+                called = (cell[0] if len(cell) == 1 else cell for cell in self.cells)
+                self._words = np.array([*map(word_of, called), MISSING_WORD], dtype=np.uint64)
+            digest, without = digest_codes(codes, self._words, first_row)
             self.context_digest = (self.context_digest + int(digest)) % 2**64
             self.missing_context += int(without)
         self.sample.add(columns, codes, first_row)
@@ -110,15 +113,12 @@ class Accumulator:
         return written.getvalue()
 
     def _add_moments(self, columns: Words, codes: Codes, first_row: int) -> None:
-        tally, usable = self._tally, np.empty(codes.size, dtype=np.bool_)
-        if self._blocks > 1:
-            cells, codes = codes, np.empty_like(codes)
-            into_blocks(cells, first_row, self._blocks, codes)
-        look(columns, codes, first_row, tally.digests, tally.missing, tally.infinite, usable)
-        order, starts = order_by_level(codes, usable, len(tally.n))
-        if order.size < codes.size:
-            tally.lost[:] += np.bincount(codes[codes >= 0], minlength=len(tally.n)) - np.diff(starts)
-        add_sorted(columns, order, starts, tally.n, self._centres, tally.mean, tally.low, tally.high, tally.scatter)
+        tally, cells = self._tally, len(self._tally.n) // self._blocks
+        if self._desk is None or len(self._desk.usable) < codes.size or self._desk.starts.size != cells + 1:
+            self._desk = desk_for(codes.size, cells, len(columns))
+        sums = Sums(tally.n, tally.lost, self._centres, tally.mean, tally.low, tally.high, tally.scatter, tally.missing,
+                    tally.infinite, tally.digests)  # fmt: skip
+        add_rows(columns, codes, first_row, self._blocks, sums, self._desk)
 
     def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> tuple[Tally, Floats]:
         """The tally and its centres with the cells at some places among so many, in their blocks or as one."""
@@ -132,16 +132,17 @@ class Accumulator:
 
     def _codes(self, batch: pa.RecordBatch) -> Codes:
         """The cell of every row, -1 where a context variable is missing; new cells are noted."""
-        codes = np.zeros(batch.num_rows, dtype=np.int32)
         if not self.contexts:
-            return codes
+            return np.zeros(batch.num_rows, dtype=np.int32)
+        codes = np.empty(batch.num_rows, dtype=np.int32)
         read = cells_of(batch, self.contexts)
         places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
         place = np.array([*places, -1], dtype=np.int32)
-        if look_up(read.numbers, read.first, place, codes) == 0:
+        if look_up(read.numbers, read.first, place, codes):
             return codes
-        for number in np.unique(read.numbers[codes == _NEW]).tolist():
-            place[number - read.first] = self.cells.setdefault(read.cells[number - read.first], len(self.cells))
+        for number in np.unique(read.numbers).tolist():
+            if place[number - read.first] == _NEW:
+                place[number - read.first] = self.cells.setdefault(read.cells[number - read.first], len(self.cells))
         self._make_room()
         look_up(read.numbers, read.first, place, codes)
         return codes

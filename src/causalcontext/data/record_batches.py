@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.kernels.arrays import Floats, Values
+from causalcontext.kernels.arrays import Floats, Ints, Values
 from causalcontext.kernels.rows.batches import find_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _FEW = 256
+_NAMES = (b"arrow_schema", b"arrow_array")
 _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
@@ -38,19 +40,23 @@ class Columns:
     """
 
     def __init__(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
-        import pyarrow as pa
-
-        place = {name: position for position, name in enumerate(batch.schema.names)}
-        positions = np.array([place[name] for name in names], dtype=np.int64)
-        self.addresses = np.zeros(positions.size, dtype=np.uint64)
+        positions = _positions(tuple(batch.schema.names), tuple(names))
+        self.addresses = np.empty(positions.size, dtype=np.uint64)
         self._capsules = batch.__arrow_c_array__()  # asking column by column takes longer than adding them up
-        find_columns(np.uint64(_pointer(self._capsules[1], b"arrow_array")), positions, self.addresses)
-        plain, types = pa.float64(), batch.schema.types
+        schema, array = (
+            np.uint64(_pointer(capsule, name)) for capsule, name in zip(self._capsules, _NAMES, strict=True)
+        )
         self._copies: list[Floats] = []
-        for j, position in enumerate(positions.tolist()):
-            if self.addresses[j] == 0 or types[position] != plain:
-                self._copies.append(_numbers(batch.column(position)))
+        if find_columns(schema, array, positions, self.addresses):
+            for j in np.flatnonzero(self.addresses == 0):
+                self._copies.append(_numbers(batch.column(int(positions[j]))))
                 self.addresses[j] = self._copies[-1].ctypes.data
+
+
+@lru_cache(maxsize=16)
+def _positions(held: tuple[str, ...], names: tuple[str, ...]) -> Ints:
+    place = {name: position for position, name in enumerate(held)}
+    return np.array([place[name] for name in names], dtype=np.int64)
 
 
 def _numbers(column: pa.Array) -> Floats:

@@ -45,6 +45,8 @@ class Sample:
         nothing = np.empty(0, dtype=np.int64)
         empty = Drawn(nothing.astype(np.uint64), nothing, nothing.astype(np.int32), np.empty((p, 0)))
         self._parts = [empty if drawn is None else drawn]
+        self._held = self._parts[0].hashes.size
+        self._room = nothing, nothing.astype(np.uint64)
 
     def expect(self, rows: int) -> None:
         """Note that the table has so many rows in all: only those that will be in the sample are then looked at."""
@@ -60,14 +62,16 @@ class Sample:
 
     def add(self, columns: Words, codes: Codes, first_row: int) -> None:
         """Keep the rows of a batch whose hashes are among the smallest so far; `columns` are addresses of numbers."""
-        chosen, hashes = np.empty(codes.size, dtype=np.int64), np.empty(codes.size, dtype=np.uint64)
-        found = int(draw(first_row, codes.size, np.uint64(self.bound), chosen, hashes))
-        smallest = _smallest(hashes[:found], self.most)
-        chosen, hashes = chosen[smallest], hashes[smallest]
+        if self._room[0].size < codes.size:
+            self._room = np.empty(codes.size, dtype=np.int64), np.empty(codes.size, dtype=np.uint64)
+        found = int(draw(first_row, codes.size, np.uint64(self.bound), *self._room))
+        smallest = _smallest(self._room[1][:found], self.most)
+        chosen, hashes = self._room[0][smallest], self._room[1][smallest]
         values = np.empty((len(columns), chosen.size))
         copy_rows(columns, chosen, codes.size, values)
         self._parts.append(Drawn(hashes, first_row + chosen, codes[chosen], values))
-        if sum(part.hashes.size for part in self._parts) > 2 * self.most:
+        self._held += chosen.size
+        if self._held > 2 * self.most:
             self.drawn()
 
     def merged(self, other: Sample, place: Codes) -> Sample:
@@ -84,7 +88,7 @@ class Sample:
         if held.hashes.size > self.most:
             held = held.some(_smallest(held.hashes, self.most))
             self.bound = int(held.hashes.max())
-        self._parts = [held]
+        self._parts, self._held = [held], held.hashes.size
         return held
 
     def in_order(self) -> tuple[Floats, Codes]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +20,14 @@ from causalcontext.errors import DataError, FileError, NotYetError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
 VALUES_PER_BATCH = 2**19
 """4 MB of numbers: a batch stays in the cache."""
 LARGE_FILE = 256 * 2**20
 """A file of more bytes is read in batches; in memory it would take several times as much."""
 _TEXT_BLOCK = 2**22
-_BUFFER = 2**18
+_BUFFER = 2**15
 """Bytes of every column that are read ahead: without a limit, whole row groups are in memory."""
 _PANDAS_INDEX = "__index_level_"
 
@@ -147,7 +149,7 @@ def _stream_of_parquet(files: list[Path]) -> Stream:
     def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
         done = 0
         for file, size in zip(files, sizes, strict=True):
-            with _reading(file), ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER) as content:
+            with _reading(file), _opened(file) as content:
                 _check_columns(file, content.schema_arrow.names, columns)
                 rows, total = 0, max(content.metadata.num_rows, 1)
                 for batch in content.iter_batches(rows_per_batch(columns), columns=list(columns), use_threads=False):
@@ -156,6 +158,23 @@ def _stream_of_parquet(files: list[Path]) -> Stream:
             done += size
 
     return Stream(schema, batches, sum(sizes), _spoken(files), rows_of_first if len(files) == 1 else None)
+
+
+def _opened(file: Path) -> ParquetFile:
+    """A reader that takes its memory from jemalloc, where Arrow has it.
+
+    Of 100 columns the usual pool holds 60 MB more, and empties and fills its pages anew again and again.
+    """
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    usual = pa.default_memory_pool()
+    with suppress(NotImplementedError):
+        pa.set_memory_pool(pa.jemalloc_memory_pool())
+    try:
+        return ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
+    finally:
+        pa.set_memory_pool(usual)
 
 
 def _stream_of_text(files: list[Path]) -> Stream:

@@ -80,17 +80,37 @@ def scan(
 def look_at_column(bits: NDArray[np.uint64], codes: Codes, j: int, first_row: int, digests: NDArray[np.uint64],
                    missing: Ints, infinite: Ints, usable: Bools) -> None:  # fmt: skip
     """Add variable j of a batch to its digest and to the counts; rows without a finite value are not usable."""
-    total, odd = ZERO, 0
+    digest, odd = look_at_values(bits, first_row)
+    digests[j] += digest
+    if odd:
+        _count(bits, codes, j, missing, infinite, usable)
+
+
+@inner
+def look_at_values(bits: NDArray[np.uint64], first_row: int) -> tuple[np.uint64, bool]:
+    """The digest of some values of a variable, and whether some are no finite numbers."""
+    total, largest, row = ZERO, ZERO, (np.uint64(first_row) + ONE) * GOLDEN
     for i in range(bits.size):
         word = bits[i]
         magnitude = word & _MAGNITUDE
-        odd += magnitude >= _EXPONENT
+        largest = max(largest, magnitude)
         word = ZERO if magnitude == ZERO else word  # -0.0 equals 0.0
-        word = _NAN if magnitude > _EXPONENT else word
-        total += mixed(word + (np.uint64(first_row + i) + ONE) * GOLDEN)
-    digests[j] += total
-    if odd > 0:
-        _count(bits, codes, j, missing, infinite, usable)
+        total += mixed(word + row)
+        row += GOLDEN
+    if largest > _EXPONENT:
+        total += _as_one_nan(bits, first_row)
+    return total, bool(largest >= _EXPONENT)
+
+
+@inner
+def _as_one_nan(bits: NDArray[np.uint64], first_row: int) -> np.uint64:
+    """What a digest lacks as long as NaNs of other bits are not taken for the usual one."""
+    total = ZERO
+    for i in range(bits.size):
+        if bits[i] & _MAGNITUDE > _EXPONENT:
+            row = (np.uint64(first_row + i) + ONE) * GOLDEN
+            total += mixed(_NAN + row) - mixed(bits[i] + row)
+    return total
 
 
 @inner

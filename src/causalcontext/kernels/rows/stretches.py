@@ -1,0 +1,299 @@
+"""Kernels that add a batch of a stream to sums: one visit, a few hundred rows at a time, which stay in the cache.
+
+Columns are taken where they lie. Every value is looked at (digests, missing and infinite ones); then the usable rows of
+every level are put side by side, less their own mean, and ranges, sums and cross products follow. Differences from a
+mean are exact for values that are far from 0, so that offsets cost no digits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.arrays import Codes, Floats, Ints
+from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.rows.addresses import Words, column_at, value_of, word_of, words_at
+from causalcontext.kernels.rows.scan import GOLDEN, ONE, look_at_values, mixed
+
+Places = NDArray[np.uint32]
+
+_STRETCH = 512
+"""Rows that are multiplied at a time."""
+_WIDTH = _STRETCH + 16
+"""Numbers from one variable to the next: at a distance of 4,096 bytes they would drive each other out of the cache."""
+_LANES = 8
+"""Stretches are filled up with zeros to a multiple: what is left over would be multiplied one by one."""
+_ROWS_TOGETHER = np.uint64(512)
+"""Rows that follow each other and are in the same block."""
+_FEW_CELLS = 4
+_VARIABLES_AT_A_TIME = 64
+"""As many variables, with so many rows, stay in the second cache."""
+_EIGHT = np.uint64(8)
+_63, _LARGEST = np.int64(63), np.int64(2**63 - 1)
+_NO_ROW = np.uint32(2**32 - 1)
+
+
+class Sums(NamedTuple):
+    """What is known about levels and p variables after some rows. Block b of cell k is level `k * blocks + b`.
+
+    Attributes
+    ----------
+    n, lost : arrays of int64, shape (levels,)
+        Usable rows, and rows with a missing or infinite value.
+    centre : array of float64, shape (levels, p)
+        A number near the mean, written down once for every level.
+    mean : array of float64, shape (levels, p)
+        The mean less that number.
+    low, high : arrays of float64, shape (levels, p)
+    scatter : array of float64, shape (levels, p, p)
+        Centred cross products, the lower triangles.
+    missing, infinite : arrays of int64, shape (levels, p)
+    digests : array of uint64, shape (p,)
+    """
+
+    n: Ints
+    lost: Ints
+    centre: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+    scatter: Floats
+    missing: Ints
+    infinite: Ints
+    digests: Words
+
+
+class Desk(NamedTuple):
+    """Room to work in, made once: a stretch of p variables, its cross products, its means and the rows in it."""
+
+    stretch: Floats
+    products: Floats
+    near: Floats
+    total: Floats
+    away: Floats
+    usable: Codes
+    order: Places
+    starts: Ints
+
+
+def desk_for(rows: int, cells: int, p: int) -> Desk:
+    """Room for batches of so many rows."""
+    padded = p + -p % 4  # cross products are made four by four
+    near, total, away = np.zeros((3, p))
+    usable, order = np.empty(rows, dtype=np.int32), np.empty(rows + 1, dtype=np.uint32)
+    starts = np.zeros(cells + 1, dtype=np.int64)
+    return Desk(np.zeros((padded, _WIDTH)), np.zeros((padded, padded)), near, total, away, usable, order, starts)
+
+
+@njit(cache=True, nogil=True)
+def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Sums, desk: Desk) -> None:
+    """Add a batch to the sums of its levels.
+
+    Parameters
+    ----------
+    columns : array of uint64, shape (variables,)
+        Where the float64 values of each column begin.
+    codes : array of int32, shape (rows,)
+        Cell of every row, -1 where it is missing.
+    first_row : int
+        Place of the batch in the table.
+    blocks : int
+        Rows that stand together are in the same block, whose number is a hash; see `data/blocks.py`.
+    sums : Sums
+        Changed.
+    desk : Desk
+        From `desk_for`; overwritten.
+    """
+    begin = 0
+    while begin < codes.size:
+        row, block, end = np.uint64(first_row + begin), 0, codes.size
+        if blocks > 1:
+            together = row // _ROWS_TOGETHER
+            block = int(np.int64(mixed((together + ONE) * GOLDEN) % np.uint64(blocks)))
+            end = min(end, begin + int(np.int64((together + ONE) * _ROWS_TOGETHER - row)))
+        _look(columns, codes, begin, end, first_row, blocks, block, sums, desk)
+        _sort(desk.usable[: end - begin], desk.order, desk.starts)
+        for cell in range(desk.starts.size - 1):
+            for at in range(desk.starts[cell], desk.starts[cell + 1], _STRETCH):
+                some = desk.order[at : min(at + _STRETCH, desk.starts[cell + 1])]
+                _add_stretch(columns, begin, some, cell * blocks + block, sums, desk)
+        begin = end
+
+
+@inner
+def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, blocks: int, block: int, sums: Sums,
+          desk: Desk) -> None:  # fmt: skip
+    """Add rows to digests and counts; write down the cells of those that are usable, -1 for the others."""
+    usable, odd = desk.usable, False
+    for i in range(end - begin):
+        usable[i] = codes[begin + i]
+    for j in range(columns.size):
+        words = words_at(columns[j] + np.uint64(begin) * _EIGHT, end - begin)
+        digest, strange = look_at_values(words, first_row + begin)
+        sums.digests[j] += digest
+        if strange:
+            odd = True
+            _count(words.view(np.float64), codes[begin:end], j, blocks, block, sums, usable)
+    if odd:
+        for i in range(end - begin):
+            if codes[begin + i] >= 0 > usable[i]:
+                sums.lost[codes[begin + i] * blocks + block] += 1
+
+
+@inner
+def _count(values: Floats, codes: Codes, j: int, blocks: int, block: int, sums: Sums, usable: Codes) -> None:
+    """Count values of variable j that are no finite numbers; their rows are not usable."""
+    for i in range(values.size):
+        if not np.isfinite(values[i]):
+            usable[i] = -1
+            if codes[i] >= 0 and np.isnan(values[i]):
+                sums.missing[codes[i] * blocks + block, j] += 1
+            elif codes[i] >= 0:
+                sums.infinite[codes[i] * blocks + block, j] += 1
+
+
+@inner
+def _sort(cells: Codes, order: Places, starts: Ints) -> None:
+    """Write down the rows of every cell, one cell after the other, and where each cell starts."""
+    if starts.size - 1 <= _FEW_CELLS:
+        at = 0
+        for cell in range(starts.size - 1):
+            starts[cell] = at
+            for i in range(cells.size):
+                order[at] = i
+                at += cells[i] == cell
+        starts[starts.size - 1] = at
+        return
+    starts[:] = 0
+    for i in range(cells.size):
+        if cells[i] >= 0:
+            starts[cells[i] + 1] += 1
+    for cell in range(starts.size - 1):
+        starts[cell + 1] += starts[cell]
+    for i in range(cells.size):
+        if cells[i] >= 0:
+            order[starts[cells[i]]] = i
+            starts[cells[i]] += 1
+    for cell in range(starts.size - 1, 0, -1):  # a cell ends where the next one starts
+        starts[cell] = starts[cell - 1]
+    starts[0] = 0
+
+
+@inner
+def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: Sums, desk: Desk) -> None:
+    """Add some rows of one level, which are counted from `begin`."""
+    m, size, offset = rows.size, int(np.int64(rows[rows.size - 1])) + 1, np.uint64(begin) * _EIGHT
+    if sums.n[level] == 0:
+        for j in range(columns.size):
+            sums.centre[level, j] = _mean_of(column_at(columns[j] + offset, size), rows)
+    filled = m + -m % _LANES
+    for j in range(columns.size):
+        near = sums.centre[level, j] + sums.mean[level, j]
+        _gather(column_at(columns[j] + offset, size), rows, desk.stretch, j)
+        low, high, total = _centre(desk.stretch, j, m, near)
+        sums.low[level, j], sums.high[level, j] = min(sums.low[level, j], low), max(sums.high[level, j], high)
+        desk.near[j], desk.total[j] = near, total
+        for i in range(m, filled):
+            desk.stretch[j, i] = 0.0
+    _multiply(desk.stretch, filled, desk.products)
+    _merge(sums.n[level], m, level, sums, desk)
+    sums.n[level] += m
+
+
+@inner
+def _mean_of(column: Floats, rows: Places) -> float:
+    first, total = column[rows[0]], 0.0
+    for i in range(rows.size):
+        total += column[rows[i]] - first
+    return float(first + total / rows.size)
+
+
+@inner
+def _gather(column: Floats, rows: Places, stretch: Floats, j: int) -> None:
+    """Copy some values of a column."""
+    first = rows[0]
+    if column.size - np.int64(first) == rows.size:  # side by side
+        for i in range(rows.size):
+            stretch[j, i] = column[first + np.uint32(i)]
+        return
+    for i in range(rows.size):
+        row = rows[i]
+        if row == _NO_ROW:  # it never is; but a loop that may end early is not turned into slow vector gathers
+            break
+        stretch[j, i] = column[row]
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"nnan", "nsz", "reassoc"})
+def _centre(stretch: Floats, j: int, rows: int, near: float) -> tuple[float, float, float]:
+    """Take a number from the values of variable j; the smallest and largest of them, and the sum of what is left."""
+    low, high, total = _LARGEST, -_LARGEST, 0.0
+    for i in range(rows):
+        value = stretch[j, i]
+        word = word_of(value)
+        word ^= (word >> _63) & _LARGEST  # whole numbers in the order of the values, which are compared faster
+        low, high = min(low, word), max(high, word)
+        value -= near
+        total += value
+        stretch[j, i] = value
+    return value_of(low ^ ((low >> _63) & _LARGEST)), value_of(high ^ ((high >> _63) & _LARGEST)), total
+
+
+@inner
+def _multiply(stretch: Floats, rows: int, products: Floats) -> None:
+    """Write down the lower triangle of the cross products of a stretch, four variables with four at a time."""
+    size = products.shape[0]
+    for first in range(0, size, _VARIABLES_AT_A_TIME):
+        for i in range(first, size, 4):
+            for j in range(first, min(i + 4, first + _VARIABLES_AT_A_TIME), 4):
+                _four_by_four(stretch, i, j, rows, products)
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "nsz", "reassoc"})
+def _four_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) -> None:
+    """Every number that is loaded is used four times; that is faster than one thread of a BLAS."""
+    a, b, c, d = stretch[i, :rows], stretch[i + 1, :rows], stretch[i + 2, :rows], stretch[i + 3, :rows]
+    e, f, g, h = stretch[j, :rows], stretch[j + 1, :rows], stretch[j + 2, :rows], stretch[j + 3, :rows]
+    ae = af = ag = ah = be = bf = bg = bh = ce = cf = cg = ch = de = df = dg = dh = 0.0
+    for k in range(rows):
+        ae += a[k] * e[k]
+        af += a[k] * f[k]
+        ag += a[k] * g[k]
+        ah += a[k] * h[k]
+        be += b[k] * e[k]
+        bf += b[k] * f[k]
+        bg += b[k] * g[k]
+        bh += b[k] * h[k]
+        ce += c[k] * e[k]
+        cf += c[k] * f[k]
+        cg += c[k] * g[k]
+        ch += c[k] * h[k]
+        de += d[k] * e[k]
+        df += d[k] * f[k]
+        dg += d[k] * g[k]
+        dh += d[k] * h[k]
+    _set_four(products[i], j, ae, af, ag, ah)
+    _set_four(products[i + 1], j, be, bf, bg, bh)
+    _set_four(products[i + 2], j, ce, cf, cg, ch)
+    _set_four(products[i + 3], j, de, df, dg, dh)
+
+
+@inner
+def _set_four(row: Floats, j: int, a: float, b: float, c: float, d: float) -> None:
+    row[j], row[j + 1], row[j + 2], row[j + 3] = a, b, c, d
+
+
+@inner
+def _merge(old: int, new: int, level: int, sums: Sums, desk: Desk) -> None:
+    """Add the rows on the desk to those of a level (Chan, Golub and LeVeque 1983)."""
+    near, total, away, products = desk.near, desk.total, desk.away, desk.products
+    share = old * new / (old + new)
+    for j in range(near.size):
+        total[j] /= new
+        away[j] = (near[j] - sums.centre[level, j]) + (total[j] - sums.mean[level, j])
+        sums.mean[level, j] += away[j] * (new / (old + new))
+    for i in range(near.size):
+        within, between = new * total[i], share * away[i]
+        for j in range(i + 1):
+            sums.scatter[level, i, j] += products[i, j] - within * total[j] + between * away[j]
