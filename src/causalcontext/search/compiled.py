@@ -27,8 +27,8 @@ NEVER = 1 << 20
 
 PAIRS_PER_THREAD, SETS_PER_THREAD = 200, 10_000
 """Pairs of a level, and sets that vote, that are worth a call of a kernel: most pairs need no more than ten tests."""
-MOST_PER_THREAD = 1_000_000
-"""Tests that such a call may hold at the very most."""
+MOST_PER_THREAD = 50_000
+"""Tests that such a call may hold, unless those of one pair are more: a context with many neighbours has many sets."""
 FEWEST_ON_CARD = 2_000
 """Pairs from which on a card is faster than the processor."""
 
@@ -53,7 +53,7 @@ class CompiledSearch:
         total = sweep.pairs.first.size
         if self._card is not None and total >= FEWEST_ON_CARD:
             return total
-        return min(total, PAIRS_PER_THREAD, MOST_PER_THREAD // max(sweep.tests_per_pair, 1))
+        return min(total, PAIRS_PER_THREAD, max(MOST_PER_THREAD // max(sweep.tests_per_pair, 1), 1))
 
     def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
         """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
