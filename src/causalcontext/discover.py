@@ -42,6 +42,7 @@ from causalcontext.version import __version__
 SCORE_METHODS = ("score-ac", "auto")
 """Those that search by scores, or may."""
 LAGGED_METHODS = ("score-ac", *TESTED, "auto")
+NOTHING_KNOWN = Knowledge()
 
 
 @takes(Options)
@@ -265,7 +266,7 @@ def _settings(options: Options, test: str, context: object) -> Settings:
     limit = None if options.max_given is None else int(options.max_given)
     return Settings(
         options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
-        options.knowledge or Knowledge(), __version__, _scope(options), options.orientation,
+        options.knowledge or NOTHING_KNOWN, __version__, _scope(options), options.orientation,
         context.column if isinstance(context, Indicator) else None,
         score=asdict(_score(options)) if options.method in SCORE_METHODS else {},
         possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),

@@ -203,6 +203,7 @@ def _spelled(node: tuple[str, int]) -> str:
 
 def _is_whole(codes: Ends) -> bool:
     """Whether every edge has two ends that exist, and no variable an edge to itself."""
-    known = codes.min(initial=End.NONE) >= End.NONE and codes.max(initial=End.NONE) <= End.MIXED
-    first, second = np.divmod(np.flatnonzero(codes), max(len(codes), 1))
-    return bool(known and (codes[second, first] != End.NONE).all() and (first != second).all())
+    first, second = np.divmod(np.flatnonzero(codes != 0), max(len(codes), 1))
+    there, here = codes[first, second], codes[second, first]
+    known = there.min(initial=End.NONE) >= End.NONE and there.max(initial=End.NONE) <= End.MIXED
+    return bool(known and here.all() and (first != second).all())

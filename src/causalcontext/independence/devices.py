@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from operator import is_
 from typing import Any
 
 from causalcontext.errors import OptionError, check_choice
@@ -37,7 +38,10 @@ def usable_device(asked: str) -> tuple[str, str]:
 def on_device(test: Any, device: str) -> Any:
     """The same test with its work on that device, if it has any to give."""
     if isinstance(test, Composite):
-        return replace(test, members=tuple(on_device(member, device) for member in test.members))
+        members = tuple(on_device(member, device) for member in test.members)
+        return test if all(map(is_, members, test.members)) else replace(test, members=members)
+    if getattr(test, "device", device) == device:
+        return test
     if not is_dataclass(test) or isinstance(test, type) or "device" not in {field.name for field in fields(test)}:
         return test
     return replace(test, device=device)

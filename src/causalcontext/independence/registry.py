@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from causalcontext.errors import OptionError, check_choice, shortly
@@ -62,9 +63,16 @@ def find_test(test: str | IndependenceTest, seed: int = 0) -> IndependenceTest:
     """
     if isinstance(test, str):
         check_choice("test", test, ("auto", *TESTS))
-        if test == "auto":
-            return Composite("auto", AUTO, seed)
-        test = TESTS[test]
+        return _named(test, seed)
+    return _treated_alike(test, seed)
+
+
+@lru_cache(maxsize=64)
+def _named(name: str, seed: int) -> IndependenceTest:
+    return Composite("auto", AUTO, seed) if name == "auto" else _treated_alike(TESTS[name], seed)
+
+
+def _treated_alike(test: Any, seed: int) -> IndependenceTest:
     if isinstance(test, type) or not isinstance(test, IndependenceTest):
         raise OptionError(f"test is {shortly(test)}, expected a name ({', '.join(TESTS)}) or an object with a name and "
                           "a method prepare(data, survey)")  # fmt: skip

@@ -190,11 +190,11 @@ def _votes_of_scene(search: LevelSearch, scene: Scene, asked: OpenTriples) -> Vo
     n, graphs = scene.plan.variables, scene.share.end - scene.share.begin
     alike = _alike(scene)
     asking = alike[asked.graph, asked.x] * graphs + alike[asked.graph, asked.y]
-    different, here, own = np.unique(
-        ((asking * n + asked.x) * n + asked.y) * n + asked.w, return_index=True, return_inverse=True
-    )
-    pairs, one, pair, centres = np.unique(different // n, return_index=True, return_inverse=True, return_counts=True)
-    graph, first, second = asked.graph[here[one]], pairs // n % n, pairs % n
+    different, here, own = _different(((asking * n + asked.x) * n + asked.y) * n + asked.w)
+    one = np.flatnonzero(np.diff(different // n, prepend=-1))
+    centres = np.diff(one, append=different.size)
+    pair = np.repeat(np.arange(one.size), centres)
+    graph, first, second = asked.graph[here[one]], asked.x[here[one]], asked.y[here[one]]
     largest = _sizes(scene, graph, first, second)
     order = np.argsort(-largest, kind="stable")
     rank = np.argsort(order, kind="stable")[pair]
@@ -205,6 +205,13 @@ def _votes_of_scene(search: LevelSearch, scene: Scene, asked: OpenTriples) -> Vo
     held = np.empty_like(holding)
     held[by_rank] = holding
     return Votes(separating[rank][own], held[own])
+
+
+def _different(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """The different ones of some numbers, sorted, where each is found, and which of them every number is."""
+    if (codes[1:] > codes[:-1]).all():  # as they come, but where graphs or contexts share answers
+        return codes, np.arange(codes.size), np.arange(codes.size)
+    return np.unique(codes, return_index=True, return_inverse=True)
 
 
 def _alike(scene: Scene) -> Ints:

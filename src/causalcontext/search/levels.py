@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
@@ -158,14 +157,16 @@ def sweeps(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     return found
 
 
-def shares(plan: Plan) -> Iterator[tuple[Role, Share]]:
+@lru_cache(maxsize=4)
+def shares(plan: Plan) -> list[tuple[Role, Share]]:
     """Every role, in parts of at most `MOST_GRAPHS` graphs of which some lead."""
-    total = len(plan.cells)
+    total, found = len(plan.cells), []
     for role, leader in sharing_of(plan).leaders.items():
         for begin in range(0, total, MOST_GRAPHS):
             share = Share(leader, begin, min(begin + MOST_GRAPHS, total))
             if (leader[share.begin : share.end] == np.arange(share.begin, share.end)).any():
-                yield role, share
+                found.append((role, share))
+    return found
 
 
 def scene_of(plan: Plan, edges: Edges, role: Role, share: Share, inside: bool = False) -> Scene:
