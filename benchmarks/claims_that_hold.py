@@ -5,13 +5,16 @@
 Cells are those of `guards.py`, and some more. "alone" is what the graphs of one engine would claim by themselves;
 "held" is what `changes()` claims: no guard speaks, and what comes from tests is confirmed by score-ac. A claim is true
 if the link is there in one context and not in the other. The aim is a false discovery rate of at most .05 plus two
-standard errors in every cell.
+standard errors in every cell. With `--by-kind`, which changes are not claimed, by the kinds of cause and effect:
+
+    python benchmarks/claims_that_hold.py --by-kind --cells categories-500 curved-categories-500 --methods score-ac
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
@@ -56,16 +59,44 @@ def tally(model: CurvedModel, result: cc.ContextGraphs) -> Counter[str]:
     return count
 
 
-def line(cell: str, method: str, models: int, first_seed: int) -> list[object]:
-    """One line of the table."""
+def fates(model: CurvedModel, result: cc.ContextGraphs) -> Counter[tuple[str, str]]:
+    """What became of every change between the first two contexts, by the kinds of its ends."""
+    count: Counter[tuple[str, str]] = Counter()
+    names = ["R" if node == model.context else f"V{node}" for node in range(model.design.nodes)]
+    rows = {frozenset((row.source, row.target)): row for row in result.changes(*result.contexts[:2]).itertuples()}
+    for x, y in np.argwhere(model.links[0] != model.links[1]):
+        if model.context not in (x, y):
+            ends = " to ".join("category" if model.categorical[end] else "number" for end in (x, y))
+            row = rows.get(frozenset((names[x], names[y])))
+            count[ends, "not in the graphs" if row is None else "claimed" if row.claimed else row.doubt] += 1
+    return count
+
+
+def print_fates(cell: str, method: str, models: int, first_seed: int) -> None:
+    """One line for every pair of kinds and what became of their changes."""
+    total: Counter[tuple[str, str]] = Counter()
+    for model, result in drawn(cell, method, models, first_seed):
+        total += fates(model, result)
+    lines = [[cell, ends, fate, number] for (ends, fate), number in sorted(total.items())]
+    print(markdown_table(("cell", "ends", "what became of the changes", "changes"), lines), flush=True)
+
+
+def drawn(cell: str, method: str, models: int, first_seed: int) -> Iterator[tuple[CurvedModel, cc.ContextGraphs]]:
+    """The models of a cell, and what the method finds."""
     name, rows = cell.rsplit("-", 1)
-    total: Counter[str] = Counter()
     for seed in range(first_seed, first_seed + models):
         generator = np.random.default_rng([seed, int(rows)])
         model = draw_model((DESIGNS | MORE)[name], seed)
         table = model.sample(int(rows), generator)
         table = with_outliers(table, generator) if name == "outliers" else table
-        total += tally(model, cc.discover(table, "R", method=method))
+        yield model, cc.discover(table, "R", method=method)
+
+
+def line(cell: str, method: str, models: int, first_seed: int) -> list[object]:
+    """One line of the table."""
+    total: Counter[str] = Counter()
+    for model, result in drawn(cell, method, models, first_seed):
+        total += tally(model, result)
     changes = max(total["changes"], 1)
     cells: list[object] = [cell, method, total["changes"]]
     for kind in ("alone", "held"):
@@ -81,17 +112,24 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=["pc-ac", "score-ac"])
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--first-seed", type=int, default=830_000)
+    parser.add_argument("--by-kind", action="store_true")
     chosen = parser.parse_args()
     noise_laws.NOISE_LAWS.update(OWN_LAWS)
     print(f"{machine()}; {chosen.models} models a cell, seeds from {chosen.first_seed}\n")
-    lines = []
+    lines: list[list[object]] = []
     for cell in chosen.cells:
         for method in chosen.methods:
+            if chosen.by_kind:
+                print_fates(cell, method, chosen.models, chosen.first_seed)
+                continue
             lines.append(line(cell, method, chosen.models, chosen.first_seed))
             print(" | ".join(map(str, lines[-1])), flush=True)
-    print(
-        markdown_table(("cell", "method", "changes", "false alone", "power alone", "false held", "power held"), lines)
-    )
+    if lines:
+        print(
+            markdown_table(
+                ("cell", "method", "changes", "false alone", "power alone", "false held", "power held"), lines
+            )
+        )
 
 
 if __name__ == "__main__":

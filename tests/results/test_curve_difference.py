@@ -94,3 +94,37 @@ def test_no_claims_where_residuals_say_that_the_model_is_wrong():
     found = result.changes("a", "b").set_index(["source", "target"])
     assert not found["claimed"].any()
     assert "the model is wrong" in found.loc[("X", "Y"), "doubt"]
+
+
+def table_with_a_category(seed, rows=600, there=0.0):
+    """K shifts Y in context a, `there` times as much in b, and X moves it in a alone; all else is straight."""
+    rng = np.random.default_rng(seed)
+    code, kind = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
+    x = rng.standard_normal(rows)
+    size = np.where(code == 0, 1.0, there)
+    y = size * np.array([-1.5, 0.0, 1.5])[kind] + np.where(code == 0, 1.0, 0.0) * x + rng.standard_normal(rows)
+    kinds = np.array(["red", "green", "blue"], dtype=object)[kind]
+    return pd.DataFrame({"K": kinds, "X": x, "Y": y, "R": np.array(["a", "b"])[code]})
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_category_that_matters_in_one_context_is_claimed_and_so_is_what_stands_beside_it(seed, tmp_path):
+    known = cc.Knowledge(tiers=[["K", "X"], ["Y"]], roots=["R"])
+    result = cc.discover(table_with_a_category(seed), "R", method="score-ac", knowledge=known)
+    assert not result.evidence.curved
+    rows = result.changes("a", "b")
+    assert {(row.source, row.target) for row in rows.itertuples() if row.claimed} == {("K", "Y"), ("X", "Y")}
+    assert rows["effect_absent"].abs().max() < 0.25
+    assert any(story.slopes.startswith(": of its effect ") for story in stories(result))
+    result.save(tmp_path / "r.json")
+    again = cc.load(tmp_path / "r.json").changes("a", "b")
+    pairs = ["source", "target"]
+    assert again.loc[again["claimed"], pairs].sort_values(pairs).to_numpy().tolist() == [["K", "Y"], ["X", "Y"]]
+
+
+def test_a_category_that_matters_everywhere_is_not_claimed():
+    known = cc.Knowledge(tiers=[["K", "X"], ["Y"]], roots=["R"])
+    for seed in range(3):
+        result = cc.discover(table_with_a_category(seed, there=1.0), "R", method="score-ac", knowledge=known)
+        found = result.changes("a", "b")
+        assert "K" not in set(found.loc[found["claimed"], "source"])

@@ -132,12 +132,13 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
     """The slopes of both contexts with their intervals, where there are any."""
     if result.moments is None:
         return ""
-    here, there, *_ = compare(result, result.moments, x, y, present, absent)
-    texts = [_interval(found) for found in (here, there)]
+    found = compare(result, result.moments, x, y, present, absent)
+    texts = [_interval(side) for side in (found.here, found.there)]
     if not all(texts):
         return ""
-    if is_curved(result):
-        return f": of its curve {texts[1]} is left in {_shown(result, absent)}"
+    if found.shares:
+        what = "curve" if is_curved(result) else "effect"
+        return f": of its {what} {texts[1]} is left in {_shown(result, absent)}"
     return f": its slope is {texts[0]} in {_shown(result, present)} and {texts[1]} in {_shown(result, absent)}"
 
 

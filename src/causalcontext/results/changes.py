@@ -23,7 +23,7 @@ from causalcontext.graphs.ends import End, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
-from causalcontext.results.misfits import by_ranks, is_curved, slopes_mislead
+from causalcontext.results.misfits import by_ranks, has_levels, is_curved, slopes_mislead
 from causalcontext.results.slopes import slope
 
 LARGEST_NEGLIGIBLE = 0.15
@@ -42,9 +42,9 @@ class Change(NamedTuple):
     """One difference between the graphs of two contexts.
 
     `effect` is the slope of the target on the source in either context, NaN where it cannot be computed; of a curved
-    mechanism it is how much of the curve shows, 1 being all of it. `doubt` says what speaks against a change, in words;
-    if that was found before slopes were compared, there is no `q`. `status` is "claimed", or "candidate" for what is
-    only worth another look.
+    mechanism, and beside categories, it is how much of the mechanism shows, 1 being all of it. `doubt` says what speaks
+    against a change, in words; if that was found before slopes were compared, there is no `q`. `status` is "claimed",
+    or "candidate" for what is only worth another look.
     """
 
     source: str
@@ -82,14 +82,12 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
     level = result.settings.alpha if alpha is None else alpha
     found = [_compare(result, moments, *edge) for edge in _one_sided(result, a, b)]
     adjusted = false_discovery([1.0 if change.doubt else change.p for change in found], _picked_from(result))
-    if is_curved(result) and result.rows is None:
-        found = [_recalled(result, change) for change in found]
-    else:
-        what = "curves" if is_curved(result) else "slopes"
-        found = [
-            change if change.doubt else _decided(change, float(q), level, what)
-            for change, q in zip(found, adjusted, strict=True)
-        ]
+    what = "curves" if is_curved(result) else "slopes"
+    found = [
+        _recalled(result, change) if _needs_rows(result, change)
+        else change if change.doubt else _decided(change, float(q), level, what)
+        for change, q in zip(found, adjusted, strict=True)
+    ]  # fmt: skip
     return [*found, *_turned(result, a, b), *_other_end(result, a, b)]
 
 
@@ -100,8 +98,13 @@ def _decided(change: Change, q: float, level: float, what: str) -> Change:
     return change._replace(q=q, doubt=f"the {what} may be the same" if q == q else f"the {what} cannot be compared")
 
 
+def _needs_rows(result: ContextGraphs, change: Change) -> bool:
+    """Whether a change of a result without rows had to be compared row by row."""
+    return result.rows is None and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
+
+
 def _recalled(result: ContextGraphs, change: Change) -> Change:
-    """What was claimed before a result with curves was saved: curves cannot be compared without rows."""
+    """What was claimed before a result was saved that needs rows to be compared again."""
     known = result.known_claims
     if not isinstance(known, str) and known is not None and claim_of(change) in known:
         return change._replace(claimed=True, status=CLAIMED, doubt="")
@@ -140,11 +143,11 @@ def own_claims_made(result: ContextGraphs, first: Any, second: Any, alpha: float
 def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
     """What score-ac confirms between any two contexts, for a file; score-ac is asked only where there is something.
 
-    Of a result with curves, what it claims itself: without rows curves cannot be compared again.
+    Of a result with curves or categories, what it claims itself: without rows these cannot be compared again.
     """
     if result.known_claims is not None:
         return result.known_claims
-    asked = result.evidence is None or is_curved(result)
+    asked = result.evidence is None or is_curved(result) or has_levels(result)
     if not asked or len(result.contexts) > MOST_CONTEXTS or result.moments is None:
         return "score-ac was not asked before the result was saved"
     if result.settings.series or result.context is None:
@@ -237,7 +240,7 @@ def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int
 
 def _compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
              absent: int) -> Change:  # fmt: skip
-    here, there, p, doubt = compare(result, moments, x, y, present, absent)
+    here, there, p, doubt, _ = compare(result, moments, x, y, present, absent)
     mark = mark_of(result.graphs[result.contexts[present]].ends, x, y)
     label = _label(result, moments, x, y, absent, LARGEST_NEGLIGIBLE)[0]
     return Change(result.names[x], result.names[y], mark, "edge", result.contexts[present], result.contexts[absent],

@@ -2,8 +2,9 @@
 
 A slope is that of a mechanism only given the right causes and in the right direction. So a difference is asked about
 given every set that could be right, both ways where the direction is in doubt, and it does not count where the edge
-that is missing shows there all the same, or where the other direction needs no change at all. Of a curved mechanism it
-is asked how much of its curve is left (`results.curve_difference`).
+that is missing shows there all the same, or where the other direction needs no change at all. Of a curved mechanism,
+and of one with categories among its causes, which have no slopes, it is asked how much of it is left
+(`results.curve_difference`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.questions import Contexts, Trial, adaptive
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.curve_difference import curve_shares
-from causalcontext.results.misfits import is_curved
+from causalcontext.results.misfits import has_levels, is_curved
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 
 STILL_THERE = 0.001
@@ -31,12 +32,16 @@ SHOWN = "it shows there too"
 
 
 class SlopeComparison(NamedTuple):
-    """The slopes where the edge is found and where it is not, the p-value of "they are the same", and a doubt."""
+    """The slopes where the edge is found and where it is not, the p-value of "they are the same", and a doubt.
+
+    `shares` says that the slopes are shares of the mechanism: 1 is all of it.
+    """
 
     here: Slope
     there: Slope
     p: float
     doubt: str
+    shares: bool = False
 
 
 class TwoContexts:
@@ -94,10 +99,17 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
     p-value counts. Both directions are compared where the graph gives none, where the context cannot cause the effect,
     and where it is adjacent to the cause: choosing rows by the context may bend either. In a PAG a direction does not
     exclude a hidden common cause, so both are compared. The slopes of the outcome are those given the possible causes.
-    Curves have a direction by themselves: there the slopes are shares of the curve.
+    Curves have a direction by themselves: there the slopes are shares of the curve, and so they are where categories
+    leave no slope to compare.
     """
     if is_curved(result):
         return _compare_curves(result, x, y, present, absent)
+    found = _compare_slopes(result, moments, x, y, present, absent)
+    return _compare_curves(result, x, y, present, absent) if np.isnan(found.p) and has_levels(result) else found
+
+
+def _compare_slopes(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
+                    absent: int) -> SlopeComparison:  # fmt: skip
     two = TwoContexts(result, moments, present, absent)
     found = bool(directed(_ends(result, present))[x, y]) and result.union.kind is Kind.PATTERN
     settled = found and two.may_be_caused(y) and not two.is_near(x)
@@ -113,7 +125,8 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
 def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> SlopeComparison:
     here, there = curve_shares(result, x, y, present, absent)
     doubt = "" if directed(_ends(result, present))[x, y] else "its direction is open"
-    return SlopeComparison(here, there, heterogeneity((here, there))[1], SHOWN if there.p < STILL_THERE else doubt)
+    doubt = SHOWN if there.p < STILL_THERE else doubt
+    return SlopeComparison(here, there, heterogeneity((here, there))[1], doubt, shares=True)
 
 
 def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.guards.checks import check_table
 from causalcontext.guards.misfits import CURVES, KINDS, OUTLIERS, ROWS, TAILS, Misfit
@@ -52,6 +53,12 @@ def slopes_mislead(result: ContextGraphs) -> str:
 def is_curved(result: ContextGraphs) -> bool:
     """Whether mechanisms are more than straight lines."""
     return result.evidence is not None and result.evidence.curved
+
+
+def has_levels(result: ContextGraphs) -> bool:
+    """Whether equations hold categories or ordered columns, which have no slopes."""
+    system = set(range(len(result.names))) - set(result.cells.positions)
+    return result.evidence is not None and any(not Kind(result.data.kinds[place]).is_number for place in system)
 
 
 def by_ranks(result: ContextGraphs) -> bool:
