@@ -104,8 +104,9 @@ def test_kernels_on_disk_are_found(tmp_path, monkeypatch):
     assert is_on_disk(called)  # nothing is kept of it
 
 
+@pytest.mark.parametrize("rounds", [warming.TESTS, warming.SCORES, warming.EVERYTHING])
 @pytest.mark.parametrize("there", [True, False])
-def test_the_first_command_compiles_in_two_processes_and_says_so(there, monkeypatch, capsys):
+def test_the_first_command_compiles_in_two_processes_and_says_so(there, rounds, monkeypatch, capsys):
     started = []
 
     class Process:
@@ -117,8 +118,8 @@ def test_the_first_command_compiles_in_two_processes_and_says_so(there, monkeypa
 
     monkeypatch.setattr(warming, "is_on_disk", lambda kernel: there)
     monkeypatch.setattr(warming.subprocess, "Popen", Process)
-    warming.warm_up()
-    assert len(started) == (0 if there else 2)
+    warming.warm_up(rounds)
+    assert len(started) == (0 if there else 2 * len(rounds))
     assert capsys.readouterr().err == ("" if there else f"{warming.SENTENCE}\n")
     for call in started:
         compile(call, "call", "exec")
@@ -127,6 +128,8 @@ def test_the_first_command_compiles_in_two_processes_and_says_so(there, monkeypa
 def test_what_is_compiled_beforehand_can_be_run():
     warming.compile_levels()
     warming.compile_changes()
+    warming.compile_numbers()
+    warming.compile_classes()
     warming.compile_scores()
 
 

@@ -12,6 +12,7 @@ from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.orders.partitions import Partitions, best_partition, best_score, chosen_slots
 from causalcontext.kernels.rows.class_choice import ClassRows, choose_columns
+from causalcontext.kernels.rows.class_scores import class_call
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
 from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.knowledge import Knowledge
@@ -343,7 +344,7 @@ def thinned(values, codes, classes, price):
     rows = ClassRows(np.ascontiguousarray(values.T), codes, starts, 1, False, classes, False, 1.0, 1.0)
     sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
     sets[0] = [values.shape[1], *range(values.shape[1])]
-    score = choose_columns(rows, logit_call(), sets, prices)
+    score = choose_columns(rows, class_call(), logit_call(), sets, prices)
     return sets[0, 1 : 1 + sets[0, 0]].tolist(), score
 
 

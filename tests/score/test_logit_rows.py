@@ -55,7 +55,8 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
     climb_on_few_rows(logit_call(), design, codes, classes, False, warm)
     assert np.array_equal(warm, cold) == rare  # too few rows of a class: the start is as it was
     room = np.zeros((cold.size, cold.size))
-    best = maximise(logit_call(), design, codes, classes, False, cold, room)
+    best = maximise(logit_call(), design, codes, classes, False, cold, room, -np.inf, 1e-4)
     near = logit_pass(design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
     assert rare or best - near < 10 * cold.size
-    assert maximise(logit_call(), design, codes, classes, False, warm, room) == pytest.approx(best, abs=1e-3)
+    again = maximise(logit_call(), design, codes, classes, False, warm, room, -np.inf, 1e-4)
+    assert again == pytest.approx(best, abs=1e-3)

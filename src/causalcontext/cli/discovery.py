@@ -14,7 +14,7 @@ import typer
 
 from causalcontext.cli.choosing import Choice
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
-from causalcontext.cli.warming import warm_up
+from causalcontext.cli.warming import SCORES, TESTS, warm_up
 from causalcontext.data.files import check_writable, read_file, words_for_missing
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column
@@ -60,7 +60,8 @@ def discover_file(
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     table, chosen = _opened(path, choice, options)
     if sys.stderr.isatty():
-        warm_up(tests=asked.method not in ("auto", "score-ac") or bool(asked.named_for_tests))
+        by_score = asked.method in ("auto", "score-ac") and not asked.named_for_tests
+        warm_up(SCORES if by_score else TESTS)
     try:
         result = discover(table, chosen, knowledge=known, **options)
     except InterruptedSearch as stop:

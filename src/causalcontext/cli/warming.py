@@ -1,15 +1,15 @@
 """The first minute: kernels are compiled once on every machine, here by two processes at a time.
 
 A command that searches calls `warm_up`. Where compiled kernels are found on disk it returns at once. Otherwise it says
-what is happening, lets one process compile what searches levels and another one what scores models (or, for a search by
-tests alone, what compares contexts), and waits for both; the search then finds them on disk. Nothing depends on it:
-what is not there is compiled when needed.
+what is happening, lets one process compile one half and another one the other, and waits for both; the search then
+finds them on disk. Nothing depends on it: what is not there is compiled when needed.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,23 +17,38 @@ import pandas as pd
 from causalcontext.cli.terminal import say
 from causalcontext.kernels.compiling import is_on_disk
 from causalcontext.kernels.levels.skeleton import search_pairs
+from causalcontext.kernels.orders.selection import select, select_call
 from causalcontext.kernels.orders.single_fits import fit_many
+from causalcontext.kernels.rows.class_choice import choice_call, choose_columns
+from causalcontext.kernels.rows.number_scores import number_call
 from causalcontext.kernels.rows.robust_change import fill_parts
 
-SENTENCE = "compiling for this machine, once: about a minute"
-_LEVELS, _CHANGES, _SCORES = (
-    ("compile_levels", search_pairs),
-    ("compile_changes", fill_parts),
-    ("compile_scores", fit_many),
-)
+SENTENCE = "compiling for this machine, once: up to a minute"
+Part = tuple[str, Any]
+"""The name of a function that compiles, and a kernel that is on disk afterwards."""
+_LEVELS: Part = ("compile_levels", search_pairs)
+_CHANGES: Part = ("compile_changes", fill_parts)
+_NUMBERS: Part = ("compile_numbers", select)
+_CLASSES: Part = ("compile_classes", choose_columns)
+_SCORES: Part = ("compile_scores", fit_many)
+TESTS = ((_LEVELS, _CHANGES),)
+"""What a search by tests needs, in rounds of two processes."""
+SCORES = ((_NUMBERS, _CLASSES),)
+"""What a search by scores needs most; the rest of it is compiled by the search, which builds upon these two."""
+EVERYTHING = ((_NUMBERS, _CLASSES), (_LEVELS, _SCORES))
 
 
-def warm_up(tests: bool = False) -> None:
-    """The kernels of the default search, or of a search by tests, are on disk, unless they cannot be kept."""
-    parts = [part for part, kernel in (_LEVELS, _CHANGES if tests else _SCORES) if not is_on_disk(kernel)]
-    if not parts:
-        return
-    say(SENTENCE)
+def warm_up(rounds: tuple[tuple[Part, Part], ...]) -> None:
+    """These kernels are on disk, unless they cannot be kept."""
+    missing = [[part for part, kernel in parts if not is_on_disk(kernel)] for parts in rounds]
+    if any(missing):
+        say(SENTENCE)
+    for parts in missing:
+        _compile(parts)
+
+
+def _compile(parts: list[str]) -> None:
+    """Run these functions at once, a process for each."""
     calls = [f"from causalcontext.cli.warming import {part}; {part}()" for part in parts]
     running = [subprocess.Popen([sys.executable, "-c", call], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                for call in calls]  # fmt: skip
@@ -53,6 +68,17 @@ def compile_levels() -> None:
     discover(small_table(), "R", test="partial-correlation", alpha=0.05)
 
 
+def compile_numbers() -> None:
+    """What chooses columns, and scores numbers, is on disk."""
+    select_call()
+    number_call()
+
+
+def compile_classes() -> None:
+    """What scores categories is on disk."""
+    choice_call()
+
+
 def compile_scores() -> None:
     """What scores models is on disk."""
     from causalcontext.discover import discover
@@ -67,10 +93,11 @@ def compile_changes() -> None:
     from causalcontext.independence.registry import find_test
     from causalcontext.questions import Trial
 
-    data = read_table(small_table(), "R")
+    table = small_table()
+    data = read_table(table.assign(D=table["D"] + 5.0 * table["R"]), "R")  # a clear change is told from moments
     prepared = prepare(data, find_test("auto", 0), "raise").prepared
     last = len(data.names) - 1
-    prepared.answer([Trial(x, last, given) for x in range(3) for given in ((), ((x + 1) % 3,))])
+    prepared.answer([Trial(x, last, given) for x in range(4) for given in ((), ((x + 1) % 3,))])
 
 
 def small_table() -> pd.DataFrame:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
-from causalcontext.kernels.rows.class_scores import first_slopes, maximise, ordered_call
+from causalcontext.kernels.rows.class_scores import TOLERANCE, first_slopes, maximise, ordered_call
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
 from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.results import equations as plain
@@ -121,8 +122,8 @@ def _class_equation(model: FittedModel, node: int, part: Part) -> Equation:
     matrix = np.vstack([np.ones((1, design.matrix.shape[1])), shifts, design.matrix[design.shifts :]])
     codes = setup.rows.codes[node, design.rows]
     slopes = first_slopes(codes, classes, ordered, len(matrix))
-    curvature = np.zeros((len(slopes), len(slopes)))
-    maximise(ordered_call() if ordered else logit_call(), matrix, codes, classes, ordered, slopes, curvature)
+    curvature, one_pass = np.zeros((len(slopes), len(slopes))), ordered_call() if ordered else logit_call()
+    maximise(one_pass, matrix, codes, classes, ordered, slopes, curvature, -math.inf, TOLERANCE)
     if ordered:
         cuts, own = slopes[: classes - 1], np.concatenate([[0.0], slopes[classes - 1 :]])[None]
         base = np.repeat(cuts[:, None], len(design.contexts), axis=1)

@@ -127,6 +127,7 @@ class Calls(NamedTuple):
     select: Call
     number_gain: Call
     choose_columns: Call
+    class_fit: Call
     logit_pass: Call
     ordered_pass: Call
 

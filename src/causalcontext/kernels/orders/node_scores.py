@@ -60,7 +60,7 @@ from causalcontext.kernels.orders.regressions import (
 )
 from causalcontext.kernels.orders.selection import select_call
 from causalcontext.kernels.rows.class_choice import ClassRows, choice_call
-from causalcontext.kernels.rows.class_scores import ordered_call
+from causalcontext.kernels.rows.class_scores import class_call, ordered_call
 from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.kernels.rows.number_scores import number_call
 
@@ -75,7 +75,7 @@ def fit_call() -> Call:
 def calls_for(ordered: bool) -> Calls:
     """The functions that a fit calls; what no node needs is not compiled."""
     last = ordered_call() if ordered else logit_call()
-    return Calls(select_call(), number_call(), choice_call(), logit_call(), last)
+    return Calls(select_call(), number_call(), choice_call(), class_call(), logit_call(), last)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -152,7 +152,7 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
                              rows.node[node, CLASSES], rows.node[node, KIND] == ORDERED, rows.facts[WEIGHT],
                              here.tables.number[block, PRICE])  # fmt: skip
         one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
-        score = calls.choose_columns(own_rows, one_pass, sets, prices)
+        score = calls.choose_columns(own_rows, calls.class_fit, one_pass, sets, prices)
         if store(memory, place, name, score):
             for t in range(sets[0, 0] + 1):
                 memory.columns[place, t] = sets[0, t]

@@ -68,7 +68,7 @@ def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) 
             three, prices = np.full((3, sets.shape[1]), -1), np.full((3, sets.shape[1] - 1), math.inf)
             for a in range(count + 1):
                 three[0, a] = sets[t, a]
-            out[t, 0] = calls.choose_columns(own, one_pass, three, prices)
+            out[t, 0] = calls.choose_columns(own, calls.class_fit, one_pass, three, prices)
             for a in range(count):
                 out[t, 0] -= price_of(table, chosen[a], rows.node[node, WIDTH])
             continue

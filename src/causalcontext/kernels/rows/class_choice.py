@@ -18,12 +18,10 @@ from causalcontext.kernels.arrays import NOBODY
 from causalcontext.kernels.calls import Call, pointer_to
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.class_scores import (
-    class_fit,
-    climb_on_few_rows,
+    class_call,
     half_wald,
     is_much_work,
     leave_out,
-    maximise,
     places_of,
     start_slopes,
 )
@@ -75,15 +73,17 @@ def choice_call() -> Call:
     """`choose_columns` behind a pointer."""
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
     rows = ClassRows(number[:, None], whole, whole, 1, False, 2, False, 1.0, 1.0)
-    return pointer_to(choose_columns, rows, logit_call(), whole[:, None], number[:, None])
+    return pointer_to(choose_columns, rows, class_call(), logit_call(), whole[:, None], number[:, None])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def choose_columns(rows: ClassRows, one_pass: Call, sets: Ints, prices: Floats) -> float:
+def choose_columns(rows: ClassRows, fit: Call, one_pass: Call, sets: Ints, prices: Floats) -> float:
     """The best score of two sets of columns and their union, each thinned out; the first set is replaced by the best.
 
     Parameters
     ----------
+    fit, one_pass : Call
+        `class_fit`, and what it takes for its first argument.
     sets : array of int, shape (3, 1 + W)
         The number of columns of each set, -1 for no set, then the columns; the third one is room for the union.
     prices : array, shape (3, W)
@@ -97,7 +97,7 @@ def choose_columns(rows: ClassRows, one_pass: Call, sets: Ints, prices: Floats) 
             _join(sets, prices)
         if turn > 0 and sets[turn, 0] < 0:
             continue
-        value, step, slopes = _thin_out(rows, one_pass, sets[turn], prices[turn], sets[winner], start)
+        value, step, slopes = _thin_out(rows, fit, one_pass, sets[turn], prices[turn], sets[winner], start)
         if value > best + 1e-9:
             best, winner, start = value, turn, slopes
         count = max(count, step)
@@ -106,9 +106,9 @@ def choose_columns(rows: ClassRows, one_pass: Call, sets: Ints, prices: Floats) 
     if count == 1:
         return best
     design, codes, before = _design(rows, sets[0], 1)
-    curvature = np.zeros((start.size, start.size))
-    likelihood = maximise(one_pass, design, codes, rows.classes, rows.ordered, start, curvature)
-    return rows.weight * likelihood - _paid(rows, before, sets[0, 0], prices[winner])
+    nothing = np.empty((0, 0))
+    likelihood = fit(one_pass, design, codes, rows.classes, rows.ordered, start, False, -math.inf, nothing)
+    return rows.weight * float(likelihood) - _paid(rows, before, sets[0, 0], prices[winner])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -151,7 +151,7 @@ def _paid(rows: ClassRows, before: int, count: int, price: Floats) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _thin_out(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats, known: Ints,
+def _thin_out(rows: ClassRows, fit: Call, one_pass: Call, chosen: Ints, price: Floats, known: Ints,
               known_slopes: Floats) -> tuple[float, int, Floats]:  # fmt: skip
     """Drop columns as long as the score of the logit rises; the score, every how many rows were used, the slopes.
 
@@ -164,24 +164,26 @@ def _thin_out(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats, know
     design, codes, before = _design(rows, chosen, step)
     weight = rows.weight * rows_of(rows) / codes.size
     slopes = start_slopes(codes, rows.classes, rows.ordered, design.shape[0])
-    if is_much_work(codes.size, slopes.size):
-        if known_slopes.size > 0:
-            _carry_over(rows, known, known_slopes, chosen, before, slopes)
-        climb_on_few_rows(one_pass, design, codes, rows.classes, rows.ordered, slopes)
+    far = is_much_work(codes.size, slopes.size)
+    if far and known_slopes.size > 0:
+        _carry_over(rows, known, known_slopes, chosen, before, slopes)
     inverse = np.empty((slopes.size, slopes.size))
     paid = _paid(rows, before, chosen[0], price)
-    score = weight * class_fit(one_pass, design, codes, rows.classes, rows.ordered, slopes, -math.inf, inverse) - paid
+    score = weight * fit(one_pass, design, codes, rows.classes, rows.ordered, slopes, far, -math.inf, inverse) - paid
     kept, most = np.zeros(chosen[0], dtype=np.bool_), chosen[0]
     while True:
         start, spread = slopes.copy(), inverse.copy()
         out = _worthless(rows, weight, start, spread, price, kept[: chosen[0]], before, most)
-        count = np.sum(out)
+        count, saved = 0, 0.0
+        for t in range(out.size):
+            count += out[t]
+            saved += price[t] if out[t] else 0.0
         if count == 0:
             return score, step, slopes
         smaller, start = _without(rows, design, start, out, before)
-        other, saved = np.empty((start.size, start.size)), np.sum(price[: out.size][out])
+        other = np.empty((start.size, start.size))
         needed = (score + paid - saved) / weight
-        value = class_fit(one_pass, smaller, codes, rows.classes, rows.ordered, start, needed, other)
+        value = fit(one_pass, smaller, codes, rows.classes, rows.ordered, start, False, needed, other)
         if weight * value - (paid - saved) > score:
             paid -= saved
             score, design, slopes, inverse = weight * value - paid, smaller, start, other
@@ -194,7 +196,8 @@ def _thin_out(rows: ClassRows, one_pass: Call, chosen: Ints, price: Floats, know
         elif count > 1:
             most = 1
         else:
-            kept[: chosen[0]] |= out
+            for t in range(out.size):
+                kept[t] = kept[t] or out[t]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -240,15 +243,26 @@ def _worthless(rows: ClassRows, weight: float, slopes: Floats, inverse: Floats, 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _without(rows: ClassRows, design: Floats, slopes: Floats, out: Bools, before: int) -> tuple[Floats, Floats]:
     """The design and the slopes without some columns."""
-    width, left = design.shape[0], 0
-    stays, smaller = np.ones(slopes.size, dtype=np.bool_), np.empty((width - np.sum(out), design.shape[1]))
-    for a in range(width):
-        if a >= before and out[a - before]:
-            stays[places_of(a, rows.classes, rows.ordered, width)] = False
-        else:
-            smaller[left] = design[a]
+    width, left, places, goes = design.shape[0], 0, 0, np.zeros(slopes.size, dtype=np.bool_)
+    for a in range(before, width):
+        if out[a - before]:
             left += 1
-    return smaller, slopes[stays]
+            place = places_of(a, rows.classes, rows.ordered, width)
+            for c in range(place.size):
+                goes[place[c]] = True
+                places += 1
+    smaller, own = np.empty((width - left, design.shape[1])), np.empty(slopes.size - places)
+    left, places = 0, 0
+    for a in range(width):
+        if a < before or not out[a - before]:
+            for t in range(design.shape[1]):
+                smaller[left, t] = design[a, t]
+            left += 1
+    for a in range(slopes.size):
+        if not goes[a]:
+            own[places] = slopes[a]
+            places += 1
+    return smaller, own
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

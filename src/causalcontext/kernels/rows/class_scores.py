@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.calls import Call, pointer_to
 from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.kernels.special import logistic, softplus
 
 Floats = NDArray[np.float64]
@@ -41,9 +42,16 @@ def ordered_call() -> Call:
     return pointer_to(ordered_pass, square, np.zeros(1, dtype=np.int64), 1, row, row, square)
 
 
+@cache
+def class_call() -> Call:
+    """`class_fit` behind a pointer."""
+    row, square = np.zeros(1), np.zeros((1, 1))
+    return pointer_to(class_fit, logit_call(), square, np.zeros(1, dtype=np.int64), 2, False, row, False, 0.0, square)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats, needed: float,
-              inverse: Floats) -> float:  # fmt: skip
+def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats, far: bool,
+              needed: float, inverse: Floats) -> float:  # fmt: skip
     """The largest log-likelihood of classes given a design, or -inf if `needed` is clearly out of reach.
 
     Parameters
@@ -56,19 +64,23 @@ def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered
         0 .. classes - 1.
     slopes : array, shape (coefficients,)
         Where to start; then the maximum.
+    far : bool
+        Whether to come close to the maximum on few rows first.
     inverse : array, shape (coefficients, coefficients)
-        Written: the inverse of the negative Hessian.
+        Written: the inverse of the negative Hessian. Without room for it, it is not computed.
     """
+    if far:
+        climb_on_few_rows(one_pass, design, codes, classes, ordered, slopes)
     curvature = np.zeros((slopes.size, slopes.size))
-    likelihood = maximise(one_pass, design, codes, classes, ordered, slopes, curvature, needed)
-    if likelihood > -math.inf:
+    likelihood = maximise(one_pass, design, codes, classes, ordered, slopes, curvature, needed, TOLERANCE)
+    if likelihood > -math.inf and inverse.size > 0:
         _invert(curvature, inverse)
     return likelihood
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
-             curvature: Floats, needed: float = -math.inf, tolerance: float = TOLERANCE) -> float:  # fmt: skip
+             curvature: Floats, needed: float, tolerance: float) -> float:  # fmt: skip
     """The largest log-likelihood; `slopes` is where to start and then the maximum.
 
     Parameters
@@ -131,7 +143,10 @@ def climb_on_few_rows(one_pass: Call, design: Floats, codes: Ints, classes: int,
     for row in range(size):
         few[row] = codes[FEW_ROWS * row]
         counts[few[row]] += 1
-    if size < ROWS_A_SLOPE * (slopes.size + classes) or np.min(counts) < ROWS_A_CLASS:
+    enough = size >= ROWS_A_SLOPE * (slopes.size + classes)
+    for c in range(classes):
+        enough = enough and counts[c] >= ROWS_A_CLASS
+    if not enough:
         return
     part = np.empty((design.shape[0], size))
     for a in range(design.shape[0]):
@@ -149,23 +164,24 @@ def first_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: Floats) -> None:
-    slopes[:] = start_slopes(codes, classes, ordered, width)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats:
-    """Coefficients without any effect: the shares of the classes."""
-    counts = np.full(classes, 0.5)
+    counts, below = np.empty(classes), 0.0
+    for c in range(classes):
+        counts[c] = 0.5
     for row in range(codes.size):
         counts[codes[row]] += 1.0
-    slopes = np.zeros(classes - 1 + width - 1 if ordered else (classes - 1) * width)
-    below = 0.0
     for c in range(classes - 1):
         below += counts[c]
         if ordered:
             slopes[c] = math.log(below / (codes.size + 0.5 * classes - below))
         else:
             slopes[c * width] = math.log(counts[c] / counts[classes - 1])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats:
+    """Coefficients without any effect: the shares of the classes."""
+    slopes = np.zeros(classes - 1 + width - 1 if ordered else (classes - 1) * width)
+    _write_start(codes, classes, ordered, width, slopes)
     return slopes
 
 

@@ -79,11 +79,11 @@ def _steps(design: Floats, codes: Ints, slopes: Floats, work: Work, factor: Floa
            likelihood: float) -> tuple[float, float]:  # fmt: skip
     """Steps with one information, until they get slow; the likelihood, and what another step could gain."""
     step, expected = _step(design, slopes, work, factor, ridge)
-    halves = MOST_HALVES
+    halves, trial = MOST_HALVES, np.empty(slopes.shape)
     while True:
         before, scale, gain = likelihood - _penalty(slopes, ridge), 1.0, -1.0
         for _ in range(halves):
-            trial = slopes + scale * step
+            _move(slopes, scale, step, trial)
             likelihood = _likelihood(design, codes, trial, work)
             gain = likelihood - _penalty(trial, ridge) - before
             if gain >= 0.0:
@@ -92,13 +92,23 @@ def _steps(design: Floats, codes: Ints, slopes: Floats, work: Work, factor: Floa
         if not gain >= 0.0:  # back to where it began: with a new information no step helps, either
             likelihood = _likelihood(design, codes, slopes, work)
             return likelihood, 0.0 if halves == MOST_HALVES else expected
-        slopes[:] = trial
+        for c in range(slopes.shape[0]):
+            for a in range(slopes.shape[1]):
+                slopes[c, a] = trial[c, a]
         if expected < tolerance:
             return likelihood, 0.0
         step, left = _step(design, slopes, work, factor, ridge)
         if left > SLOW * expected and left >= tolerance:
             return likelihood, left
         expected, halves = left, 1
+
+
+@inner
+def _move(slopes: Floats, scale: float, step: Floats, goal: Floats) -> None:
+    """Write the slopes after part of a step."""
+    for c in range(slopes.shape[0]):
+        for a in range(slopes.shape[1]):
+            goal[c, a] = slopes[c, a] + scale * step[c, a]
 
 
 @inner
@@ -154,8 +164,11 @@ def _likelihood(design: Floats, codes: Ints, slopes: Floats, work: Work) -> floa
 def _step(design: Floats, slopes: Floats, work: Work, factor: Floats, ridge: float) -> tuple[Floats, float]:
     """The next step, and what it gains if the likelihood is quadratic."""
     gradient = _gradient(design, slopes, work, ridge)
-    step = _solved(factor, gradient)
-    return step, 0.5 * (gradient * step).sum()
+    step, gain = _solved(factor, gradient), 0.0
+    for c in range(step.shape[0]):
+        for a in range(step.shape[1]):
+            gain += gradient[c, a] * step[c, a]
+    return step, 0.5 * gain
 
 
 @inner
@@ -186,7 +199,9 @@ def _factor(design: Floats, work: Work, ridge: float) -> Floats:
     for low in range(0, n, ROWS_AT_A_TIME):
         high = min(low + ROWS_AT_A_TIME, n)
         _pairs_of(work.shares, low, high, work.weights)
-        work.weights[-free:, : high - low] = work.shares[:, low:high]
+        for c in range(free):
+            for i in range(low, high):
+                work.weights[work.weights.shape[0] - free + c, i - low] = work.shares[c, i]
         _pairs_of(design, low, high, work.squares)
         _add_products(work.weights, work.squares, high - low, products)
     factor = np.empty((free * width, free * width))
