@@ -20,7 +20,7 @@ STAGES = {
     "take_survey": "one pass over the rows",
     "prepare_gaussian": "preparing the test",
     "judge_triples": "votes on colliders",
-    "orient_all": "orientation",
+    "orient_edges": "orientation",
     "from_ledger": "log of deciding tests",
     "_result": "making the result",
 }
@@ -93,7 +93,7 @@ def _levels(begin: float, ends: dict[int, float]) -> dict[str, float]:
 def _in_order(named: dict[str, float], levels: dict[str, float]) -> dict[str, float]:
     """Stages as they follow each other, the levels of the skeleton in the middle."""
     data = {STAGES[name]: named[name] for name in ("read_table", "take_survey", "prepare_gaussian")}
-    after = {STAGES[name]: named[name] for name in ("judge_triples", "orient_all", "from_ledger", "_result")}
+    after = {STAGES[name]: named[name] for name in ("judge_triples", "orient_edges", "from_ledger", "_result")}
     return data | levels | after
 
 
