@@ -18,7 +18,7 @@ ALPHA = 0.01
 STAGES = {
     "read_table": "reading the table",
     "take_survey": "one pass over the rows",
-    "prepare_gaussian": "preparing the test",
+    "prepared_test": "preparing the test",
     "judge_triples": "votes on colliders",
     "orient_edges": "orientation",
     "from_ledger": "log of deciding tests",
@@ -70,17 +70,21 @@ def _stages(table: pd.DataFrame, n_jobs: int, test: str) -> tuple[dict[str, floa
     profiler.disable()
     total = time.perf_counter() - begin
     named = _named_stages(profiler)
-    first = begin + sum(named[stage] for stage in ("read_table", "take_survey", "prepare_gaussian"))
+    first = begin + sum(named[stage] for stage in ("read_table", "take_survey", "prepared_test"))
     return _in_order(named, _levels(first, ends)), total
 
 
 def _named_stages(profiler: cProfile.Profile) -> dict[str, float]:
     """Cumulative seconds of the functions in `STAGES`."""
-    found = dict.fromkeys(STAGES, 0.0)
+    found: dict[str, float] = {}
     profile: Any = pstats.Stats(profiler)
     for (path, _, function), (_, _, _, cumulative, _) in profile.stats.items():
-        if function in found and "causalcontext" in path:
-            found[function] += cumulative
+        if function in STAGES and "causalcontext" in path:
+            found[function] = found.get(function, 0.0) + cumulative
+    if found.keys() != STAGES.keys():
+        raise SystemExit(
+            f"the library has no functions of these names any more: {sorted(STAGES.keys() - found.keys())}"
+        )
     return found
 
 
@@ -92,7 +96,7 @@ def _levels(begin: float, ends: dict[int, float]) -> dict[str, float]:
 
 def _in_order(named: dict[str, float], levels: dict[str, float]) -> dict[str, float]:
     """Stages as they follow each other, the levels of the skeleton in the middle."""
-    data = {STAGES[name]: named[name] for name in ("read_table", "take_survey", "prepare_gaussian")}
+    data = {STAGES[name]: named[name] for name in ("read_table", "take_survey", "prepared_test")}
     after = {STAGES[name]: named[name] for name in ("judge_triples", "orient_edges", "from_ledger", "_result")}
     return data | levels | after
 

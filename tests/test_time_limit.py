@@ -10,11 +10,13 @@ import pytest
 
 import causalcontext as cc
 from causalcontext import progress
+from causalcontext.data.survey import take_survey
+from causalcontext.data.tables import read_table
 from causalcontext.diagnostics import second_opinion
 from causalcontext.independence.registry import find_test
-from causalcontext.independence.watched import joined
+from causalcontext.independence.watched import Watched, joined
 from causalcontext.progress import Watch, nobody
-from causalcontext.questions import Outcomes
+from causalcontext.questions import Outcomes, Trial
 from causalcontext.simulate import random_model
 
 TABLE = random_model(9, 0.6, seed=3, contexts=3).sample(600, 3)
@@ -155,3 +157,14 @@ def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, m
     caught.value.result.save(tmp_path / "r.json")
     assert not cc.load(tmp_path / "r.json").complete
     assert caught.value.result.second_opinion == "score-ac was not asked: the search was cut short"
+
+
+def test_thousands_of_quick_answers_one_by_one() -> None:
+    """The size of a part follows what was asked, and does not double without an end."""
+    data = read_table(TABLE, "R")
+    prepared = Watched(find_test("partial-correlation").prepare(data, take_survey(data)), Watch(nobody))
+    trial = Trial(0, 1, (), 0)
+    first = prepared.answer([trial])
+    for _ in range(1_100):
+        again = prepared.answer([trial])
+    assert again.p[0] == first.p[0]

@@ -31,7 +31,7 @@ class Watched(Declared):
             part, begin = trials[place : place + self._part], time.perf_counter()
             found.append(self._prepared.answer(part))
             taken = time.perf_counter() - begin
-            self._part = max(1, min(2 * self._part, int(self._part * PART_SECONDS / max(taken, 1e-6))))
+            self._part = max(1, min(2 * self._part, int(len(part) * PART_SECONDS / max(taken, 1e-6))))
             place += len(part)
             self._watch.answered(len(part))
         return joined(found) if len(found) != 1 else found[0]
