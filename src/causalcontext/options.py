@@ -187,10 +187,10 @@ class Keywords(TypedDict, total=False):
 
 def made(kind: type[Any], given: Mapping[str, Any], caller: str) -> Any:
     """An object of options from keywords; one that is unknown is an error that names its neighbour."""
-    known = [entry.name for entry in fields(kind)]
+    known = kind.__dataclass_fields__
     for name in given:
         if name not in known:
-            raise OptionError(f"{caller} has no option {name!r}{did_you_mean(name, known)}")
+            raise OptionError(f"{caller} has no option {name!r}{did_you_mean(name, list(known))}")
     return kind(**given)
 
 

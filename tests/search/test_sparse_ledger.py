@@ -17,7 +17,14 @@ from causalcontext.search.marginal import Marginal
 from causalcontext.search.plan import Plan
 from causalcontext.search.split import SplitSearch
 
+pytestmark = pytest.mark.usefixtures("screened_however_small")
+
 COLUMNS = ("decision", "p", "statistic", "df", "n", "view", "given", "reason", "untested", "cut", "label")
+
+
+@pytest.fixture
+def screened_however_small(monkeypatch):
+    monkeypatch.setattr("causalcontext.search.compiled.FEWEST_TO_SCREEN", 0)
 
 
 class Unscreened(SplitSearch):

@@ -29,6 +29,8 @@ PAIRS_PER_THREAD, SETS_PER_THREAD = 200, 10_000
 """Pairs of a level, and sets that vote, that are worth a call of a kernel: most pairs need no more than ten tests."""
 MOST_PER_THREAD = 50_000
 """Tests that such a call may hold, unless those of one pair are more: a context with many neighbours has many sets."""
+FEWEST_TO_SCREEN = 30
+"""Variables from which on it takes less time to leave separated pairs out than to list them."""
 FEWEST_ON_CARD = 2_000
 """Pairs from which on a card is faster than the processor."""
 
@@ -43,7 +45,9 @@ class CompiledSearch:
         self._sheets: dict[tuple[Hashable, ...], tuple[Ints, Sheets]] = {}
 
     def screen(self, plan: Plan, asked: Bools) -> Screening | None:
-        """The pairs in `asked`, shape (N, N), that the empty set does not separate in all graphs."""
+        """The pairs in `asked`, shape (N, N), that the empty set does not separate in all graphs; of few, none."""
+        if len(asked) < FEWEST_TO_SCREEN:
+            return None
         with self._lock:
             marginal = Marginal(self.prepared, plan.views[:, 0], asked)
         return Screening(*marginal.survivors(plan.alpha, self.n_jobs), int(np.count_nonzero(asked)) // 2, marginal)
