@@ -77,8 +77,8 @@ def main() -> None:
 
 
 def _race_table(races: Sequence[Race], repeats: int) -> str:
-    header = ["peer", "variables", "tables", "ours", "theirs", "ratio", "by processor time (range over tables)",
-              "target", "pairs that differ / edges"]  # fmt: skip
+    header = ["peer", "variables", "tables", "ours (processor)", "theirs (processor)", "ratio",
+              "by processor time (range over tables)", "target", "pairs that differ / edges"]  # fmt: skip
     return markdown_table(header, (_race_row(race, repeats) for race in races))
 
 
@@ -86,7 +86,8 @@ def _race_row(race: Race, repeats: int) -> list[str]:
     laps = [_lap(race, seed, repeats) for seed in range(race.tables)]
     ours, theirs = median(lap.ours for lap in laps), median(lap.theirs for lap in laps)
     differing, edges = sum(lap.differing for lap in laps), sum(lap.edges for lap in laps)
-    return [race.peer, str(race.variables), str(race.tables), spoken_time(ours.wall), spoken_time(theirs.wall),
+    times = [f"{spoken_time(side.wall)} ({spoken_time(side.cpu)})" for side in (ours, theirs)]
+    return [race.peer, str(race.variables), str(race.tables), *times,
             _times(theirs.wall / ours.wall), _ratio(theirs, ours, [lap.theirs.cpu / lap.ours.cpu for lap in laps]),
             f"{race.target}x", f"{differing} / {edges}"]  # fmt: skip
 
