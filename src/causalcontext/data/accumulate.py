@@ -9,7 +9,6 @@ rows that are met there, so that means far from 0 cost no digits.
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +22,9 @@ from causalcontext.data.sample import Drawn, Sample
 from causalcontext.data.survey import MISSING_WORD, word_of
 from causalcontext.data.tally import Tally, no_tally
 from causalcontext.errors import DataError
-from causalcontext.kernels.arrays import Codes, Floats
+from causalcontext.kernels.arrays import Codes
 from causalcontext.kernels.rows.batches import digest_codes, look_up
-from causalcontext.kernels.rows.stretches import Desk, Sums, add_rows, desk_for
+from causalcontext.kernels.rows.stretches import Desk, add_rows, desk_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,20 +52,18 @@ class Accumulator:
         self.sample = Sample(sample, len(system))
         self._blocks = blocks_for(len(self.cells), len(system))
         self._tally = no_tally(len(self.cells) * self._blocks, len(system))
-        self._centres = np.zeros_like(self._tally.mean)  # means are less these numbers, which lie near them
         self._words = np.empty(0, dtype=np.uint64)
         self._desk: Desk | None = None
 
     @property
     def tally(self) -> Tally:
         """What all rows say, the cells in the order of `cells`."""
-        found, centres = without_blocks(self._tally, self._centres, self._blocks)
-        return replace(found, mean=centres + found.mean)
+        return without_blocks(self._tally, self._blocks)
 
     @property
     def block_moments(self) -> tuple[Moments, ...]:
         """The moments of every block, its cells in the order of `cells`; none where these would take too much room."""
-        return block_moments(self._tally, self._centres, self._blocks)
+        return block_moments(self._tally, self._blocks)
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
@@ -91,7 +88,7 @@ class Accumulator:
         both.cells = dict(self.cells)
         place = np.array([both.cells.setdefault(cell, len(both.cells)) for cell in other.cells] + [-1], dtype=np.int32)
         both._blocks = min(self._blocks, other._blocks, blocks_for(len(both.cells), len(self.system)))
-        both._tally, both._centres = _added(
+        both._tally = _added(
             self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks),
             other._placed(place[:-1], len(both.cells), both._blocks),
         )
@@ -106,29 +103,23 @@ class Accumulator:
         head = {"system": self.system, "contexts": self.contexts, "most": self.sample.most, "bound": self.sample.bound,
                 "cells": list(self.cells), "rows": self.rows, "missing_context": self.missing_context,
                 "context_digest": self.context_digest, "blocks": self._blocks}  # fmt: skip
-        arrays = {f"tally_{field.name}": getattr(self._tally, field.name) for field in fields(Tally)}
+        arrays = {f"tally_{name}": array for name, array in self._tally._asdict().items()}
         arrays |= {f"drawn_{name}": array for name, array in drawn._asdict().items()}
         written = BytesIO()
-        np.savez(written, head=np.frombuffer(json.dumps(head).encode(), np.uint8), centres=self._centres, **arrays)
+        np.savez(written, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)
         return written.getvalue()
 
     def _add_moments(self, columns: Words, codes: Codes, first_row: int) -> None:
-        tally, cells = self._tally, len(self._tally.n) // self._blocks
+        cells = len(self._tally.n) // self._blocks
         if self._desk is None or len(self._desk.usable) < codes.size or self._desk.starts.size != cells + 1:
             self._desk = desk_for(codes.size, cells, len(columns))
-        sums = Sums(tally.n, tally.lost, self._centres, tally.mean, tally.low, tally.high, tally.scatter, tally.missing,
-                    tally.infinite, tally.digests)  # fmt: skip
-        add_rows(columns, codes, first_row, self._blocks, sums, self._desk)
+        add_rows(columns, codes, first_row, self._blocks, self._tally, self._desk)
 
-    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> tuple[Tally, Floats]:
-        """The tally and its centres with the cells at some places among so many, in their blocks or as one."""
-        tally, centres = self._tally, self._centres
-        if blocks < self._blocks:
-            tally, centres = without_blocks(tally, centres, self._blocks)
+    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> Tally:
+        """The tally with the cells at some places among so many, in their blocks or as one."""
+        tally = self._tally if blocks == self._blocks else without_blocks(self._tally, self._blocks)
         levels = (place[:, None] * blocks + np.arange(blocks)).ravel()
-        wide = np.zeros((cells * blocks, centres.shape[1]))
-        wide[levels] = centres
-        return widened(tally, levels, cells * blocks), wide
+        return widened(tally, levels, cells * blocks)
 
     def _codes(self, batch: pa.RecordBatch) -> Codes:
         """The cell of every row, -1 where a context variable is missing; new cells are noted."""
@@ -154,7 +145,7 @@ class Accumulator:
                             "which looks like an identifier")  # fmt: skip
         known = np.arange(len(self._tally.n) // self._blocks)
         blocks = min(self._blocks, blocks_for(len(self.cells), len(self.system)))
-        self._tally, self._centres = self._placed(known, len(self.cells), blocks)
+        self._tally = self._placed(known, len(self.cells), blocks)
         self._blocks = blocks
 
 
@@ -166,8 +157,7 @@ def unpacked(content: bytes) -> Accumulator:
         found.cells = {tuple(cell): place for place, cell in enumerate(head["cells"])}
         found.rows, found.missing_context = head["rows"], head["missing_context"]
         found.context_digest, found._blocks = head["context_digest"], head["blocks"]
-        found._tally = Tally(**{field.name: arrays[f"tally_{field.name}"] for field in fields(Tally)})
-        found._centres = arrays["centres"]
+        found._tally = Tally(*(arrays[f"tally_{name}"] for name in Tally._fields))
         drawn = Drawn(*(arrays[f"drawn_{name}"] for name in Drawn._fields))
     found.sample = Sample(head["most"], len(found.system), drawn, head["bound"])
     return found
@@ -176,23 +166,26 @@ def unpacked(content: bytes) -> Accumulator:
 def widened(tally: Tally, place: NDArray[np.integer[Any]], levels: int) -> Tally:
     """The same tally with its cells at some places among so many."""
     wide = no_tally(levels, tally.mean.shape[1])
-    for field in fields(Tally):
-        if field.name == "digests":
-            wide.digests[:] = tally.digests
-        else:
-            getattr(wide, field.name)[place] = getattr(tally, field.name)
+    for name, array in tally._asdict().items():
+        getattr(wide, name)[slice(None) if name == "digests" else place] = array
     return wide
 
 
-def _added(one: tuple[Tally, Floats], two: tuple[Tally, Floats]) -> tuple[Tally, Floats]:
+def _added(mine: Tally, theirs: Tally) -> Tally:
     """What both say, around the centres of the first where it has rows; moments by Chan, Golub and LeVeque."""
-    (mine, near), (theirs, far) = one, two
-    centres = np.where((mine.n > 0)[:, None], near, far)
+    centre = np.where((mine.n > 0)[:, None], mine.centre, theirs.centre)
     with np.errstate(over="ignore", invalid="ignore"):
         moments = Moments(mine.n, mine.mean, mine.scatter)
-        moments += Moments(theirs.n, (far - centres) + theirs.mean, theirs.scatter)
-        both = replace(mine, n=moments.rows, mean=moments.mean, scatter=moments.scatter, lost=mine.lost + theirs.lost,
-                       low=np.minimum(mine.low, theirs.low), high=np.maximum(mine.high, theirs.high),
-                       missing=mine.missing + theirs.missing, infinite=mine.infinite + theirs.infinite,
-                       digests=mine.digests + theirs.digests)  # fmt: skip
-    return both, centres
+        moments += Moments(theirs.n, (theirs.centre - centre) + theirs.mean, theirs.scatter)
+    return Tally(
+        n=moments.rows,
+        lost=mine.lost + theirs.lost,
+        centre=centre,
+        mean=moments.mean,
+        low=np.minimum(mine.low, theirs.low),
+        high=np.maximum(mine.high, theirs.high),
+        scatter=moments.scatter,
+        missing=mine.missing + theirs.missing,
+        infinite=mine.infinite + theirs.infinite,
+        digests=mine.digests + theirs.digests,
+    )

@@ -6,13 +6,10 @@ nor on partitions, and rows that resemble their neighbours stay together.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from causalcontext.data.moments import Moments
 from causalcontext.data.tally import Tally, no_tally
-from causalcontext.kernels.arrays import Floats
 
 BLOCKS = 32
 MOST_NUMBERS = 2**23
@@ -24,35 +21,27 @@ def blocks_for(cells: int, variables: int) -> int:
     return BLOCKS if max(cells, 1) * BLOCKS * variables**2 <= MOST_NUMBERS else 1
 
 
-def without_blocks(tally: Tally, centres: Floats, blocks: int) -> tuple[Tally, Floats]:
-    """The tally of cells out of that of their blocks, and the numbers that its means are less.
-
-    Parameters
-    ----------
-    tally : Tally
-        Block b of cell k is number `k * blocks + b`.
-    centres : array, shape (cells * blocks, p)
-        What its means are less.
-    """
+def without_blocks(tally: Tally, blocks: int) -> Tally:
+    """The tally of cells out of that of their blocks: block b of cell k is number `k * blocks + b`."""
     cells = len(tally.n) // blocks
     own = np.arange(cells) * blocks
     first = own + np.argmax(tally.n.reshape(cells, blocks) > 0, axis=1)  # a block with rows, where there is one
-    base = centres[first]
-    shift = (centres - np.repeat(base, blocks, axis=0)) + tally.mean
+    base = tally.centre[first]
+    shift = (tally.centre - np.repeat(base, blocks, axis=0)) + tally.mean
     parts, found = Moments(tally.n, shift, tally.scatter), no_tally(cells, tally.mean.shape[1])
     for cell in range(cells):
         whole = parts.merged(range(own[cell], own[cell] + blocks))
         found.n[cell], found.mean[cell], found.scatter[cell] = whole.rows[0], whole.mean[0], whole.scatter[0]
     counts = {name: np.add.reduceat(getattr(tally, name), own, axis=0) for name in ("lost", "missing", "infinite")}
     low, high = np.minimum.reduceat(tally.low, own, axis=0), np.maximum.reduceat(tally.high, own, axis=0)
-    return replace(found, low=low, high=high, digests=tally.digests, **counts), base
+    return found._replace(centre=base, low=low, high=high, digests=tally.digests, **counts)
 
 
-def block_moments(tally: Tally, centres: Floats, blocks: int) -> tuple[Moments, ...]:
+def block_moments(tally: Tally, blocks: int) -> tuple[Moments, ...]:
     """The moments of every block, all cells in it; none where there is one block."""
     if blocks == 1:
         return ()
-    mean = np.where(tally.n[:, None] > 0, centres + tally.mean, 0.0)
+    mean = np.where(tally.n[:, None] > 0, tally.centre + tally.mean, 0.0)
     lower = np.tril(tally.scatter)
     scatter = lower + np.swapaxes(np.tril(tally.scatter, -1), 1, 2)
     return tuple(Moments(tally.n[b::blocks], mean[b::blocks], scatter[b::blocks]) for b in range(blocks))

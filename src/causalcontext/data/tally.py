@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
-from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
+from causalcontext.kernels.arrays import Bools, Codes, Floats
 from causalcontext.kernels.limits import SMALLEST_SCATTER
 from causalcontext.kernels.rows.scan import (
     add_blocks,
@@ -17,35 +14,10 @@ from causalcontext.kernels.rows.scan import (
     order_by_level,
     scan,
 )
+from causalcontext.kernels.rows.stretches import Tally
 from causalcontext.kernels.threads import in_threads
 
-
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """What is known about K cells and p variables after some batches; `add_batch` changes the arrays.
-
-    Attributes
-    ----------
-    n, lost : arrays of int64, shape (K,)
-        Usable rows, and rows that have a context but a missing or infinite value.
-    mean, low, high : arrays of float64, shape (K, p)
-        Of the usable rows.
-    scatter : array of float64, shape (K, p, p)
-        Centred cross products of the usable rows; the lower triangles, until `settle`.
-    missing, infinite : arrays of int64, shape (K, p)
-    digests : array of uint64, shape (p,)
-        A hash of every column.
-    """
-
-    n: Ints
-    lost: Ints
-    mean: Floats
-    low: Floats
-    high: Floats
-    scatter: Floats
-    missing: Ints
-    infinite: Ints
-    digests: NDArray[np.uint64]
+__all__ = ["Tally", "add_batch", "no_tally", "settle"]
 
 
 def no_tally(levels: int, variables: int) -> Tally:
@@ -54,6 +26,7 @@ def no_tally(levels: int, variables: int) -> Tally:
     return Tally(
         n=np.zeros(levels, dtype=np.int64),
         lost=np.zeros(levels, dtype=np.int64),
+        centre=np.zeros(shape),
         mean=np.zeros(shape),
         low=np.full(shape, np.inf),
         high=np.full(shape, -np.inf),
@@ -85,18 +58,22 @@ def add_batch(tally: Tally, values: Floats, codes: Codes, first_row: int, n_jobs
     order, starts = order_by_level(codes, usable, levels)
     tally.lost[:] += np.bincount(codes[codes >= 0], minlength=levels) - np.diff(starts)
     centred = np.empty((variables, len(order) + levels))
-    batch_mean = np.empty_like(tally.mean)
-    centre_by_level(values, order, starts, centred, batch_mean, tally.low, tally.high)
+    near, rest = np.empty_like(tally.mean), np.empty_like(tally.mean)
+    centre_by_level(values, order, starts, centred, near, rest, tally.low, tally.high)
     for level in np.flatnonzero(np.diff(starts)):
-        _merge(tally, int(level), centred, starts[level] + level, starts[level + 1] + level, batch_mean[level], n_jobs)
+        start, free = starts[level] + level, starts[level + 1] + level
+        _merge(tally, int(level), centred, start, free, (near[level], rest[level]), n_jobs)
 
 
 def settle(tally: Tally) -> Bools:
     """Which variables are constant in which context, once all batches are in; the moments are exact for them.
 
-    Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0.
+    Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0. Means are
+    whole afterwards, and centres 0.
     """
     mirror(tally.scatter)
+    tally.mean[...] += tally.centre
+    tally.centre[...] = 0.0
     single = (tally.low == tally.high) | (tally.n <= 1)[:, None]
     tally.mean[...] = np.where(single & (tally.n > 0)[:, None], tally.low, tally.mean)
     constant: Bools = single | (np.diagonal(tally.scatter, axis1=1, axis2=2) < SMALLEST_SCATTER)
@@ -112,18 +89,23 @@ def _merge(
     centred: Floats,
     start: int,
     free: int,
-    batch_mean: Floats,
+    batch_mean: tuple[Floats, Floats],
     n_jobs: int,
 ) -> None:
     """Add rows of one context: columns `start` to `free` of `centred`, with column `free` to write in.
+
+    Their mean is the sum of two numbers, the first of which they are centred by.
 
     With m new rows around their mean, n old ones and a difference d between the two means, the cross products
     grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
     """
     old, new = int(tally.n[level]), int(free - start)
-    difference = batch_mean - tally.mean[level]
+    near, rest = batch_mean
+    if old == 0:
+        tally.centre[level] = near
+    difference = (near - tally.centre[level]) + (rest - tally.mean[level])
     centred[:, free] = difference * np.sqrt(old * new / (old + new))
-    parts = [(k, k + 1) for k in range(blocks(len(batch_mean)))] if n_jobs > 1 else [(0, blocks(len(batch_mean)))]
+    parts = [(k, k + 1) for k in range(blocks(len(near)))] if n_jobs > 1 else [(0, blocks(len(near)))]
 
     def add(part: tuple[int, int]) -> None:
         add_blocks(centred, start, free + 1, tally.scatter[level], *part)

@@ -167,6 +167,7 @@ def centre_by_level(
     starts: Ints,
     centred: Floats,
     mean: Floats,
+    rest: Floats,
     low: Floats,
     high: Floats,
 ) -> None:
@@ -180,7 +181,9 @@ def centre_by_level(
     centred : array of float64, shape (variables, >= usable rows + levels), overwritten
         Rows of level `k` are columns `starts[k] + k` and following; one column behind each level stays free.
     mean : array of float64, shape (levels, variables), overwritten
-        Means in this batch; left alone where a level has no rows in it.
+        Means in this batch, as they are rounded; left alone where a level has no rows in it.
+    rest : array of float64, shape (levels, variables), overwritten
+        What the rounded mean lacks.
     low, high : arrays of float64, shape (levels, variables), changed
     """
     for j in range(values.shape[0]):
@@ -196,9 +199,19 @@ def centre_by_level(
                 total += value - first
                 smallest, largest = min(smallest, value), max(largest, value)
             average = first + total / (starts[k + 1] - starts[k])
-            for i in range(starts[k] + k, starts[k + 1] + k):
-                centred[j, i] -= average
-            mean[k, j], low[k, j], high[k, j] = average, smallest, largest
+            total = _take_away(centred[j, starts[k] + k : starts[k + 1] + k], average)
+            mean[k, j], rest[k, j] = average, total / (starts[k + 1] - starts[k])
+            low[k, j], high[k, j] = smallest, largest
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"nsz", "reassoc"})
+def _take_away(values: Floats, number: float) -> float:
+    """Take a number from all values; the sum of what is left."""
+    total = 0.0
+    for i in range(values.size):
+        values[i] -= number
+        total += values[i]
+    return total
 
 
 def blocks(variables: int) -> int:

@@ -35,22 +35,24 @@ _63, _LARGEST = np.int64(63), np.int64(2**63 - 1)
 _NO_ROW = np.uint32(2**32 - 1)
 
 
-class Sums(NamedTuple):
-    """What is known about levels and p variables after some rows. Block b of cell k is level `k * blocks + b`.
+class Tally(NamedTuple):
+    """What is known about K cells and p variables after some rows; kernels change the arrays.
 
     Attributes
     ----------
-    n, lost : arrays of int64, shape (levels,)
-        Usable rows, and rows with a missing or infinite value.
-    centre : array of float64, shape (levels, p)
-        A number near the mean, written down once for every level.
-    mean : array of float64, shape (levels, p)
-        The mean less that number.
-    low, high : arrays of float64, shape (levels, p)
-    scatter : array of float64, shape (levels, p, p)
-        Centred cross products, the lower triangles.
-    missing, infinite : arrays of int64, shape (levels, p)
+    n, lost : arrays of int64, shape (K,)
+        Usable rows, and rows that have a context but a missing or infinite value.
+    centre : array of float64, shape (K, p)
+        Numbers near the means, written down with the first rows of every cell.
+    mean : array of float64, shape (K, p)
+        Of the usable rows, less those numbers: so means far from 0 cost no digits.
+    low, high : arrays of float64, shape (K, p)
+        Of the usable rows.
+    scatter : array of float64, shape (K, p, p)
+        Centred cross products of the usable rows; the lower triangles, until `settle`.
+    missing, infinite : arrays of int64, shape (K, p)
     digests : array of uint64, shape (p,)
+        A hash of every column.
     """
 
     n: Ints
@@ -88,7 +90,7 @@ def desk_for(rows: int, cells: int, p: int) -> Desk:
 
 
 @njit(cache=True, nogil=True)
-def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Sums, desk: Desk) -> None:
+def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Tally, desk: Desk) -> None:
     """Add a batch to the sums of its levels.
 
     Parameters
@@ -101,8 +103,8 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Su
         Place of the batch in the table.
     blocks : int
         Rows that stand together are in the same block, whose number is a hash; see `data/blocks.py`.
-    sums : Sums
-        Changed.
+    sums : Tally
+        Changed. Block b of cell k is its cell `k * blocks + b`.
     desk : Desk
         From `desk_for`; overwritten.
     """
@@ -123,7 +125,7 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Su
 
 
 @inner
-def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, blocks: int, block: int, sums: Sums,
+def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, blocks: int, block: int, sums: Tally,
           desk: Desk) -> None:  # fmt: skip
     """Add rows to digests and counts; write down the cells of those that are usable, -1 for the others."""
     usable, odd = desk.usable, False
@@ -143,7 +145,7 @@ def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, bl
 
 
 @inner
-def _count(values: Floats, codes: Codes, j: int, blocks: int, block: int, sums: Sums, usable: Codes) -> None:
+def _count(values: Floats, codes: Codes, j: int, blocks: int, block: int, sums: Tally, usable: Codes) -> None:
     """Count values of variable j that are no finite numbers; their rows are not usable."""
     for i in range(values.size):
         if not np.isfinite(values[i]):
@@ -182,7 +184,7 @@ def _sort(cells: Codes, order: Places, starts: Ints) -> None:
 
 
 @inner
-def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: Sums, desk: Desk) -> None:
+def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: Tally, desk: Desk) -> None:
     """Add some rows of one level, which are counted from `begin`."""
     m, size, offset = rows.size, int(np.int64(rows[rows.size - 1])) + 1, np.uint64(begin) * _EIGHT
     if sums.n[level] == 0:
@@ -285,7 +287,7 @@ def _set_four(row: Floats, j: int, a: float, b: float, c: float, d: float) -> No
 
 
 @inner
-def _merge(old: int, new: int, level: int, sums: Sums, desk: Desk) -> None:
+def _merge(old: int, new: int, level: int, sums: Tally, desk: Desk) -> None:
     """Add the rows on the desk to those of a level (Chan, Golub and LeVeque 1983)."""
     near, total, away, products = desk.near, desk.total, desk.away, desk.products
     share = old * new / (old + new)
