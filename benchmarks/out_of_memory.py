@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 from measuring import machine, markdown_table
 
@@ -48,6 +49,16 @@ with ParquetFile(path, pre_buffer=False, buffer_size=2**15) as content:
     pa.set_memory_pool(usual)
     rows = 2**19 // len(content.schema_arrow.names)
     said = sum(batch.num_rows for batch in content.iter_batches(rows, use_threads=False))
+"""
+    + TAIL
+)
+READ_TEXT = (
+    HEAD
+    + """
+from pyarrow import csv
+begin = time.process_time()
+with csv.open_csv(path, csv.ReadOptions(use_threads=False, block_size=2**20)) as content:
+    said = sum(batch.num_rows for batch in content)
 """
     + TAIL
 )
@@ -88,11 +99,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--columns", type=int, default=10)
     parser.add_argument("--compression", default="snappy", help="of the file: snappy, as pandas writes it, or none")
+    parser.add_argument("--text", action="store_true", help="a text file rather than Parquet")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--older", type=Path, help="the root of another checkout")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.parquet"
+        path = Path(folder) / ("table.csv" if chosen.text else "table.parquet")
         # by a process of its own: what this one has held counts as the peak of those that it starts
         writer = multiprocessing.get_context("spawn").Process(
             target=write, args=(path, chosen.rows, chosen.columns, chosen.compression)
@@ -101,7 +113,11 @@ def main() -> None:
         writer.join()
         print(f"{machine('pyarrow')}\n\n{chosen.rows:,} x {chosen.columns}, {path.stat().st_size / 1e6:,.0f} MB\n")
         here = HERE.parent
-        scripts = {"reading alone": (READ, here), "`cc.scan`": (SCAN, here), "`cc.discover`": (DISCOVER, here)}
+        scripts = {
+            "reading alone": (READ_TEXT if chosen.text else READ, here),
+            "`cc.scan`": (SCAN, here),
+            "`cc.discover`": (DISCOVER, here),
+        }
         if chosen.older is not None:
             scripts["`cc.scan` of the older version"] = (SCAN, chosen.older)
         turns = [{what: _run(script, path, root) for what, (script, root) in scripts.items()}
@@ -122,12 +138,16 @@ def write(path: Path, rows: int, columns: int, compression: str) -> None:
             values[j] += (0.4 * context if j < 3 else 0.4) * values[j - 1]
         arrays = {f"X{j}": values[j] for j in range(columns - 1)} | {"R": context}
         part = pa.table(arrays)
-        writer = writer or pq.ParquetWriter(
-            path, part.schema, compression=compression, use_dictionary=compression != "none"
-        )
+        writer = writer or _writer(path, part.schema, compression)
         writer.write_table(part)
     assert writer is not None
     writer.close()
+
+
+def _writer(path: Path, schema: pa.Schema, compression: str) -> Any:
+    if path.suffix == ".csv":
+        return csv.CSVWriter(path, schema)
+    return pq.ParquetWriter(path, schema, compression=compression, use_dictionary=compression != "none")
 
 
 def _run(script: str, path: Path, root: Path) -> dict[str, Any]:

@@ -343,6 +343,48 @@ def test_refused_files_and_options(files, tmp_path):
         cc.discover(cc.scan(files["file"], "R"), "E")
 
 
+@pytest.mark.parametrize(("change", "words"), [
+    ({"A": "text"}, "column 'A' holds double in the first file and"),
+    ({"A": pd.Timestamp("2020-01-01")}, "and timestamp"),
+    ({"R": 1}, "column 'R' holds"),
+])  # fmt: skip
+def test_files_of_other_types_are_refused(files, change, words):
+    make_table(50).assign(**change).to_parquet(files["folder"] / "zz.parquet")
+    with pytest.raises(cc.FileError, match=words):
+        cc.scan(files["folder"], "R")
+
+
+def test_later_files_may_hold_whole_numbers_nothing_and_new_levels(files):
+    table = make_table(50).assign(A=3, B=None, R="late")
+    table.to_parquet(files["folder"] / "zz.parquet")
+    found = cc.scan(files["folder"], "R")
+    assert found.data.values == ("dry", "late", "wet")
+    assert found.survey.missing.sum() == found.survey.lost[1] == 50
+    table.assign(B=1.0, R=None).to_parquet(files["folder"] / "zz.parquet")
+    assert cc.scan(files["folder"], "R").survey.missing_context == 50
+
+
+def test_text_whose_first_rows_are_whole_numbers_or_empty(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "_TEXT_BLOCK", 1000)
+    rows = [f"{k},,{k % 2}" for k in range(500)] + ["0.5,1.5,1"]
+    (tmp_path / "late.csv").write_text("\n".join(["A,B,R", *rows]))
+    found = cc.scan(tmp_path / "late.csv", "R")
+    assert found.data.values == (0, 1)
+    assert found.survey.missing.sum() == 500
+    assert found.survey.moments.mean.tolist() == [[0.0, 0.0], [0.5, 1.5]]
+
+
+def test_an_iterator_of_tables():
+    table = make_table()
+    found = cc.scan((table.iloc[k : k + 700] for k in range(0, 3000, 700)), "R", sample=500)
+    assert found.survey.fingerprint == take_survey(read_table(table, "R")).fingerprint
+    result = cc.discover((table.iloc[k : k + 700] for k in range(0, 3000, 700)), "R", **TEST)
+    assert dict(result.graphs) == dict(cc.discover(table, "R", **TEST).graphs)
+    for source, words in ((iter([]), "no tables left"), (iter([3]), "holds a int")):
+        with pytest.raises(cc.DataError, match=words):
+            cc.scan(source, "R")
+
+
 def test_ctrl_c_ends_a_scan(files):
     def stop(done, total):
         raise KeyboardInterrupt

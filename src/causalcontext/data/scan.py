@@ -93,7 +93,8 @@ def scan(
     Parameters
     ----------
     source : path, pattern, Dask or Spark table, polars LazyFrame or anything with `__arrow_c_stream__`
-        A Parquet or text file, a folder of them, `"folder/*.parquet"`; a DuckDB relation, a pyarrow reader.
+        A Parquet or text file, a folder of them, `"folder/*.parquet"`; a DuckDB relation, a pyarrow reader; an iterator
+        of tables, such as `pandas.read_csv(path, chunksize=100_000)`.
     context : str or sequence of str, optional
         The columns that name the context: text, whole numbers or truth values. All other columns are numbers.
     columns : sequence of str, optional
@@ -131,7 +132,7 @@ def scan(
     if parts is not None:
         read = columns_of(parts.schema, context, kinds, columns)
         return finished(parts.accumulated(read.system, read.contexts, sample), read, parts.source)
-    stream = open_stream(source)
+    stream = open_stream(source, context)
     read = columns_of(stream.schema, context, kinds, columns)
     with _watched(progress) as watch:
         found = _accumulated(stream, read, sample, watch)

@@ -1,8 +1,8 @@
 """Tables as streams of Arrow record batches: one input for whatever does not fit into memory.
 
 `open_stream` knows Parquet files and folders of them, text files, anything with `__arrow_c_stream__` (a DuckDB
-relation, a pyarrow reader) and polars LazyFrames. Nothing is read before the first batch is asked for, and a batch is
-small: memory does not grow with the rows.
+relation, a pyarrow reader), polars LazyFrames and iterators of tables. Nothing is read before the first batch is asked
+for, and a batch is small: memory does not grow with the rows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ VALUES_PER_BATCH = 2**19
 """4 MB of numbers: a batch stays in the cache."""
 LARGE_FILE = 256 * 2**20
 """A file of more bytes is read in batches; in memory it would take several times as much."""
-_TEXT_BLOCK = 2**22
+_TEXT_BLOCK = 2**20
 _BUFFER = 2**15
 """Bytes of every column that are read ahead: without a limit, whole row groups are in memory."""
 _PANDAS_INDEX = "__index_level_"
@@ -57,13 +58,14 @@ class Stream:
 
 
 def is_out_of_memory(table: Any) -> bool:
-    """Whether a table has to be read in batches: a large file, a folder or pattern, a reader, a Spark table."""
+    """Whether a table has to be read in batches: a large file, a folder or pattern, a reader, a Spark table, chunks."""
     if isinstance(table, str | os.PathLike):
         place = as_path(table)
         pattern = glob.has_magic(str(table)) and not place.exists()
         return pattern or place.is_dir() or (place.is_file() and place.stat().st_size > LARGE_FILE)
     library, name = type(table).__module__.partition(".")[0], type(table).__name__
-    return library == "pyspark" or (library == "pyarrow" and name == "RecordBatchReader")
+    reader = library == "pyarrow" and name == "RecordBatchReader"
+    return reader or library == "pyspark" or hasattr(table, "__next__")
 
 
 def is_lazy(table: Any) -> bool:
@@ -74,8 +76,10 @@ def is_lazy(table: Any) -> bool:
     )  # fmt: skip
 
 
-def open_stream(source: Any) -> Stream:
+def open_stream(source: Any, context: str | Sequence[str] | None = None) -> Stream:
     """The stream of a path, a pattern such as `"folder/*.parquet"`, or an object with `__arrow_c_stream__`.
+
+    In text files, columns other than the context are decimals where their first rows are whole numbers or empty.
 
     Raises
     ------
@@ -84,11 +88,13 @@ def open_stream(source: Any) -> Stream:
     """
     _need_pyarrow()
     if isinstance(source, str | os.PathLike):
-        return _stream_of_path(source)
+        return _stream_of_path(source, [context] if isinstance(context, str) else list(context or ()))
     if type(source).__module__.startswith("polars") and type(source).__name__ == "LazyFrame":
         return _stream_of_lazy_frame(source)
     if hasattr(source, "__arrow_c_stream__"):
         return _stream_of_capsule(source)
+    if hasattr(source, "__next__"):
+        return _stream_of_tables(source)
     raise DataError(f"the table is of type {type(source).__name__}, expected a path, or something that can be read as "
                     "a stream of Arrow batches")  # fmt: skip
 
@@ -100,12 +106,12 @@ def _need_pyarrow() -> None:
         raise FileError("reading a table in batches needs pyarrow: pip install 'causalcontext[parquet]'") from error
 
 
-def _stream_of_path(path: str | os.PathLike[str]) -> Stream:
+def _stream_of_path(path: str | os.PathLike[str], contexts: Sequence[str]) -> Stream:
     files = _files(path)
     endings = {_ending(file) for file in files}
     if len(endings) > 1:
         raise FileError(f"{path} holds files with the endings {', '.join(sorted(endings))}; expected one of them")
-    return _stream_of_parquet(files) if endings == {".parquet"} else _stream_of_text(files)
+    return _stream_of_parquet(files) if endings == {".parquet"} else _stream_of_text(files, contexts)
 
 
 def _files(path: str | os.PathLike[str]) -> list[Path]:
@@ -150,7 +156,7 @@ def _stream_of_parquet(files: list[Path]) -> Stream:
         done = 0
         for file, size in zip(files, sizes, strict=True):
             with _reading(file), _opened(file) as content:
-                _check_columns(file, content.schema_arrow.names, columns)
+                _check_columns(file, content.schema_arrow, schema, columns)
                 rows, total = 0, max(content.metadata.num_rows, 1)
                 for batch in content.iter_batches(rows_per_batch(columns), columns=list(columns), use_threads=False):
                     rows += batch.num_rows
@@ -177,24 +183,31 @@ def _opened(file: Path) -> ParquetFile:
         pa.set_memory_pool(usual)
 
 
-def _stream_of_text(files: list[Path]) -> Stream:
+def _stream_of_text(files: list[Path], contexts: Sequence[str]) -> Stream:
+    import pyarrow as pa
     from pyarrow import csv
 
     sizes = [file.stat().st_size for file in files]
+    decimals: dict[str, pa.DataType] = {}
 
     def opened(file: Path) -> Any:
         options = csv.ParseOptions(delimiter=DELIMITERS[_ending(file)])
-        return csv.open_csv(file, csv.ReadOptions(use_threads=False, block_size=_TEXT_BLOCK), options)
+        reading = csv.ReadOptions(use_threads=False, block_size=_TEXT_BLOCK)
+        return csv.open_csv(file, reading, options, csv.ConvertOptions(column_types=decimals))
 
     with _reading(files[0]), opened(files[0]) as first:
         schema = first.schema
+    for place, field in enumerate(schema):
+        if field.name not in contexts and (pa.types.is_integer(field.type) or pa.types.is_null(field.type)):
+            decimals[field.name] = pa.float64()
+            schema = schema.set(place, field.with_type(pa.float64())) if pa.types.is_null(field.type) else schema
 
     def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
         done = 0
         for file, size in zip(files, sizes, strict=True):
             read = 0
             with _reading(file), opened(file) as content:
-                _check_columns(file, content.schema.names, columns)
+                _check_columns(file, content.schema, schema, columns)
                 for block in content:
                     read = min(read + _TEXT_BLOCK, size)
                     yield from ((batch, done + read) for batch in _cut(block.select(list(columns)), columns))
@@ -216,6 +229,35 @@ def _stream_of_capsule(source: Any) -> Stream:
                 yield part, done
 
     return Stream(reader.schema, batches, None, f"a stream from {type(source).__module__.partition('.')[0]}")
+
+
+def _stream_of_tables(source: Iterator[Any]) -> Stream:
+    """An iterator of tables, such as `pandas.read_csv(..., chunksize=...)`: every one in batches."""
+    name = type(source).__name__
+    first = next(source, None)
+    if first is None:
+        raise DataError(f"the {name} has no tables left")
+    schema = _reader_of(first, name).schema
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        done = 0
+        for table in chain([first], source):
+            reader = _reader_of(table, name)
+            _check_columns(f"a table of the {name}", reader.schema, schema, columns)
+            for batch in reader:
+                for part in _cut(batch.select(list(columns)), columns):
+                    done += part.nbytes
+                    yield part, done
+
+    return Stream(schema, batches, None, f"a {name}")
+
+
+def _reader_of(table: Any, name: str) -> pa.RecordBatchReader:
+    import pyarrow as pa
+
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise DataError(f"the {name} holds a {type(table).__name__}, expected tables of pandas, polars or pyarrow")
+    return pa.RecordBatchReader.from_stream(table)
 
 
 def _stream_of_lazy_frame(frame: Any) -> Stream:
@@ -242,6 +284,9 @@ def gathered(batches: Iterator[tuple[pa.RecordBatch, int]], rows: int) -> Iterat
     waiting: list[pa.RecordBatch] = []
     done = 0
     for batch, done in batches:
+        if waiting and waiting[0].schema != batch.schema:
+            yield pa.concat_batches(waiting), done
+            waiting = []
         waiting.append(batch)
         if sum(part.num_rows for part in waiting) >= rows:
             yield pa.concat_batches(waiting) if len(waiting) > 1 else batch, done
@@ -261,11 +306,26 @@ def rows_per_batch(columns: Sequence[str]) -> int:
     return max(1024, VALUES_PER_BATCH // max(len(columns), 1))
 
 
-def _check_columns(file: Path, found: Sequence[str], wanted: Sequence[str]) -> None:
-    """Return if a file has all columns of the first one."""
-    lacking = [repr(name) for name in wanted if name not in found]
+def _check_columns(file: Path | str, found: pa.Schema, first: pa.Schema, wanted: Sequence[str]) -> None:
+    """Return if a file has all columns of the first one, with values of the same sort."""
+    lacking = [repr(name) for name in wanted if name not in found.names]
     if lacking:
         raise FileError(f"{file} has no column {', '.join(lacking)}, which the first file has")
+    for name in wanted:
+        here, there = found.field(name).type, first.field(name).type
+        if _sort_of(here) not in (_sort_of(there), "null"):
+            raise FileError(f"column {name!r} holds {there} in the first file and {here} in {file}; convert one")
+
+
+def _sort_of(dtype: pa.DataType) -> str:
+    """What values are in common: decimals and whole numbers may follow each other, text and numbers not."""
+    import pyarrow as pa
+
+    plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+    if pa.types.is_integer(plain) or pa.types.is_floating(plain):
+        return "number"
+    text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
+    return "text" if text else str(plain)
 
 
 class _reading:
