@@ -2,6 +2,7 @@
 
 Curves are drawn for every link among x, tanh x, x² - 1, |x|, sin 2x and a sign, each with weights 1.2 to 1.8 and of
 variance 1. Run `python benchmarks/curved_pairs.py [--sets 400] [--tests basis partial-correlation]`; prints Markdown.
+With `--by-shape`, the size by the shape of the links: both of a common cause, and the first of a chain.
 """
 
 from __future__ import annotations
@@ -28,11 +29,23 @@ NOISES: dict[str, Callable[[Random, int], Floats]] = {
 }
 
 
+SHAPES = ("x", "tanh", "square", "abs", "sine", "step")
+
+
 def curve(x: Floats, g: Random) -> Floats:
     """A curve of x in standard units, with a weight."""
-    x = (x - x.mean()) / x.std()
-    shapes = (x, np.tanh(x), x * x - 1.0, np.abs(x), np.sin(2.0 * x), np.sign(x - g.uniform(-0.7, 0.7)))
+    shapes = _shapes(x, g)
     return weight(g) * scaled(shapes[g.integers(len(shapes))])
+
+
+def of_shape(place: int) -> Link:
+    """A curve of one of the shapes."""
+    return lambda x, g: weight(g) * scaled(_shapes(x, g)[place])
+
+
+def _shapes(x: Floats, g: Random) -> tuple[Floats, ...]:
+    x = (x - x.mean()) / x.std()
+    return x, np.tanh(x), x * x - 1.0, np.abs(x), np.sin(2.0 * x), np.sign(x - g.uniform(-0.7, 0.7))
 
 
 def line(x: Floats, g: Random) -> Floats:
@@ -59,11 +72,11 @@ def common_causes(count: int, link: Link, effect: float, n: int, noise: str, g: 
     return pd.DataFrame({"x": x, "y": y, **{f"z{i}": z for i, z in enumerate(causes)}})
 
 
-def chain(link: Link, n: int, noise: str, g: Random) -> pd.DataFrame:
+def chain(link: Link, n: int, noise: str, g: Random, first: Link | None = None) -> pd.DataFrame:
     """x causes z, and z causes y."""
     draw = NOISES[noise]
     x = draw(g, n)
-    z = link(x, g) + draw(g, n)
+    z = (first or link)(x, g) + draw(g, n)
     return pd.DataFrame({"x": x, "y": link(z, g) + draw(g, n), "z": z})
 
 
@@ -77,6 +90,16 @@ def rows_of_the_table(n: int, noise: str) -> dict[str, Callable[[Random], pd.Dat
         f"power, a weak line, 1 cause, {noise}, n = {n}": lambda g: common_causes(1, line, 0.15, n, noise, g),
         f"power, a weak curve, 1 cause, {noise}, n = {n}": lambda g: common_causes(1, curve, 0.15, n, noise, g),
     }
+
+
+def rows_by_shape(n: int, noise: str) -> dict[str, Callable[[Random], pd.DataFrame]]:
+    """The same tables with the shape of some links fixed."""
+    causes = {f"size, 1 cause, both {shape}, {noise}, n = {n}":
+              lambda g, place=place: common_causes(1, of_shape(place), 0.0, n, noise, g)
+              for place, shape in enumerate(SHAPES)}  # fmt: skip
+    return causes | {f"size, chain, the first {shape}, {noise}, n = {n}":
+                     lambda g, place=place: chain(curve, n, noise, g, of_shape(place))
+                     for place, shape in enumerate(SHAPES)}  # fmt: skip
 
 
 def rejections(make: Callable[[Random], pd.DataFrame], tests: list[str], sets: int, cell: int) -> list[float]:
@@ -112,10 +135,13 @@ def main() -> None:
     options.add_argument("--sets", type=int, default=400)
     options.add_argument("--rows", type=int, nargs="+", default=[100, 500])
     options.add_argument("--tests", nargs="+", default=["basis", "partial-correlation"])
+    options.add_argument("--noises", nargs="+", default=list(NOISES), choices=list(NOISES))
+    options.add_argument("--by-shape", action="store_true")
     chosen = options.parse_args()
     print(f"| rejections at .05, {chosen.sets} tables | {' | '.join(chosen.tests)} |")
     print(f"|---|{'---|' * len(chosen.tests)}")
-    cells = {name: make for noise in NOISES for n in chosen.rows for name, make in rows_of_the_table(n, noise).items()}
+    kinds = rows_by_shape if chosen.by_shape else rows_of_the_table
+    cells = {name: make for noise in chosen.noises for n in chosen.rows for name, make in kinds(n, noise).items()}
     for cell, (name, make) in enumerate(cells.items()):
         shares = rejections(make, chosen.tests, chosen.sets, cell)
         print(f"| {name} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)

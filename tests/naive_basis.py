@@ -7,7 +7,10 @@ from scipy import stats
 def columns(values: np.ndarray) -> np.ndarray:
     """A number and its curves, shape (rows, columns), each by least squares without the ones before."""
     x = (values - values.mean()) / values.std()
-    hinges, steps = np.quantile(x, (0.4, 0.6, 0.2, 0.8)), np.quantile(x, (0.2, 0.35, 0.5, 0.65, 0.8))
+    hinges, steps = (
+        np.quantile(x, (0.4, 0.6, 0.2, 0.8, 0.1, 0.9, 0.03, 0.97)),
+        np.quantile(x, (0.2, 0.35, 0.5, 0.65, 0.8)),
+    )
     offered = [x, x**2, *(np.where(x > k, x - k, 0.0) ** 2 for k in hinges), *((x > k) * 1.0 for k in steps)]
     kept = np.ones((len(x), 1))
     for column in offered:

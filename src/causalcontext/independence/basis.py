@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
     from causalcontext.data.survey import Survey
 
-HINGES = (0.4, 0.6, 0.2, 0.8)
-"""Quantiles. The first two, which treat both tails alike, are also asked about at the ends of a pair."""
+HINGES = (0.4, 0.6, 0.2, 0.8, 0.1, 0.9, 0.03, 0.97)
+"""Quantiles. The first two, which treat both tails alike, are also asked about at the ends of a pair; without those in
+the tails, what a wave leaves there is common to both ends, and is taken for a link."""
 STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
 
 
@@ -122,7 +123,7 @@ def basis_of(variables: Sequence[Floats]) -> Basis:
     Examples
     --------
     >>> basis_of([np.arange(100.0), np.repeat(1.0, 100), np.tile([0.0, 1.0], 50)]).first.tolist()
-    [0, 11, 11, 12]
+    [0, 15, 15, 16]
     """
     columns = [_offered(values) for values in variables]
     together, rows = np.concatenate(columns), len(variables[0])
