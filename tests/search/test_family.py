@@ -13,7 +13,7 @@ from causalcontext.graphs.ends import End, Kind, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.questions import Contexts
-from causalcontext.search import rules
+from causalcontext.search import across, rules
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Proposal
 from causalcontext.search.orient import orient_all
@@ -160,3 +160,29 @@ def test_entries_have_names_words_and_a_line_in_the_docs():
         assert rule.propose is None or f"| {rule.name} |" in page
     for check in CHECKS:
         assert f"({check.name})" in page
+
+
+def test_an_end_that_was_asked_for_is_not_asked_for_again():
+    """Six contexts, x - y in three of them: nine steps lose it, and each end needs one of them."""
+    stack = np.zeros((6, 3, 3), dtype=bool)
+    stack[:, 0, 2] = stack[:, 2, 0] = stack[:3, 1, 2] = stack[:3, 2, 1] = True
+    asked = []
+    free = [Triples(frozenset(), frozenset())] * 6
+    evidence = Evidence(free, contexts=Contexts((0,), tuple((level,) for level in range(6))))
+    evidence = evidence._replace(physical=lambda *edge: asked.append(edge) is None)
+    family = GraphFamily(list_edges(stack), 3, evidence)
+    found = list(across.vanishing_from_unchanged(family))
+    everything = [
+        proposal
+        for lost in family.vanishing
+        if lost.x == 1
+        for proposal in (
+            Proposal(lost.present, 1, 2, End.ARROW, (), lost.absent),
+            Proposal(lost.present, 0, 2, End.ARROW, (1,), lost.absent),
+        )
+    ]
+    firsts = {}
+    for proposal in everything:
+        firsts.setdefault((0 if proposal.a == 0 else proposal.graph, proposal.a), proposal)
+    assert found == list(firsts.values())
+    assert len(asked) == len(found) == 4

@@ -54,21 +54,21 @@ def vanishing_from_unchanged(family: GraphFamily) -> Iterator[Proposal]:
     y --> x would be a change in the causes of x. Where neither end can be a child of the context (V2) an assumption or
     a test is wrong, and no rule is used.
     """
-    fixed = _unchanged_by_context(family)
+    fixed, known = _unchanged_by_context(family), Known(family)
     for lost in family.vanishing:
         g, h, context, x, y = lost
         if x in fixed[context] and y not in fixed[context]:
-            yield from if_physical(family, lost, _arrow(g, x, y, source=h))
-            yield from if_physical(family, lost, _arrow(g, context, y, via=(x,), source=h))
+            yield from known.if_physical(lost, _arrow(g, x, y, source=h))
+            yield from known.if_physical(lost, _arrow(g, context, y, via=(x,), source=h))
 
 
 def vanishing_arrow(family: GraphFamily) -> Iterator[Proposal]:
     """V4: x --> y here and no edge there: context --> y."""
-    fixed = _unchanged_by_context(family)
+    fixed, known = _unchanged_by_context(family), Known(family)
     for lost in family.vanishing:
         g, h, context, x, y = lost
         if y in family.graphs[g].children[x] and y not in fixed[context]:
-            yield from if_physical(family, lost, _arrow(g, context, y, via=(x,), source=h))
+            yield from known.if_physical(lost, _arrow(g, context, y, via=(x,), source=h))
 
 
 def flipping_arrow(family: GraphFamily) -> Iterator[Proposal]:
@@ -148,10 +148,32 @@ def _arrow(graph: int, a: int, b: int, via: tuple[int, ...] = (), source: int | 
     return Proposal(graph, a, b, End.ARROW, via, graph if source is None else source)
 
 
+class Known:
+    """What one rule has asked for in one round: the first one who asks for an end has his way, so no other need ask."""
+
+    def __init__(self, family: GraphFamily) -> None:
+        self.family = family
+        self._open: dict[tuple[int, int, int, End], bool] = {}
+
+    def if_physical(self, lost: Vanishing, proposal: Proposal) -> Iterator[Proposal]:
+        """The proposal if the data could have shown the edge that is lost, and it changes anything."""
+        leader = next(iter(self.family.affected(proposal)))
+        place = (leader, proposal.a, proposal.b, proposal.end)
+        if place not in self._open:
+            self._open[place] = _matters(self.family, proposal)
+        if self._open[place] and self.family.evidence.physical(lost.x, lost.y, lost.present, lost.absent):
+            self._open[place] = False
+            yield proposal
+
+
 def if_physical(family: GraphFamily, lost: Vanishing, proposal: Proposal) -> Iterator[Proposal]:
     """The proposal if the data could have shown the edge that is lost; not asked where it could change nothing."""
-    _, a, b, end, *_ = proposal
-    graphs = [family.graphs[g] for g in family.affected(proposal)]
-    matters = any(a in graph.circles[b] or graph.contradicts(a, b, end) for graph in graphs)
-    if matters and family.evidence.physical(lost.x, lost.y, lost.present, lost.absent):
+    if _matters(family, proposal) and family.evidence.physical(lost.x, lost.y, lost.present, lost.absent):
         yield proposal
+
+
+def _matters(family: GraphFamily, proposal: Proposal) -> bool:
+    """Whether an end is open in some graph, or settled otherwise."""
+    _, a, b, end, *_ = proposal
+    graphs = (family.graphs[g] for g in family.affected(proposal))
+    return any(a in graph.circles[b] or graph.contradicts(a, b, end) for graph in graphs)
