@@ -1,9 +1,13 @@
 """`auto`, the default, against pc-ac on tables unlike those of `violations.py`: no context, few rows, more variables.
 
     python benchmarks/default_method.py --models 40
+    python benchmarks/default_method.py --part nothing-fits --models 40
 
-Linear mechanisms with Gaussian noise. TPR and FPR of pairs over all graphs, the share of arrows that point the right
-way, what `auto` chose, and processor time.
+The first are linear mechanisms with Gaussian noise. The others are systems that neither straight lines nor curves of
+score-ac fit; only tables count of which `auto` says so, and the searches that it could take are compared on them.
+
+TPR and FPR of pairs over all graphs, the share of arrows that point the right way, what `auto` chose, and processor
+time.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from curved_models import Design, draw_model
+from curved_models import SIX, Design, draw_model
 from measuring import machine, markdown_table
 
 Bools = NDArray[np.bool_]
@@ -32,6 +36,18 @@ CELLS = {
     "2 contexts, 30 variables, fewer rows than variables": (30, 25, 2),
 }
 """Variables, rows, contexts."""
+MISFITS = {
+    "uneven spread": Design(("linear",), uneven=0.5),
+    "very uneven spread": Design(("linear",), uneven=1.0),
+    "curves, uneven spread": Design(SIX, uneven=0.5),
+    "products, uneven spread": Design(("linear",), products=1.0, uneven=0.5),
+}
+SEARCHES: dict[str, dict[str, str]] = {
+    "score-ac": {"method": "score-ac"},
+    "pc-ac": {"method": "pc-ac"},
+    "pc-ac, sandwich": {"method": "pc-ac", "test": "sandwich"},
+    "pc-ac, cmi-knn": {"method": "pc-ac", "test": "cmi-knn"},
+}
 
 
 def main() -> None:
@@ -40,7 +56,14 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--first-seed", type=int, default=920_000)
     parser.add_argument("--methods", nargs="+", default=["auto", "pc-ac"])
+    parser.add_argument("--part", choices=["other-tables", "nothing-fits"], default="other-tables")
+    parser.add_argument("--rows", type=int, nargs="+", default=[200, 500], help="of tables that nothing fits")
+    parser.add_argument("--cells", nargs="+", default=list(MISFITS), choices=list(MISFITS))
     options = parser.parse_args()
+    (_nothing_fits if options.part == "nothing-fits" else _other_tables)(options)
+
+
+def _other_tables(options: argparse.Namespace) -> None:
     lines = []
     for cell, (nodes, rows, contexts) in CELLS.items():
         for method in options.methods:
@@ -49,6 +72,38 @@ def main() -> None:
             print(" | ".join(lines[-1]), flush=True)
     header = ("tables", "rows", "method", "TPR", "FPR", "arrows", "chose", "s a table")
     print(f"\n{markdown_table(header, lines)}\n\n{machine()}; {options.models} models a cell")
+
+
+def _nothing_fits(options: argparse.Namespace) -> None:
+    """The searches on tables of which `auto` says that nothing fits."""
+    lines = []
+    for cell in options.cells:
+        for rows in options.rows:
+            seeds = range(options.first_seed, options.first_seed + options.models)
+            tables = [_drawn_from(MISFITS[cell], rows, seed) for seed in seeds]
+            tables = [(table, truth) for table, truth in tables if _nothing_fits_it(table)]
+            for search, keywords in SEARCHES.items() if tables else ():
+                lines.append([cell, str(rows), f"{len(tables)} of {len(seeds)}", search, *_rates(tables, keywords)])
+                print(" | ".join(lines[-1]), flush=True)
+    header = ("tables", "rows", "nothing fits", "search", "TPR", "FPR", "arrows", "wrong pairs a graph", "s a table")
+    print(f"\n{markdown_table(header, lines)}\n\n{machine()}; {options.models} models a cell")
+
+
+def _nothing_fits_it(table: pd.DataFrame) -> bool:
+    return "clearly not additive" in cc.discover(table, "R").notes[0]
+
+
+def _rates(tables: list[tuple[pd.DataFrame, list[Bools]]], keywords: dict[str, str]) -> list[str]:
+    totals, begin = np.zeros(6), time.process_time()
+    for table, truth in tables:
+        result = cc.discover(table, "R", **keywords)
+        for value, links in zip(result.contexts, truth, strict=True):
+            totals += _counts(links, result.graphs[value], list(table))
+    hits, links, extra, others, right, arrows = totals
+    seconds, graphs = (time.process_time() - begin) / len(tables), sum(len(truth) for _, truth in tables)
+    wrong = (links - hits + extra) / graphs
+    return [f"{hits / links:.3f}", f"{extra / others:.3f}", f"{right / max(arrows, 1):.2f}", f"{wrong:.1f}",
+            f"{seconds:.2f}"]  # fmt: skip
 
 
 def _entries(nodes: int, rows: int, contexts: int, method: str, seeds: range) -> list[str]:
@@ -90,8 +145,12 @@ def _without_context(nodes: int, rows: int, seed: int) -> tuple[pd.DataFrame, li
 
 
 def _drawn(nodes: int, rows: int, contexts: int, seed: int) -> tuple[pd.DataFrame, list[Bools]]:
+    return _drawn_from(Design(("linear",), nodes=nodes, contexts=contexts), rows, seed)
+
+
+def _drawn_from(design: Design, rows: int, seed: int) -> tuple[pd.DataFrame, list[Bools]]:
     """A table of `curved_models` and the true arrows of every context, in the order of its columns."""
-    model = draw_model(Design(("linear",), nodes=nodes, contexts=contexts), seed)
+    model = draw_model(design, seed)
     table = model.sample(rows, np.random.default_rng([seed, rows]))
     place = [model.context if name == "R" else int(name[1:]) for name in table]
     return table, [arrows[np.ix_(place, place)] for arrows in np.asarray(model.truth(), dtype=bool)]

@@ -67,8 +67,8 @@ def discover(
         under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
         With several columns there is one graph for every combination of their values, a tuple, that occurs.
     method : {"auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"}
-        "auto", the default, takes "score-ac" or "pc-ac": what suits the options that you name, then the table, then the
-        residuals; the first of the result's `notes` says which and why. "pc-ac" is the paper's method (adaptive);
+        "auto", the default, takes "score-ac" or "pc-ac": what suits the options that you name, then the table; the
+        first of the result's `notes` says which and why. "pc-ac" is the paper's method (adaptive);
         "pc-m" looks at each context by itself (masked), "pc-p" at all rows (pooled), "pc-b" has what the two share;
         "fci-ac" finds one partial ancestral graph per context, where variables may be missing from the table;
         "score-ac" the best-scoring model of mechanisms that may differ between contexts.

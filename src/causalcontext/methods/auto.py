@@ -1,7 +1,7 @@
 """auto: which method suits the call and the data, and why; docs/decisions/default-method.md has the measurements.
 
-Three questions, one after the other: did the caller name what only one kind of search understands, does the table suit
-a search by scores, and do the residuals of the best-scoring model contradict it?
+Two questions, one after the other: did the caller name what only one kind of search understands, and does the table
+suit a search by scores? What the residuals of the best-scoring model say is told, and decides nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOTHING_LEFT, SHARE = 1e-9, 0.05
 STRONG = 0.25
 """A correlation of this size between a residual and (squares of) earlier variables bends a mechanism visibly."""
 MOST_BENT = 1.0 / 3.0
-"""With so many of the mechanisms misfitted, the likelihood compares wrong models with each other."""
+"""With so many of the mechanisms misfitted, the likelihood compares wrong models with each other: nothing fits."""
 
 
 @dataclass(frozen=True)
@@ -77,18 +77,17 @@ def choose_by_table(data: Dataset, survey: Survey, patient: bool = False) -> Met
 
 
 def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodChoice:
-    """score-ac, unless many of its mechanisms visibly do not fit."""
+    """score-ac, and what its residuals say: where its mechanisms do not fit, tests err more often still."""
     bent = [finding for finding in findings if finding.kind == "nonlinear" and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):
         found = f"{len(bent)} of {variables} mechanisms are clearly not additive"
-        why = f"{found}, so the likelihood of score-ac compares wrong models; tests of straight lines suffer too"
-        return MethodChoice("pc-ac", f"{why}: compare with test='cmi-knn'")
+        return MethodChoice("score-ac", f"{found}, where tests err more often still: compare with test='cmi-knn'")
     said = "what its residuals say against it stands below" if findings else "its residuals do not contradict it"
     return MethodChoice("score-ac", f"it takes all columns, and {said}")
 
 
 def auto(task: Task) -> Outcome:
-    """What suits the data: score-ac, unless it does not apply or its residuals say that its model is wrong."""
+    """What suits the data: score-ac, unless it does not take the table, or a likelihood says little about it."""
     named = _named(task.score)
     choice, few = choose_by_table(task.data, task.survey, patient=bool(named)), few_rows(task)
     if choice is None and few:
@@ -100,8 +99,7 @@ def auto(task: Task) -> Outcome:
             choice = MethodChoice("score-ac", f"you named {' and '.join(named)}")
         elif not found.complete:  # no time is left for another search
             choice = MethodChoice("score-ac", "it takes all columns")
-        if choice.method == "score-ac":
-            return _chosen(choice, from_scores(task, found))
+        return _chosen(choice, from_scores(task, found))
     return _chosen(choice, (pc_ac if task.data.contexts.positions else pc_p)(task))
 
 
