@@ -3,8 +3,10 @@
     python benchmarks/first_minute.py --before ../older-checkout
 
 Every call runs in a process of its own with `NUMBA_CACHE_DIR` set to an empty folder. `--before` names the root of
-another checkout, whose calls are made in the same run, in turns. Processor time is what counts on a busy machine; on
-two quiet cores the command line takes little more than half of it, since it compiles in two processes.
+another checkout, whose calls are made in the same run, in turns. Processor time is what counts on a busy machine.
+
+A second table has the parts that the command line compiles in two processes, one after the other and each with what was
+compiled before it at hand. On two quiet cores a round takes as long as the longer one of its parts.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ CALLS = {
     "`causalcontext demo`": "import sys; from causalcontext.cli.app import main; sys.argv[1:] = ['demo']; main()",
 }
 
+PARTS = ("numbers", "classes", "scores", "levels", "changes")
+
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="the root of another checkout")
     parser.add_argument("--only", type=int, nargs="*", help="which of the calls, by number")
@@ -45,15 +49,29 @@ def main() -> None:
             rows.append([what, *(f"{seconds:.0f}" for both in found for seconds in both)])
     header = ["first call", "clock s", "processor s", *(["before: clock s", "processor s"] if chosen.before else [])]
     print(markdown_table(header, rows))
+    if not chosen.only:
+        print(f"\n{markdown_table(['part', 'processor s'], _parts())}")
 
 
 def _cold(call: str, root: Path) -> tuple[float, float]:
     """Seconds on the clock and of processor time, of the process and all that it started."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"PYTHONPATH": str(root / "src"), "NUMBA_CACHE_DIR": folder}
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run([sys.executable, "-c", call], env=environment, check=True, capture_output=True)
-        after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - begin
+        return _run(call, root, folder)
+
+
+def _parts() -> list[list[str]]:
+    """Processor time of what the command line compiles beforehand, part by part."""
+    with tempfile.TemporaryDirectory() as folder:
+        calls = {part: f"from causalcontext.cli.warming import compile_{part} as compile_it; compile_it()"
+                 for part in PARTS}  # fmt: skip
+        return [[part, f"{_run(call, HERE.parent, folder)[1]:.0f}"] for part, call in calls.items()]
+
+
+def _run(call: str, root: Path, folder: str) -> tuple[float, float]:
+    environment = os.environ | {"PYTHONPATH": str(root / "src"), "NUMBA_CACHE_DIR": folder}
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, "-c", call], env=environment, check=True, capture_output=True)
+    after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - begin
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 

@@ -69,7 +69,11 @@ def compile_levels() -> None:
 
 
 def compile_numbers() -> None:
-    """What chooses columns, and scores numbers, is on disk."""
+    """What visits rows, chooses columns, and scores numbers, is on disk."""
+    from causalcontext.data.survey import take_survey
+    from causalcontext.data.tables import read_table
+
+    take_survey(read_table(small_table(), "R"))
     select_call()
     number_call()
 
