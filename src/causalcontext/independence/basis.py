@@ -123,7 +123,7 @@ def basis_of(variables: Sequence[Floats]) -> Basis:
     Examples
     --------
     >>> basis_of([np.arange(100.0), np.repeat(1.0, 100), np.tile([0.0, 1.0], 50)]).first.tolist()
-    [0, 15, 15, 16]
+    [0, 14, 14, 15]
     """
     columns = [_offered(values) for values in variables]
     together, rows = np.concatenate(columns), len(variables[0])
