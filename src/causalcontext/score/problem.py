@@ -239,6 +239,7 @@ def _tables(setup: Setup, options: ScoreOptions, blocks: Sequence[Block], design
         np.concatenate([block.matrix.ravel() for block in blocks]), np.array(whole, dtype=np.int64), np.array(number),
         np.stack([_padded(design.about, widest) for design in both]), np.stack([design.first for design in both]),
         cost, extra, np.exp(2.0 * price_of / np.maximum(np.array(number)[:, :1], 1.0)),
+        np.stack([_padded(block.matrix.diagonal(), widest) for block in blocks]),
     )  # fmt: skip
 
 
@@ -309,11 +310,7 @@ def _mixed(setup: Setup, columns: Columns, options: ScoreOptions) -> tuple[Desig
     source, mask = np.repeat(np.arange(q), everything), np.tile(np.arange(1, everything + 1), q)
     place = np.concatenate([np.arange(q), source])
     lives = np.concatenate([np.full(q, everything), mask])
-    matrix = np.zeros((len(place),) * 2)
-    for r in range(k):
-        here = np.flatnonzero(lives >> r & 1)
-        matrix[np.ix_(here, here)] += columns.scatter[r][np.ix_(place[here], place[here])]
-    matrix /= setup.total
+    matrix = _mixed_moments(columns.scatter, setup.total)
     about = plain.about[:, place]
     about[0, :q], about[1, :q] = p, -1
     about[2] = place
@@ -325,3 +322,17 @@ def _mixed(setup: Setup, columns: Columns, options: ScoreOptions) -> tuple[Desig
     extra = plain.extra[place] + log(OFFERED_CURVES) * (columns.curved[place] & (lives != everything))
     block = Block(matrix, MIXED, everything, True, 1.0 + k, prices[lives])
     return DesignFacts(about, first.astype(np.int64), extra), block
+
+
+def _mixed_moments(scatter: Floats, total: float) -> Floats:
+    """Covariances of q columns, then of each of them in every set of contexts; `scatter` is that of single contexts."""
+    k, q = scatter.shape[:2]
+    sets = (1 << k) - 1
+    within = [scatter[[r for r in range(k) if mask >> r & 1]].sum(axis=0) / total for mask in range(sets + 1)]
+    lives = [(slice(0, q), sets), *((slice(q + mask - 1, None, sets), mask) for mask in range(1, sets + 1))]
+    matrix = np.zeros((q + q * sets,) * 2)
+    for rows, one in lives:
+        for columns, other in lives:
+            if one & other:
+                matrix[rows, columns] = within[one & other]
+    return matrix

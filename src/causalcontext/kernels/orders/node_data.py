@@ -52,7 +52,7 @@ class Tables(NamedTuple):
         Rows; the score of a number of unit variance without parents; the price of one parameter.
     about : array of int, shape (2, 7, Q)
     first : array of int, shape (2, p + 2)
-    cost, weight : arrays, shape (B, Q)
+    cost, weight, variance : arrays, shape (B, Q)
     extra : array, shape (2, Q)
     """
 
@@ -64,6 +64,7 @@ class Tables(NamedTuple):
     cost: Floats
     extra: Floats
     weight: Floats
+    variance: Floats
 
 
 class Rows(NamedTuple):
@@ -137,7 +138,7 @@ def _sample() -> Bench:
     whole = [np.zeros((1,) * axes, dtype=np.int64) for axes in range(4)]
     number = [np.zeros((1,) * axes) for axes in range(5)]
     names = [np.zeros((1,) * axes, dtype=np.uint64) for axes in range(3)]
-    tables = Tables(number[1], whole[2], number[2], whole[3], whole[2], number[2], number[2], number[2])
+    tables = Tables(number[1], whole[2], number[2], whole[3], whole[2], *[number[2]] * 4)
     rows = Rows(number[2], whole[2], whole[1], whole[2], names[1], number[1])
     memory = Memory(names[1], number[1], whole[2], whole[1])
     return Bench(tables, rows, law_table(), np.zeros((1, 1), dtype=np.bool_), no_fits(1, 1, 1, 1),
@@ -155,7 +156,8 @@ def regression_of(tables: Tables, block: int) -> Regression:
     start, size, design = tables.block[block, OFFSET], tables.block[block, COLUMNS], tables.block[block, DESIGN]
     covariance = tables.covariance[start : start + size * size].reshape((size, size))
     return Regression(covariance, tables.about[design], tables.first[design], tables.cost[block], tables.extra[design],
-                      tables.weight[block], tables.number[block, ROWS], tables.block[block, LIMIT])  # fmt: skip
+                      tables.weight[block], tables.variance[block], tables.number[block, ROWS],
+                      tables.block[block, LIMIT])  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

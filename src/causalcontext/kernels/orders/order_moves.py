@@ -20,6 +20,7 @@ from causalcontext.kernels.orders.order_state import (
     context_score,
     decides,
     gather,
+    keep_before,
     refit_node,
 )
 from causalcontext.kernels.orders.partitions import best_score, pooled_slot
@@ -228,11 +229,10 @@ def _try_places(problem: Problem, state: State, order: int, node: int, rest: Int
                 u = rest[t - 1]
                 if u == p or not problem.allowed[node, u] or not decides(state.uses[block], place, order, u, node):
                     continue
-                _gather_first(problem.allowed[node], state.uses[block], place, order, node, rest, t - 1,
-                              state.candidates)  # fmt: skip
+                _gather_first(problem.allowed[node], state.uses[block], place, order, node, t - 1, state.candidates)
                 if moves.would_change(state.bench, block, node, u, problem.plain, slots + slot) == 0.0:
                     continue
-            _gather_first(problem.allowed[node], state.uses[block], place, order, node, rest, t, state.candidates)
+            _gather_first(problem.allowed[node], state.uses[block], place, order, node, t, state.candidates)
             scores[slot] = moves.fit(state.bench, moves.calls, block, node, slots + slot)
             ready[slot] = True
         own[t] = best_score(family, node, scores, after)
@@ -240,16 +240,16 @@ def _try_places(problem: Problem, state: State, order: int, node: int, rest: Int
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: int, rest: Ints, t: int,
-                  candidates: Bools) -> None:  # fmt: skip
-    """The candidates of a node that stands after the first t others in one order."""
-    p = candidates.size
-    for u in range(p):
-        candidates[u] = False
-    for s in range(t):
-        u = rest[s]
-        if u != p and allowed[u] and decides(uses, place, order, u, node):
-            candidates[u] = True
+def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: int, t: int, candidates: Bools) -> None:
+    """The candidates of a node that stands after the first t others in one order, which is in use."""
+    for u in range(candidates.size):
+        candidates[u] = allowed[u]
+    for o in range(place.shape[0]):
+        if o == order:
+            keep_before(place[o], t + (1 if place[o, node] < t else 0), candidates)
+        elif uses[o]:
+            keep_before(place[o], place[o, node], candidates)
+    candidates[node] = False
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

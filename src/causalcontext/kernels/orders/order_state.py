@@ -143,10 +143,17 @@ def decides(uses: Bools, place: Ints, order: int, candidate: int, node: int) -> 
 def gather(allowed: Bools, uses: Bools, place: Ints, node: int, candidates: Bools) -> None:
     """The candidates of a node in a block: allowed, and before it in every order that the block uses."""
     for u in range(candidates.size):
-        ok = allowed[u]
-        for o in range(place.shape[0]):
-            ok = ok and (not uses[o] or place[o, u] < place[o, node])
-        candidates[u] = ok
+        candidates[u] = allowed[u]
+    for o in range(place.shape[0]):
+        if uses[o]:
+            keep_before(place[o], place[o, node], candidates)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def keep_before(place: Ints, end: int, candidates: Bools) -> None:
+    """Keep those candidates that stand before some place of an order."""
+    for u in range(candidates.size):
+        candidates[u] &= place[u] < end
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -52,6 +52,8 @@ class Regression(NamedTuple):
         What a column costs beside its parameters: the choice among many.
     weight : array, shape (Q,)
         exp(2 price / rows) of a column, for a response of one column.
+    variance : array, shape (Q,)
+        The diagonal of the covariance.
     rows : float
     most : int
         The most columns beside required ones, -1 for too few rows.
@@ -63,6 +65,7 @@ class Regression(NamedTuple):
     cost: Floats
     extra: Floats
     weight: Floats
+    variance: Floats
     rows: float
     most: int
 

@@ -44,6 +44,7 @@ from causalcontext.kernels.orders.regressions import (
     WELCOME,
     Bools,
     Fits,
+    Floats,
     Regression,
     Scratch,
     Target,
@@ -120,8 +121,13 @@ def would_change(bench: Note, block: int, node: int, newcomer: int, plain: bool,
                 break
             one, other = about[OWNER, column], about[PARTNER, column]
             mine = side == 0 or (one == newcomer and (other == newcomer or candidates[other]))
-            if (mine or (other == newcomer and candidates[one])) and _would_join(table, target, column, fits, slot,
-                                                                                 here.work):  # fmt: skip
+            if not (mine or (other == newcomer and candidates[one])) or table.variance[column] < CONSTANT_BELOW:
+                continue
+            if target.width == 1:
+                joins = _would_join_number(table, target, column, fits, slot, here.work)
+            else:
+                joins = _would_join_classes(table, target, column, fits, slot, here.work)
+            if joins:
                 return 1.0
     return 0.0
 
@@ -166,7 +172,7 @@ def _list(table: Regression, target: Target, forced: Bools, plain: bool, work: S
         for column in range(first[part], first[part + 1]):
             if plain and about[CURVED, column] == 1:
                 break
-            owner, variance = about[OWNER, column], covariance[column, column]
+            owner, variance = about[OWNER, column], table.variance[column]
             both = part < p or (candidates[owner] and candidates[about[PARTNER, column]])
             if not both or variance < CONSTANT_BELOW:
                 continue
@@ -175,7 +181,7 @@ def _list(table: Regression, target: Target, forced: Bools, plain: bool, work: S
             line[LEFT, m], line[LEAST, m] = variance, COLLINEAR_BELOW * variance
             line[WEIGHT, m] = 0.0 if required else weight_of(table, column, d)
             for a in range(d):
-                work.shared[a, m] = covariance[column, target.column + a]
+                work.shared[a, m] = covariance[target.column + a, column]
             m += 1
     for a in range(d):
         for b in range(d):
@@ -193,7 +199,7 @@ def _grow(table: Regression, target: Target, m: int, fits: Fits, slot: int, work
     whole[END] = WELCOME
     while True:
         invert(work.small[0], work.small[1], d)
-        best, value = _next(d, m, work)
+        best, value = _next(d, m, work.line, work.shared, work.small)
         if best < 0:
             if in_vain == PATIENCE:
                 whole[END] = ONLY_IF_IT_PAYS
@@ -207,25 +213,25 @@ def _grow(table: Regression, target: Target, m: int, fits: Fits, slot: int, work
             kept += 1
         bars[size] = value
         whole[PATH + size] = work.listed[best]
-        _take(table, target, best, m, size, fits, slot, work)
+        factor, load = fits.factor[target.node, slot, size], fits.load[target.node, slot, size]
+        _take(table.covariance[work.listed[best]], d, best, m, size, factor, load, work)
         size += 1
     whole[LENGTH] = size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _next(d: int, m: int, work: Scratch) -> tuple[int, float]:
+def _next(d: int, m: int, line: Floats, by_response: Floats, small: Floats) -> tuple[int, float]:
     """The place of the next column in the list and what it leaves, times its price; -1 if there is none.
 
     All places at once, so that compilers use vector instructions.
     """
-    line, inverse = work.line, work.small[1]
     left, least, weight, value = line[LEFT], line[LEAST], line[WEIGHT], line[VALUE]
-    floor = SMALLEST_VARIANCE / max(work.small[0, 0, 0], SMALLEST_VARIANCE)
+    floor = SMALLEST_VARIANCE / max(small[0, 0, 0], SMALLEST_VARIANCE)
     for place in range(m):
         value[place] = 0.0
     for a in range(d):
         for b in range(d):
-            one, other, factor = work.shared[a], work.shared[b], inverse[a, b]
+            one, other, factor = by_response[a], by_response[b], small[1, a, b]
             for place in range(m):
                 value[place] += one[place] * factor * other[place]
     for place in range(m):
@@ -240,19 +246,18 @@ def _next(d: int, m: int, work: Scratch) -> tuple[int, float]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _take(table: Regression, target: Target, best: int, m: int, size: int, fits: Fits, slot: int,
-          work: Scratch) -> None:  # fmt: skip
-    """Regress the response and everything in the list on the next column, which nobody takes again."""
-    column, d = work.listed[best], target.width
+def _take(row: Floats, d: int, best: int, m: int, size: int, own: Floats, load: Floats, work: Scratch) -> None:
+    """Regress the response and everything in the list on the next column, which nobody takes again.
+
+    `row` has the column's covariances; `own` and `load` are written, its lines of the factor.
+    """
     left, value = work.line[LEFT], work.rows[size]
     root = math.sqrt(left[best])
-    own, load = fits.factor[target.node, slot, size], fits.load[target.node, slot, size]
     for a in range(size):
         own[a] = work.rows[a, best]
     own[size] = root
     for a in range(d):
         load[a] = work.shared[a, best] / root
-    row = table.covariance[column]
     for place in range(m):
         value[place] = row[work.listed[place]]
     for a in range(size):
@@ -273,19 +278,8 @@ def _take(table: Regression, target: Target, best: int, m: int, size: int, fits:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _would_join(table: Regression, target: Target, column: int, fits: Fits, slot: int, work: Scratch) -> bool:
-    """Whether a further column would have been taken somewhere along the path."""
-    own = table.covariance[column, column]
-    if own < CONSTANT_BELOW:
-        return False
-    if target.width == 1:
-        return _would_join_number(table, target, column, fits, slot, work)
-    return _would_join_classes(table, target, column, fits, slot, work)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def _would_join_number(table: Regression, target: Target, column: int, fits: Fits, slot: int, work: Scratch) -> bool:
-    """The same for a response of one column."""
+    """Whether a further column would have been taken somewhere along the path; the response is one column."""
     row = table.covariance[column]
     whole, bars = fits.whole[target.node, slot], fits.bars[target.node, slot]
     factor, loads = fits.factor[target.node, slot], fits.load[target.node, slot]
