@@ -28,6 +28,7 @@ from causalcontext.questions import Trial
 CLEAR_IN_SAMPLE = 1e-9
 """A bound that has to hold in some of the rows, before all of them are spared."""
 SAMPLE_ROWS = (1500, 3000)
+WIDE = 100
 TOLERANCE = 0.02
 """Gain of likelihood that ends a shared fit."""
 SLACK = 0.5
@@ -123,7 +124,7 @@ class SharedFits:
                    for variable in numbers.values()]  # fmt: skip
         design = np.vstack([np.ones(order.size), *columns])[:, order]
         self.cells = _cells(design[1:], np.sort(rows))
-        self._products = np.einsum("ai,bi->ab", design[1:], design[1:])
+        self._products = _products(design[1:])
         self._samples = _samples(Sample(design, codes[order]), np.sort(rows), seed)
         self._fitted: dict[tuple[int, tuple[int, ...]], tuple[float, Floats]] = {}
 
@@ -193,13 +194,18 @@ def _chosen(design: Floats, members: tuple[int, ...]) -> Floats:
     return np.ascontiguousarray(design[[0, *(member + 1 for member in members)]])
 
 
+def _products(columns: Floats) -> Floats:
+    """Of all pairs; few columns have the same digits whatever the names that order them, many are worth BLAS."""
+    return columns @ columns.T if len(columns) > WIDE else np.einsum("ai,bi->ab", columns, columns)
+
+
 def _cells(columns: Floats, rows: Ints) -> Cells:
     """Moments of columns whose rows stand class by class."""
     start = np.concatenate(([0], np.cumsum(rows)))
     parts = [columns[:, begin:end] for begin, end in pairwise(start)]
     mean = np.array([np.zeros(len(columns)), *(part.mean(axis=1) for part in parts)])
     away = [part - part.mean(axis=1, keepdims=True) for part in parts]
-    return Cells(start, mean, np.array([np.einsum("ai,bi->ab", part, part) for part in away]))
+    return Cells(start, mean, np.array([_products(part) for part in away]))
 
 
 def _samples(every: Sample, rows: Ints, seed: int) -> tuple[Sample, ...]:
