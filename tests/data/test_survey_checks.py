@@ -128,3 +128,9 @@ def test_unknown_ways_to_treat_missing_values() -> None:
     check_missing_option("testwise")
     with pytest.raises(OptionError, match="missing is 'drop', expected one of 'raise', 'listwise', 'testwise'"):
         check_missing_option("drop")
+
+
+def test_a_context_whose_name_has_two_lines_stays_on_one() -> None:
+    frame = noise().rename(columns={"R": "two\nlines"})
+    frame.loc[1, "X"] = np.nan
+    assert "1 with two lines = " in message(frame, context="two\nlines")

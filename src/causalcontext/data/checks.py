@@ -118,8 +118,8 @@ def _counts_by_column(survey: Survey, data: Dataset, counts: Ints) -> list[str]:
 def _counts_by_level(survey: Survey, data: Dataset, counts: Ints) -> str:
     if not data.contexts.positions:
         return ""
-    places = np.flatnonzero(counts)
-    findings = [f"{counts[k]} with {data.context_name} = {survey.values[k]!r}" for k in places]
+    places, name = np.flatnonzero(counts), " ".join(str(data.context_name).split())
+    findings = [f"{counts[k]} with {name} = {survey.values[k]!r}" for k in places]
     return ": " + _shortened(findings, "context")
 
 
