@@ -13,6 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.rows.scan import two_by_four
 from causalcontext.kernels.special import exponentials
 
 MOST_STEPS = 30
@@ -235,31 +236,11 @@ def _add_products(left: Floats, right: Floats, rows: int, products: Floats) -> N
     """Add the products of every row of `left` with every row of `right`, over their first `rows` places."""
     for i in range(0, left.shape[0], 2):
         for j in range(0, right.shape[0], 4):
-            found = _two_by_four(left, right, i, j, rows)
+            found = two_by_four(left, right, i, j, 0, rows)
             for place in range(8):
                 row, column = i + place // 4, j + place % 4
                 if row < left.shape[0] and column < right.shape[0]:
                     products[row, column] += found[place]
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz", "reassoc"})
-def _two_by_four(left: Floats, right: Floats, i: int, j: int, rows: int) -> tuple[float, ...]:
-    """The products of rows i, i + 1 with rows j to j + 3; beyond the last row they are meaningless."""
-    last = right.shape[0] - 1
-    a, b = left[i, :rows], left[min(i + 1, left.shape[0] - 1), :rows]
-    c, d = right[j, :rows], right[min(j + 1, last), :rows]
-    e, f = right[min(j + 2, last), :rows], right[min(j + 3, last), :rows]
-    ac = ad = ae = af = bc = bd = be = bf = 0.0
-    for k in range(rows):
-        ac += a[k] * c[k]
-        ad += a[k] * d[k]
-        ae += a[k] * e[k]
-        af += a[k] * f[k]
-        bc += b[k] * c[k]
-        bd += b[k] * d[k]
-        be += b[k] * e[k]
-        bf += b[k] * f[k]
-    return ac, ad, ae, af, bc, bd, be, bf
 
 
 @inner

@@ -245,7 +245,7 @@ def add_blocks(centred: Floats, start: int, stop: int, scatter: Floats, first: i
         for block in range(first * _COLUMNS_AT_A_TIME, min(end + 1, last * _COLUMNS_AT_A_TIME), _COLUMNS_AT_A_TIME):
             for i in range(block, end + 1, 2):
                 for j in range(block, min(i + 1, end, block + _COLUMNS_AT_A_TIME - 1) + 1, 4):
-                    products = _two_by_four(centred, i, j, low, high)
+                    products = two_by_four(centred, centred, i, j, low, high)
                     for place in range(8):
                         row, column = i + place // 4, j + place % 4
                         if column <= row <= end:
@@ -262,12 +262,12 @@ def mirror(scatter: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz", "reassoc"})
-def _two_by_four(centred: Floats, i: int, j: int, low: int, high: int) -> tuple[float, ...]:
-    """The products of rows i, i + 1 with rows j to j + 3; beyond the last row they are meaningless."""
-    last = centred.shape[0] - 1
-    a, b = centred[i, low:high], centred[min(i + 1, last), low:high]
-    c, d = centred[j, low:high], centred[min(j + 1, last), low:high]
-    e, f = centred[min(j + 2, last), low:high], centred[min(j + 3, last), low:high]
+def two_by_four(left: Floats, right: Floats, i: int, j: int, low: int, high: int) -> tuple[float, ...]:
+    """The products of rows i, i + 1 of one array with rows j to j + 3 of another; beyond a last row meaningless."""
+    a, b = left[i, low:high], left[min(i + 1, left.shape[0] - 1), low:high]
+    last = right.shape[0] - 1
+    c, d = right[j, low:high], right[min(j + 1, last), low:high]
+    e, f = right[min(j + 2, last), low:high], right[min(j + 3, last), low:high]
     ac = ad = ae = af = bc = bd = be = bf = 0.0
     for k in range(high - low):
         ac += a[k] * c[k]
