@@ -369,7 +369,7 @@ def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) 
     for k in range(places.size):
         old, new, place = records.facts[places[k]], decisions.facts[k, g], places[k]
         largest = records.numbers[place, P] * (1.0 + TIED)
-        better = new[SEPARATED] > old[SEPARATED] or decisions.numbers[k, g, P] > largest
+        better = new[SEPARATED] > old[SEPARATED] or (new[MASK] >= 0 and decisions.numbers[k, g, P] > largest)
         if better or (old[MASK] < 0 and new[UNTESTED] > 0):
             old[ROWS], old[REASON] = new[ROWS], new[REASON]
         if better:
