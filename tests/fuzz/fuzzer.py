@@ -19,14 +19,17 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from ugly import Random, in_some_library, some_options, ugly_table
+from ugly import Random, good_options, hard_table, in_some_library, some_options, ugly_table
 
 import causalcontext as cc
 from causalcontext.data.files import read_file
@@ -34,6 +37,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.simulate import random_model
 from causalcontext.study import Design
 
+mpl.use("agg")
 LONGEST = 60
 """Seconds of processor time that a case may take, compilation included."""
 
@@ -45,6 +49,33 @@ def any_table(random: Random) -> str:
     result = cc.discover(given, context, **more, **some_options(random))
     use(result)
     return "result"
+
+
+def hard_table_well_asked(random: Random) -> str:
+    """A search that should end in a result, on columns that are hard to compute with; now and then all its pictures."""
+    table, context = hard_table(random)
+    result = cc.discover(table, context, **good_options(random))
+    use(result)
+    if random.random() < 0.2:
+        look(result, table)
+    return "result"
+
+
+def look(result: cc.ContextGraphs, table: pd.DataFrame) -> None:
+    """The report, pictures, exports."""
+    result._repr_html_(), result.diagnose()._repr_html_()
+    with tempfile.TemporaryDirectory() as folder:
+        result.report(Path(folder, "r.html"))
+        result.plot(path=Path(folder, "r.svg"))
+        with suppress(cc.CausalContextError):  # links have no slopes where columns are no numbers
+            result.mechanisms(), result.effects(), result.effects(by_path=True)
+        if result.evidence is not None:
+            for name in result.names:
+                with suppress(cc.CausalContextError):  # nothing causes it
+                    result.plot_mechanism(name, table, path=Path(folder, "m.svg"))
+    plt.close("all")
+    for write in (cc.export.to_mark_table, cc.export.to_gml, cc.export.to_dot, cc.export.to_networkx):
+        write(result.union)
 
 
 def use(result: cc.ContextGraphs) -> None:
@@ -192,11 +223,19 @@ def _damaged(content: bytes, random: Random) -> bytes:
     return json.dumps([content.decode("latin-1")]).encode()
 
 
-KINDS: tuple[tuple[Callable[[Random], str], float], ...] = ((any_table, 0.6), (unchanged, 0.2), (damaged_file, 0.2))
+KINDS: tuple[tuple[Callable[[Random], str], float], ...] = (
+    (any_table, 0.4), (hard_table_well_asked, 0.2), (unchanged, 0.2), (damaged_file, 0.2),
+)  # fmt: skip
 
 
 class Took(Exception):
     """A case took too long."""
+
+
+def chosen_kind(number: int) -> tuple[Callable[[Random], str], Random]:
+    """What a case is, and the generator that everything else about it is drawn from."""
+    random = np.random.default_rng([20, number])
+    return KINDS[int(random.choice(len(KINDS), p=[share for _, share in KINDS]))][0], random
 
 
 def run_case(number: int, longest: int = 0) -> tuple[str, str]:
@@ -204,8 +243,7 @@ def run_case(number: int, longest: int = 0) -> tuple[str, str]:
 
     It may take `longest` seconds of processor time, if that is not 0.
     """
-    random = np.random.default_rng([20, number])
-    kind = KINDS[int(random.choice(len(KINDS), p=[share for _, share in KINDS]))][0]
+    kind, random = chosen_kind(number)
     signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, longest)
     try:
@@ -244,7 +282,7 @@ def main() -> None:
         found[kind, outcome.split(":")[0]] += 1
         number += 1
     for (kind, outcome), count in sorted(found.items()):
-        print(f"{kind:14} {outcome:16} {count}")
+        print(f"{kind:22} {outcome:16} {count}")
     print(f"{sum(found.values())} cases from {chosen.seed * 1_000_000}, {failed} failures")
     raise SystemExit(bool(failed))
 

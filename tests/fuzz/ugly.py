@@ -83,6 +83,8 @@ COLUMNS: dict[str, Maker] = {
     "lists": lambda random, rows: pd.Series([[1, 2]] * rows, dtype=object),
 }
 PLAIN = ("normal", "also normal", "float32", "tied", "counts")
+HARD = ("huge", "tiny", "far", "heavy", "int8", "uint64", "constant", "nearly constant", "bool", "text", "category",
+        "ordered", "nullable", "decimals", "float16", "missing", "missing text", "normal")  # fmt: skip
 CONTEXTS = ("few", "bool", "text", "category", "missing text", "constant", "identifier", "normal", "none", "absent")
 
 
@@ -95,6 +97,24 @@ def ugly_table(random: Random) -> tuple[pd.DataFrame, Any]:
     table = pd.DataFrame({name: COLUMNS[kind](random, rows) for name, kind in zip(names, kinds, strict=True)})
     _tangle(table, random)
     return table, _context(table, random, rows)
+
+
+def hard_table(random: Random) -> tuple[pd.DataFrame, Any]:
+    """A table that should not be refused, with columns that are hard to compute with, and its context."""
+    rows = int(random.choice(ROWS[4:]))
+    names = random.permutation(NAMES)[: int(random.integers(3, 7))].tolist()
+    kinds = random.choice(PLAIN, len(names))
+    hard = int(random.integers(0, 3))
+    kinds = [*random.choice(HARD, hard), *kinds[hard:]]
+    table = pd.DataFrame({name: COLUMNS[kind](random, rows) for name, kind in zip(names, kinds, strict=True)})
+    _tangle(table, random)
+    codes = random.permutation(np.arange(rows) % int(random.integers(2, 5)))
+    if random.random() < 0.5 and pd.api.types.is_float_dtype(table[names[-1]]):
+        codes = (table[names[-1]] > table[names[-1]].median()).to_numpy(dtype=np.int64)
+    if random.random() < 0.2:
+        return table, str(random.choice(names)) if random.random() < 0.3 else None
+    table["R"] = codes if random.random() < 0.5 else np.array(["no", "yes", "NA", "<b>"], dtype=object)[codes]
+    return table, "R"
 
 
 def _tangle(table: pd.DataFrame, random: Random) -> None:
@@ -167,4 +187,31 @@ def some_options(random: Random) -> dict[str, Any]:
     for name, values in more.items():
         if random.random() < 0.15:
             chosen[name] = values[int(random.integers(len(values)))]
+    return chosen
+
+
+def good_options(random: Random) -> dict[str, Any]:
+    """Options that go together."""
+    method = str(random.choice(["auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac", "score-ac"]))
+    chosen: dict[str, Any] = {"method": method, "time_limit": 20.0, "missing": "listwise"}
+    if method == "score-ac":
+        more = {"curves": ["never", "always"], "transform": ["none", "ranks"], "search": ["order", "exact"],
+                "penalty": [1.0], "lags": [1, 2]}  # fmt: skip
+    elif method == "auto":
+        more = {"lags": [1, 2], "n_jobs": [2]}
+    else:
+        tests = ["auto", "auto", "partial-correlation", "context-change", "basis", "cautious-change", "sandwich",
+                 "gaussian-ranks", "conditional-gaussian", "fisher-z"]  # fmt: skip
+        chosen |= {"test": str(random.choice(tests)), "max_given": int(random.choice([1, 2]))}
+        more = {"alpha": [0.001, 0.5], "collider_rule": ["conservative", "first"], "orientation": ["within"],
+                "n_jobs": [2], "missing": ["testwise"], "transform": ["ranks"]}  # fmt: skip
+        if method == "pc-ac":
+            more |= {"masked_scope": ["cycle", "always"], "lags": [1]}
+        if method == "fci-ac":
+            more |= {"possible_dsep": [1, 2], "contested": ["bidirected"], "context_confounded": [False]}
+    for name, values in more.items():
+        if random.random() < 0.2:
+            chosen[name] = values[int(random.integers(len(values)))]
+    if "lags" in chosen:
+        chosen["missing"] = "raise"
     return chosen

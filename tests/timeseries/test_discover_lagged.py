@@ -208,6 +208,7 @@ def test_bad_tables_are_one_sentence(land):
         (table.assign(rain=1.0), {}, "column 'rain' is constant in the whole windows"),
         (table.assign(rain="a"), {}, "needs continuous columns"),
         (table.assign(rain=np.inf), {}, "infinite"),
+        (table.assign(rain=table["rain"] * 1e300), {}, "values too large to be squared in 'rain'"),
         (table.assign(site=np.repeat(np.arange(100), 2)), {"units": "site"}, "every unit of 'site' has at most 2 rows"),
         (table.assign(regime=["a"] * 198 + ["b", "c"]), {}, "whole windows, expected at least"),
         (table.assign(site=table["regime"]), {"units": "site"}, "has one value in every unit"),

@@ -14,9 +14,11 @@ import pandas as pd
 from causalcontext.data.dataset import Dataset
 from causalcontext.errors import DataError, OptionError
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
+from causalcontext.kernels.limits import LARGEST_SCATTER
 
 TOLERANCE = 0.01
 """A stamp may be off by this share of a step."""
+LARGEST_VALUE = LARGEST_SCATTER**0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,15 @@ class Series:
                           & (self.codes >= 0))  # fmt: skip
 
 
+def _check_sizes(values: Floats, names: list[str]) -> None:
+    """Return if all values are finite, or missing, and can be squared."""
+    for name, column in zip(names, values.T, strict=True):
+        if np.isinf(column).any():
+            raise DataError(f"column {name!r} has infinite values; replace or drop them")
+        if (np.abs(column) > LARGEST_VALUE).any():
+            raise DataError(f"values too large to be squared in {name!r}; rescale them")
+
+
 def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Values] | None,
               units: tuple[str, Values] | None, step: Any = None) -> Series:  # fmt: skip
     """The series of a table; `time` and `units` come with their names."""
@@ -64,9 +75,7 @@ def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Value
         if place in data.contexts.positions:
             raise OptionError(f"covariates names {name!r}, which is the context; a covariate is never an effect")
     wide = np.column_stack([np.asarray(data.columns[place], dtype=np.float64) for place in data.system])
-    if np.isinf(wide).any():
-        name = data.names[data.system[int(np.flatnonzero(np.isinf(wide).any(axis=0))[0])]]
-        raise DataError(f"column {name!r} has infinite values; replace or drop them")
+    _check_sizes(wide, [data.names[place] for place in data.system])
     unit = np.zeros(data.n_rows, dtype=np.int64) if units is None else _numbered(*units)
     steps = _counted(unit) if time is None else _steps(*time, unit, step)
     order = np.lexsort((steps, unit))

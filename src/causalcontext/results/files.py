@@ -246,13 +246,18 @@ def _graph(names: tuple[str, ...], edges: list[dict[str, str]], kind: str) -> Gr
 
 
 def _log_to_dict(log: TrialLog) -> dict[str, Any]:
-    """Columns of lists, one list per context; null stands for not a number."""
+    """Columns of lists, one list per context; null stands for not a number, "inf" for an infinite statistic."""
     columns: dict[str, Any] = {name: getattr(log, name).tolist() for name in _INTEGER_COLUMNS if name != "given"}
     for name in _FLOAT_COLUMNS:
-        values = getattr(log, name)
-        columns[name] = [[None if np.isnan(v) else v for v in row] for row in values.tolist()]
+        columns[name] = [[_number(value) for value in row] for row in getattr(log, name).tolist()]
     columns["given"] = [[[z for z in chosen if z >= 0] for chosen in row] for row in log.given.tolist()]
     return columns | {"labels": [list(label) for label in log.labels]}
+
+
+def _number(value: float) -> float | str | None:
+    if np.isfinite(value):
+        return value
+    return None if np.isnan(value) else str(value)
 
 
 def _log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, sizes: tuple[int, int]) -> TrialLog:
