@@ -125,7 +125,7 @@ def basis_of(variables: Sequence[Floats]) -> Basis:
     >>> basis_of([np.arange(100.0), np.repeat(1.0, 100), np.tile([0.0, 1.0], 50)]).first.tolist()
     [0, 14, 14, 15]
     """
-    columns = [_offered(values) for values in variables]
+    columns = [offered(values) for values in variables]
     together, rows = np.concatenate(columns), len(variables[0])
     table = np.zeros((1, len(together), len(together)))
     add_cross_products(together, 0, rows, table[0])
@@ -134,7 +134,7 @@ def basis_of(variables: Sequence[Floats]) -> Basis:
     return Basis(table[0] / max(rows, 1), first, rows)
 
 
-def _offered(values: Floats) -> Floats:
+def offered(values: Floats) -> Floats:
     """A number in standard units and its curves, each without what the ones before explain; shape (columns, rows)."""
     if values.size == 0 or values.min() == values.max():
         return np.empty((0, len(values)))

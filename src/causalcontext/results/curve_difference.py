@@ -9,6 +9,7 @@ is. Only rows count whose value of the cause is seen in both contexts, since bey
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,32 +30,73 @@ ROUNDING = 1e-20
 UNKNOWN = Slope(np.nan, np.nan, np.nan, 0)
 
 
+class Compared(NamedTuple):
+    """A link of two contexts row by row, in the units of the equations.
+
+    Attributes
+    ----------
+    cause, effect : int
+    here, there : Equation
+        Those of the effect in the context with the link, and in the one without.
+    places : tuple of int
+        The two contexts, in this order.
+    values : dict of int to array
+        The complete rows of every column.
+    inside : tuple of arrays of bool
+        The rows of either context.
+    """
+
+    cause: int
+    effect: int
+    here: Equation
+    there: Equation
+    places: tuple[int, int]
+    values: dict[int, Floats]
+    inside: tuple[Bools, Bools]
+
+
+def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> Compared | None:
+    """What a curve is compared by; None without rows or equations, and where the effect is no number."""
+    found = result.evidence
+    if found is None or found.mechanisms is None or result.rows is None:
+        return None
+    effect = int(found.effect[present, found.slot(x, y)])
+    if effect < 0 or found.mechanisms.scales[effect].kind != NUMBER:
+        return None
+    here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
+    rows = complete_rows(result.rows)
+    values = {column: _standard(found.mechanisms, result.rows, column, rows) for column in result.rows.system}
+    first, second = (result.rows.codes[rows] == place for place in (present, absent))
+    return Compared(x if effect == y else y, effect, here, there, (present, absent), values, (first, second))
+
+
 def curve_shares(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> tuple[Slope, Slope]:
     """How much of the curve of x - y in the context `present` shows there, and in `absent`.
 
     NaN without rows or equations, and where the effect is no number.
     """
-    found = result.evidence
-    if found is None or found.mechanisms is None or result.rows is None:
-        return UNKNOWN, UNKNOWN
-    effect = int(found.effect[present, found.slot(x, y)])
-    if effect < 0 or found.mechanisms.scales[effect].kind != NUMBER:
-        return UNKNOWN, UNKNOWN
-    cause = x if effect == y else y
-    here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
-    rows = complete_rows(result.rows)
-    values = {column: _standard(found.mechanisms, result.rows, column, rows)
-              for column in {effect, cause, *here.causes, *there.causes}}  # fmt: skip
-    mine = [term for term in here.terms if cause in term.causes and present in term.contexts]
+    rows = compared_rows(result, x, y, present, absent)
+    return (UNKNOWN, UNKNOWN) if rows is None else shares_of(rows, _has_levels(result, rows.cause))
+
+
+def shares_of(rows: Compared, levels: bool) -> tuple[Slope, Slope]:
+    """The same from rows; `levels` says that the cause is a category."""
+    values, cause = rows.values, rows.cause
+    mine = [term for term in rows.here.terms if cause in term.causes and rows.places[0] in term.contexts]
     if not mine:
         return UNKNOWN, UNKNOWN
     curve = np.sum([term.slopes[0] * term.values(values) for term in mine], axis=0)
-    others = _other_terms(cause, (here, present), (there, absent))
-    inside = [result.rows.codes[rows] == place for place in (present, absent)]
-    seen = _seen(values[cause], inside, found.mechanisms.scales[cause].kind == CATEGORY)
-    first, second = (_slope(curve[some & seen], values[effect][some & seen],
-                            [term.values(values)[some & seen] for term in others]) for some in inside)  # fmt: skip
+    others = other_terms(cause, (rows.here, rows.places[0]), (rows.there, rows.places[1]))
+    seen = _seen(values[cause], rows.inside, levels)
+    first, second = (_slope(curve[some & seen], values[rows.effect][some & seen],
+                            [term.values(values)[some & seen] for term in others]) for some in rows.inside)  # fmt: skip
     return first, second
+
+
+def _has_levels(result: ContextGraphs, column: int) -> bool:
+    assert result.evidence is not None
+    assert result.evidence.mechanisms is not None
+    return result.evidence.mechanisms.scales[column].kind == CATEGORY
 
 
 def _standard(mechanisms: Mechanisms, data: Dataset, column: int, rows: Bools) -> Floats:
@@ -63,7 +105,7 @@ def _standard(mechanisms: Mechanisms, data: Dataset, column: int, rows: Bools) -
     return scale.standard(values) if scale.is_number else scale.standard(scale.levels)[values.astype(np.int64)]
 
 
-def _other_terms(cause: int, *equations: tuple[Equation, int]) -> list[Term]:
+def other_terms(cause: int, *equations: tuple[Equation, int]) -> list[Term]:
     """The terms of the equations that do not hold the cause, each function once."""
     terms = {
         (term.kind, term.causes, term.place): term
@@ -89,7 +131,7 @@ def _slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
     n = len(curve)
     if n <= SPARE_ROWS:
         return UNKNOWN
-    basis = _orthonormal(np.column_stack([np.ones(n), *others]))
+    basis = orthonormal(np.column_stack([np.ones(n), *others]))
     df = n - basis.shape[1] - 1
     if df < SPARE_ROWS:
         return UNKNOWN
@@ -108,7 +150,7 @@ def _slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
     return Slope(value, error, float(t / np.sqrt(t * t + df)) if np.isfinite(t) else 1.0, df)
 
 
-def _orthonormal(columns: Floats) -> Floats:
+def orthonormal(columns: Floats) -> Floats:
     """An orthonormal basis of the space of columns of any scale; copies do not count."""
     scaled = columns / np.maximum(np.sqrt(np.mean(columns**2, axis=0)), 1e-300)
     left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)

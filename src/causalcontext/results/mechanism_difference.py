@@ -23,6 +23,7 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.curve_difference import curve_shares
 from causalcontext.results.misfits import has_levels, is_curved
 from causalcontext.results.slopes import Slope, heterogeneity, slope
+from causalcontext.results.stand_ins import stand_in
 
 STILL_THERE = 0.001
 """A slope with a smaller p-value is there, whatever the graph says."""
@@ -126,7 +127,10 @@ def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent:
     here, there = curve_shares(result, x, y, present, absent)
     doubt = "" if directed(_ends(result, present))[x, y] else "its direction is open"
     doubt = SHOWN if there.p < STILL_THERE else doubt
-    return SlopeComparison(here, there, heterogeneity((here, there))[1], doubt, shares=True)
+    p = heterogeneity((here, there))[1]
+    if not doubt and p <= UNCHANGED and is_curved(result):
+        doubt = stand_in(result, x, y, present, absent)
+    return SlopeComparison(here, there, p, doubt, shares=True)
 
 
 def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, ...]:

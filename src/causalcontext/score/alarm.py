@@ -114,13 +114,14 @@ def _regressions(model: FittedModel) -> Iterator[tuple[int, Part]]:
 def _eligible(workshop: Workshop, model: FittedModel, node: int, part: Part, unrelated: Bools) -> Bools:
     """Variables whose curves may belong into a regression; into that of a category only those that look unrelated.
 
-    Given a category every function of a cause differs in mean, and a straight line is not the right one.
+    Given a category every function of a cause differs in mean, and a straight line is not the right one. What
+    may not be an effect could as well come first, wherever it stands.
     """
     setup = workshop.setup
     p, here = setup.variables, members(part.mask, setup.contexts)
     eligible = unrelated[node, :p] & ~model.links[here, node, :p].any(axis=0)
     if setup.kind[node] == NUMBER:
-        eligible |= before(model, node, here)
+        eligible |= before(model, node, here) | ~setup.allowed[:, node]
     return np.asarray(eligible & (setup.context_allowed if node == p else setup.allowed[node]))
 
 
