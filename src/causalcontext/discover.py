@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
+from causalcontext.data.checks import check_none_missing
 from causalcontext.data.cycles import with_cycles
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Kind
+from causalcontext.data.open_stream import is_lazy, is_out_of_memory
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.scan import Scan, scan
-from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.tables import read_table, take_columns
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
@@ -166,6 +167,8 @@ def discover(
     data = _read(_in_memory(table), context, chosen, names) if scanned is None else scanned.data
     settings = _settings(chosen, test.name, context)
     links = _links(settings.knowledge, data)
+    if scanned is not None and chosen.missing == "raise":
+        check_none_missing(scanned.survey, data, in_memory=False)
     known = None if scanned is None or scanned.whole else scanned.survey  # all rows in memory: no rounding of batches
     data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads)
     with watching(progress, chosen.time_limit) as advance:

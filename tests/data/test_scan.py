@@ -9,7 +9,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.data import blocks, streams
+from causalcontext.data import blocks, file_streams, open_stream
 from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.record_batches import Columns
 from causalcontext.data.sample import row_hashes
@@ -222,6 +222,52 @@ def test_files_give_the_result_of_memory(files, what):
         assert np.allclose(result.log.p, inside.log.p, rtol=1e-6, atol=1e-12)
 
 
+def test_a_list_of_files_in_any_order(files):
+    paths = sorted(files["folder"].iterdir())
+    folder = cc.scan(files["folder"], "R", sample=500)
+    for given in (paths, paths[::-1], (str(paths[1]), paths[2], paths[0])):
+        found = cc.scan(given, "R", sample=500)
+        assert found.survey.fingerprint == folder.survey.fingerprint
+        assert all(np.array_equal(a, b) for a, b in zip(found.data.columns, folder.data.columns, strict=True))
+    assert dict(cc.discover(paths, "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
+    for given, words in (([*paths, paths[0]], "listed twice"), ([paths[0], files["text"]], "the endings"),
+                         ([paths[0], "none.parquet"], "no file"), ([], "of type list")):  # fmt: skip
+        with pytest.raises(cc.CausalContextError, match=words):
+            cc.scan(given, "R")
+
+
+def test_a_page_that_does_not_have_its_checksum_is_refused(tmp_path):
+    path = tmp_path / "table.parquet"
+    table = pa.Table.from_pandas(make_table(), preserve_index=False)
+    pq.write_table(table, path, write_page_checksum=True, compression="none")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(cc.FileError, match="page integrity"):
+        cc.scan(path, "R")
+
+
+def test_text_in_another_encoding_is_named(tmp_path):
+    rows = ["A,B,R", "1,2,tr\xe8s", "2,3,peu", "4,5,peu", "6,1,peu"]
+    (tmp_path / "latin.csv").write_text("\n".join(rows), encoding="latin-1")
+    (tmp_path / "header.csv").write_text("\n".join(["\xe8,B,R", *rows[1:]]), encoding="latin-1")
+    for name in ("latin.csv", "header.csv"):
+        for read in (cc.scan, cc.discover):
+            with pytest.raises(cc.CausalContextError, match=r"in UTF-8.*encoding=\"latin-1\""):
+                read(tmp_path / name, "R")
+    chunks = pd.read_csv(tmp_path / "latin.csv", encoding="latin-1", chunksize=2)
+    assert cc.scan(chunks, "R").data.values == ("peu", "tr\xe8s")
+
+
+def test_advice_about_missing_values_is_what_a_scan_takes(files):
+    table = make_table()
+    table.loc[3, "A"] = np.nan
+    with pytest.raises(cc.DataError, match="listwise") as refused:
+        cc.discover(cc.scan(bad(table), "R"))
+    assert "testwise" not in str(refused.value)
+    assert sum(cc.discover(cc.scan(bad(table), "R"), missing="listwise", **TEST).data.rows) == 2999
+
+
 def test_a_sampled_result_says_what_rests_on_what(files, tmp_path):
     result = cc.discover(cc.scan(files["file"], "R", sample=1000), "R", alpha=0.01)
     assert result.rows is None
@@ -284,7 +330,7 @@ def test_a_lazy_table_with_text_is_collected():
 
 
 def test_a_large_file_is_read_in_batches(files, monkeypatch):
-    monkeypatch.setattr(streams, "LARGE_FILE", 1)
+    monkeypatch.setattr(open_stream, "LARGE_FILE", 1)
     assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
     refused = [("R", {"missing": "testwise"}, "listwise"), (["R", "E"], {"method": "score-ac"}, "one context"),
                ("R", {"transform": "ranks", "method": "pc-ac"}, "in memory")]  # fmt: skip
@@ -296,7 +342,7 @@ def test_a_large_file_is_read_in_batches(files, monkeypatch):
 def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):
     from typer.testing import CliRunner
 
-    monkeypatch.setattr(streams, "LARGE_FILE", 1)
+    monkeypatch.setattr(open_stream, "LARGE_FILE", 1)
     words = ["discover", str(files["file"]), "--context", "R", "--test", "partial-correlation", "--json",
              str(tmp_path / "out.json")]  # fmt: skip
     answer = CliRunner().invoke(app, words)
@@ -365,7 +411,7 @@ def test_later_files_may_hold_whole_numbers_nothing_and_new_levels(files):
 
 
 def test_text_whose_first_rows_are_whole_numbers_or_empty(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "_TEXT_BLOCK", 1000)
+    monkeypatch.setattr(file_streams, "_TEXT_BLOCK", 1000)
     rows = [f"{k},,{k % 2}" for k in range(500)] + ["0.5,1.5,1"]
     (tmp_path / "late.csv").write_text("\n".join(["A,B,R", *rows]))
     found = cc.scan(tmp_path / "late.csv", "R")

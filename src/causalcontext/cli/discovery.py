@@ -18,8 +18,8 @@ from causalcontext.cli.warming import SCORES, TESTS, warm_up
 from causalcontext.data.files import check_writable, read_file, words_for_missing
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column
+from causalcontext.data.open_stream import is_out_of_memory, open_stream
 from causalcontext.data.scan import Scan, scan
-from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.diagnostics.inspection.inspect_table import shortened
 from causalcontext.discover import discover
 from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError

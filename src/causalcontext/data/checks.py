@@ -56,20 +56,21 @@ def check_survey(survey: Survey, data: Dataset, missing: str = "raise") -> None:
     """
     check_missing_option(missing)
     if missing == "raise":
-        _check_none_missing(survey, data)
+        check_none_missing(survey, data)
     _check_none_infinite(survey, data)
     _check_rows_left(survey, data)
     _check_spread(survey)
 
 
-def _check_none_missing(survey: Survey, data: Dataset) -> None:
+def check_none_missing(survey: Survey, data: Dataset, in_memory: bool = True) -> None:
+    """Return if no value is missing; only of a table in memory can rows be dropped test by test."""
     findings = _counts_by_column(survey, data, survey.missing)
     if survey.missing_context:
         findings.insert(0, f"{data.context_name!r} ({survey.missing_context})")
     if findings:
+        testwise = ', or "testwise" to drop them test by test' if in_memory else ""
         raise DataError(f"missing values in {_shortened(findings, 'column')}; fill them in, or pass "
-                        'missing="listwise" to drop the rows that have one, or "testwise" to drop them test by '
-                        "test")  # fmt: skip
+                        f'missing="listwise" to drop the rows that have one{testwise}')  # fmt: skip
 
 
 def _check_none_infinite(survey: Survey, data: Dataset) -> None:

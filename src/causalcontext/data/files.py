@@ -27,7 +27,9 @@ WORDS_FOR_MISSING = frozenset({"NA", "N/A", "None", "null", "NULL", "nan", "NaN"
 """Words that mean a missing value among numbers, and may mean one among words."""
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What else the reader of Parquet files raises where it finds nonsense."""
-_NOT_TEXT = (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
+IN_UTF8 = 'save it in that encoding, or pass pandas.read_csv(path, encoding="latin-1"), if that is its own'
+"""What to do about a text in another encoding."""
+_NOT_TEXT = (csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
 
 
 def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -153,6 +155,9 @@ def _read_text(file: Path, delimiter: str) -> pd.DataFrame:
         if frame.iloc[:, -1].isna().any():
             _check_widths(file, delimiter, len(header))
         return frame
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise FileError(f"{file} is not a text file in UTF-8 (byte {byte:#x}); {IN_UTF8}") from error
     except _NOT_TEXT as error:
         raise FileError(f"{file} is not a text file in UTF-8: {_first_line(error)}") from error
 

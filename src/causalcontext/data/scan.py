@@ -15,7 +15,8 @@ from causalcontext.data.clusters import partitions_of
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind, declared_kinds
 from causalcontext.data.moments import Moments
-from causalcontext.data.streams import Stream, gathered, is_index, open_stream, rows_per_batch
+from causalcontext.data.open_stream import open_stream
+from causalcontext.data.streams import Stream, gathered, is_index, rows_per_batch
 from causalcontext.data.survey import Survey, fingerprint_of
 from causalcontext.data.tables import context_places
 from causalcontext.data.tally import settle
@@ -92,9 +93,9 @@ def scan(
 
     Parameters
     ----------
-    source : path, pattern, Dask or Spark table, polars LazyFrame or anything with `__arrow_c_stream__`
-        A Parquet or text file, a folder of them, `"folder/*.parquet"`; a DuckDB relation, a pyarrow reader; an iterator
-        of tables, such as `pandas.read_csv(path, chunksize=100_000)`.
+    source : path, pattern, list of paths, Dask or Spark table, LazyFrame or anything with `__arrow_c_stream__`
+        A Parquet or text file, a folder of them, `"folder/*.parquet"`, a list in any order; a DuckDB relation, a
+        pyarrow reader; an iterator of tables, such as `pandas.read_csv(path, chunksize=100_000)`.
     context : str or sequence of str, optional
         The columns that name the context: text, whole numbers or truth values. All other columns are numbers.
     columns : sequence of str, optional
@@ -178,6 +179,10 @@ def columns_of(
     found = []
     for place, name in enumerate(names):
         dtype = schema.field(name).type
+        if pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype):
+            raise DataError(f"column {name!r} holds {dtype}: bytes that are no text in UTF-8; if it comes from a text "
+                            "file, save that in UTF-8, or pass pandas.read_csv(path, encoding=\"latin-1\", "
+                            "chunksize=100_000) with the encoding it has")  # fmt: skip
         if place in places:
             _check_context(name, dtype)
         elif not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype)):

@@ -1,0 +1,134 @@
+"""Tables of any kind as streams of record batches.
+
+`open_stream` knows Parquet and text files, folders and lists of them, anything with `__arrow_c_stream__` (a DuckDB
+relation, a pyarrow reader), polars LazyFrames and iterators of tables.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from causalcontext.data.file_streams import is_list_of_paths, stream_of_files
+from causalcontext.data.files import as_path
+from causalcontext.data.streams import Stream, check_columns, cut, rows_per_batch
+from causalcontext.errors import DataError, FileError, NotYetError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LARGE_FILE = 256 * 2**20
+"""A file of more bytes is read in batches; in memory it would take several times as much."""
+
+
+def is_out_of_memory(table: Any) -> bool:
+    """Whether a table has to be read in batches: a large file, a folder, pattern or list, a reader, Spark, chunks."""
+    if isinstance(table, str | os.PathLike):
+        place = as_path(table)
+        pattern = glob.has_magic(str(table)) and not place.exists()
+        return pattern or place.is_dir() or (place.is_file() and place.stat().st_size > LARGE_FILE)
+    library, name = type(table).__module__.partition(".")[0], type(table).__name__
+    reader = library == "pyarrow" and name == "RecordBatchReader"
+    return reader or library == "pyspark" or is_list_of_paths(table) or hasattr(table, "__next__")
+
+
+def is_lazy(table: Any) -> bool:
+    """Whether a table may be read in batches, or into memory: a polars LazyFrame, a DuckDB relation, a Dask table."""
+    library = type(table).__module__.partition(".")[0]
+    return (library == "polars" and type(table).__name__ == "LazyFrame") or library in (
+        "duckdb", "_duckdb", "dask", "dask_expr"
+    )  # fmt: skip
+
+
+def open_stream(source: Any, context: str | Sequence[str] | None = None) -> Stream:
+    """The stream of a path, a pattern such as `"folder/*.parquet"`, a list, or an object with `__arrow_c_stream__`.
+
+    In text files, columns other than the context are decimals where their first rows are whole numbers or empty.
+
+    Raises
+    ------
+    FileError, DataError
+        There is no such file, or the object is nothing that can be read in batches.
+    """
+    _need_pyarrow()
+    if isinstance(source, str | os.PathLike) or is_list_of_paths(source):
+        return stream_of_files(source, [context] if isinstance(context, str) else list(context or ()))
+    if type(source).__module__.startswith("polars") and type(source).__name__ == "LazyFrame":
+        return _stream_of_lazy_frame(source)
+    if hasattr(source, "__arrow_c_stream__"):
+        return _stream_of_capsule(source)
+    if hasattr(source, "__next__"):
+        return _stream_of_tables(source)
+    raise DataError(f"the table is of type {type(source).__name__}, expected a path, a list of paths, or something "
+                    "that can be read as a stream of Arrow batches")  # fmt: skip
+
+
+def _need_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise FileError("reading a table in batches needs pyarrow: pip install 'causalcontext[parquet]'") from error
+
+
+def _stream_of_capsule(source: Any) -> Stream:
+    import pyarrow as pa
+
+    reader = pa.RecordBatchReader.from_stream(source)
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        done = 0
+        for batch in reader:
+            for part in cut(batch.select(list(columns)), columns):
+                done += part.nbytes
+                yield part, done
+
+    return Stream(reader.schema, batches, None, f"a stream from {type(source).__module__.partition('.')[0]}")
+
+
+def _stream_of_tables(source: Iterator[Any]) -> Stream:
+    """An iterator of tables, such as `pandas.read_csv(..., chunksize=...)`: every one in batches."""
+    name = type(source).__name__
+    first = next(source, None)
+    if first is None:
+        raise DataError(f"the {name} has no tables left")
+    schema = _reader_of(first, name).schema
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        done = 0
+        for table in chain([first], source):
+            reader = _reader_of(table, name)
+            check_columns(f"a table of the {name}", reader.schema, schema, columns)
+            for batch in reader:
+                for part in cut(batch.select(list(columns)), columns):
+                    done += part.nbytes
+                    yield part, done
+
+    return Stream(schema, batches, None, f"a {name}")
+
+
+def _reader_of(table: Any, name: str) -> pa.RecordBatchReader:
+    import pyarrow as pa
+
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise DataError(f"the {name} holds a {type(table).__name__}, expected tables of pandas, polars or pyarrow")
+    return pa.RecordBatchReader.from_stream(table)
+
+
+def _stream_of_lazy_frame(frame: Any) -> Stream:
+
+    if not hasattr(frame, "collect_batches"):
+        raise NotYetError("not yet: a LazyFrame in batches with this version of polars; update it, or collect it")
+    empty = frame.head(0).collect().to_arrow()
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        done = 0
+        for part in frame.select(list(columns)).collect_batches(chunk_size=rows_per_batch(columns)):
+            for batch in part.to_arrow().to_batches():
+                for piece in cut(batch, columns):
+                    done += piece.nbytes
+                    yield piece, done
+
+    return Stream(empty.schema, batches, None, "a polars LazyFrame")
