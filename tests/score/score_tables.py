@@ -76,9 +76,9 @@ def scores_of(layout, wanted):
     return out
 
 
-def fits_of(layout, tasks, candidates):
+def fits_of(layout, tasks, candidates, top=None):
     """Scores and chosen columns of (block, node) with some candidates."""
-    scores, top = np.zeros(len(tasks)), Worktop(layout, 1, layout.memory())
+    scores, top = np.zeros(len(tasks)), top or Worktop(layout, 1, layout.memory())
     sets = np.zeros((len(tasks), 1 + layout.width), dtype=np.int64)
     fit_many(fit_call(), layout.calls, top.note, np.array(tasks, dtype=np.int64), np.asarray(candidates, dtype=bool),
              scores, np.zeros((len(tasks), 0)), sets)  # fmt: skip

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.orders.node_data import Memory
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.order_moves import climb
 from causalcontext.kernels.orders.order_state import Moves, Problem, State
 from causalcontext.kernels.orders.partitions import NEVER, Partitions, chosen_slots
-from causalcontext.kernels.orders.selection import change_call, copy_call, path_call
+from causalcontext.kernels.orders.selection import copy_call
 from causalcontext.score.clock import Clock
 from causalcontext.score.model import FittedModel, Part
-from causalcontext.score.problem import Layout, Worktop
+from causalcontext.score.problem import Desk, Layout, Worktop
 from causalcontext.score.setup import Setup
 
 Floats = NDArray[np.float64]
@@ -38,9 +37,9 @@ def lattice(layout: Layout) -> Partitions:
 def make_problem(layout: Layout, family: Partitions) -> Problem:
     """The problem with these slots."""
     setup = layout.setup
-    moves = Moves(fit_call(), change_call(), path_call(), copy_call(), layout.calls)
+    moves = Moves(fit_call(), copy_call(), layout.calls)
     allowed = np.vstack([setup.allowed, setup.context_allowed[None]])
-    return Problem(moves, layout.plain, family, allowed, setup.first)
+    return Problem(moves, family, allowed, setup.first)
 
 
 class Standing:
@@ -52,7 +51,7 @@ class Standing:
         One order per context; while they are `shared` all blocks look at the first.
     """
 
-    def __init__(self, layout: Layout, family: Partitions, orders: Ints, shared: bool, memory: Memory,
+    def __init__(self, layout: Layout, family: Partitions, orders: Ints, shared: bool, desk: Desk,
                  stop: Ints) -> None:  # fmt: skip
         p, slots = layout.setup.variables, family.block.shape[1]
         uses = uses_of(layout)
@@ -60,8 +59,9 @@ class Standing:
             uses = np.zeros_like(uses)
             uses[:, 0] = True
         self.shared, self.slots = shared, slots
-        self.top = Worktop(layout, 2 * slots, memory)
-        self.state = State(self.top.note, self.top.bench.fits.scores, self.top.bench.work.candidates,
+        self.top = Worktop(layout, 2 * slots, desk.memory, desk.kept)
+        self.state = State(self.top.note, self.top.bench.fits.scores, self.top.bench.fits.matters,
+                           self.top.bench.work.candidates,
                            np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses, np.zeros((2, p)),
                            np.zeros((p, slots), dtype=bool), np.zeros(p + 1, dtype=bool), stop)  # fmt: skip
 
@@ -75,7 +75,7 @@ class Standing:
         for mine, theirs in zip(self.top.bench.fits, other.top.bench.fits, strict=True):
             for node in np.flatnonzero(nodes).tolist():
                 mine[node, : self.slots] = theirs[node, : self.slots]
-        for place in range(3, len(self.state) - 1):
+        for place in range(4, len(self.state) - 1):
             self.state[place][...] = other.state[place]
 
 
@@ -91,7 +91,7 @@ class Climber:
 
     layout: Layout
     family: Partitions
-    memory: Memory
+    desk: Desk
     clock: Clock
 
     def __post_init__(self) -> None:
@@ -109,7 +109,7 @@ class Climber:
 
     def standing(self, orders: Ints, shared: bool) -> Standing:
         """A place to climb from, not yet fitted."""
-        return Standing(self.layout, self.family, orders, shared, self.memory, self.clock.flag)
+        return Standing(self.layout, self.family, orders, shared, self.desk, self.clock.flag)
 
     def fitted(self, orders: Ints, shared: bool) -> tuple[Standing, float]:
         """The fits of some orders, and their score."""

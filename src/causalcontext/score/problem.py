@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.handles import note_of
 from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.kernels.orders.kept_fits import Kept, no_kept
 from causalcontext.kernels.orders.node_data import (
     BENCH,
     CLASS,
@@ -45,21 +46,33 @@ PLAIN, MIXED = range(2)
 """Designs: columns that live on all rows of a block; columns that live in some contexts."""
 
 
-class Worktop:
-    """Tables, rows and room for fits, for one thread, and the note by which kernels find them."""
+@dataclass(frozen=True, eq=False)
+class Desk:
+    """What one thread remembers in a search: sets of columns that were evaluated, and whole fits."""
 
-    def __init__(self, layout: Layout, slots: int, memory: Memory) -> None:
+    memory: Memory
+    kept: Kept
+
+
+class Worktop:
+    """Tables, rows and room for fits, for one thread, and the note by which kernels find them.
+
+    Only a search over orders keeps fits, and asks what matters to them.
+    """
+
+    def __init__(self, layout: Layout, slots: int, memory: Memory, kept: Kept | None = None) -> None:
         setup = layout.setup
         p, columns = setup.variables, layout.tables.about.shape[2]
         forced = np.vstack([setup.forced, setup.context_forced[None]])
         self.bench = Bench(layout.tables, layout.rows, law_table(), forced,
-                           no_fits(p + 1, slots, layout.width, layout.responses),
-                           scratch(p, columns, layout.width, layout.responses), memory)  # fmt: skip
+                           no_fits(p + 1, slots, layout.width, p if kept else 0),
+                           scratch(p, columns, layout.width, layout.responses), memory,
+                           kept or no_kept(p, 1, 0))  # fmt: skip
         self.note = note_of(self.bench, BENCH)
 
     def taken(self, node: int, slot: int) -> Ints:
         """The columns of a fit."""
-        whole, room = self.bench.fits.whole[node, slot], self.bench.fits.factor.shape[2]
+        whole, room = self.bench.fits.whole[node, slot], (self.bench.fits.whole.shape[2] - PATH) // 2
         return np.array(whole[PATH + room : PATH + room + whole[TAKEN]])
 
 
@@ -109,6 +122,11 @@ class Layout:
     def memory(self) -> Memory:
         """An empty memory."""
         return no_memory(MOST_CURVED + self._required, 1 << (15 if self.setup.variables <= 12 else 18))
+
+    def desk(self, memory: Memory) -> Desk:
+        """A desk for a search, on which no fit lies yet."""
+        places = 1 << (14 if self.setup.variables <= 12 else 17)
+        return Desk(memory, no_kept(self.setup.variables, self.width, places))
 
     def offering(self, curves: bool, laws: bool = True) -> Layout:
         """The same with other things on offer."""

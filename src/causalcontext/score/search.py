@@ -11,7 +11,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.orders.node_data import Memory
 from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, Partitions
 from causalcontext.progress import Advance
 from causalcontext.score.clock import Clock
@@ -20,7 +19,7 @@ from causalcontext.score.merging import Merger, Tree
 from causalcontext.score.model import FittedModel
 from causalcontext.score.options import MANY_CONTEXTS
 from causalcontext.score.order_search import Climber, Rivals, lattice, random_order
-from causalcontext.score.problem import Layout, Workshop
+from causalcontext.score.problem import Desk, Layout, Workshop
 
 Ints = NDArray[np.int64]
 
@@ -28,6 +27,10 @@ Rival = Callable[[int, int, float], FittedModel | None]
 """`rival(cause, effect, floor)`: the best model without that link, None if it scores at most `floor`."""
 SAME_SCORE = 1e-3
 """Models whose scores differ by less count as equally good."""
+FAR_BELOW = 10.0
+"""A climb from a good order hardly ever ends so far below the exact optimum where that is about to be enough."""
+EQUAL = 1e-6
+"""Models whose scores differ by less are the same but for rounding."""
 MOST_ROUNDS = 4
 """How often merge trees are grown anew."""
 
@@ -60,14 +63,19 @@ def search(workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[In
            needed: float = -np.inf) -> Found:  # fmt: skip
     """The best model that can be found, with curves or without; `orders` are further places to start from.
 
-    If the climb from the first of them ends below `needed`, there are no others.
+    If the climb from the first of them ends below `needed`, there are no others; nor is there an exact search that
+    nobody asked for, if it ends far below.
     """
     wanted = workshop.options.search
     if wanted == "exact":
         check_size(workshop.setup)
-    if wanted == "exact" or (wanted == "auto" and workshop.options.starts is None and is_quick(workshop.setup)):
         return _search_exactly(workshop, curves, effort)
-    return _Orders(workshop, curves, effort, orders).search(needed)
+    if wanted == "auto" and workshop.options.starts is None and is_quick(workshop.setup):
+        first = _Orders(workshop, curves, effort, orders, 0).search(-np.inf) if needed > -np.inf else None
+        if first is not None and first.best.score < needed - FAR_BELOW:
+            return first
+        return _search_exactly(workshop, curves, effort)
+    return _Orders(workshop, curves, effort, orders, None).search(needed)
 
 
 def _search_exactly(workshop: Workshop, curves: bool, effort: Effort) -> Found:
@@ -77,16 +85,25 @@ def _search_exactly(workshop: Workshop, curves: bool, effort: Effort) -> Found:
     return Found((scores.best_model(),), "exact", lambda model: scores.without)
 
 
-class _Orders:
-    """Climbs from several orders."""
+def best_first(models: Sequence[FittedModel]) -> list[FittedModel]:
+    """Models by score; of those that are best but for rounding the first one leads."""
+    best = max(model.score for model in models)
+    leader = next(model for model in models if model.score > best - EQUAL)
+    return [leader, *sorted((model for model in models if model is not leader), key=lambda model: -model.score)]
 
-    def __init__(self, workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[Ints]) -> None:
+
+class _Orders:
+    """Climbs from several orders; `random` ones as many as the options say, unless a number is given."""
+
+    def __init__(self, workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[Ints],
+                 random: int | None) -> None:  # fmt: skip
         self._workshop, self._curves, self._effort, self._given = workshop, curves, effort, orders
         many = workshop.setup.contexts > MOST_CONTEXTS_EXACT
         self._layout = None if many else workshop.lattice(curves)
-        self._total = workshop.options.number_of_starts(workshop.setup, curves) + len(orders)
+        starts = workshop.options.number_of_starts(workshop.setup, curves) if random is None else random
+        self._total = starts + len(orders)
         self._jobs = min(effort.n_jobs, self._total)
-        self._memories: list[Memory] = []
+        self._desks: list[Desk] = []
 
     def search(self, needed: float) -> Found:
         """Models from all starts, unless the first ends below `needed`. The same for any number of threads."""
@@ -103,8 +120,7 @@ class _Orders:
             clock.skips("starts")
             if not found:
                 raise
-        found.sort(key=lambda model: -model.score)
-        return Found(tuple(found), "order", self._rivals)
+        return Found(tuple(best_first(found)), "order", self._rivals)
 
     def _confirmed(self, found: Sequence[FittedModel]) -> bool:
         """Whether the best model was found twice, which is enough where a climb takes seconds."""
@@ -124,35 +140,35 @@ class _Orders:
 
     def _run(self, start: int) -> FittedModel:
         """One climb, as far as the time allows."""
-        memory = self._memories.pop() if self._memories else self._new_memory()
+        desk = self._desks.pop() if self._desks else self._new_desk()
         try:
-            return self._climb(start, memory)
+            return self._climb(start, desk)
         finally:
-            self._memories.append(memory)
+            self._desks.append(desk)
 
-    def _new_memory(self) -> Memory:
-        """The memory of the workshop, or one more where several climbs go on at the same time."""
+    def _new_desk(self) -> Desk:
+        """One with the memory of the workshop, or with its own where several climbs go on at the same time."""
         layout = self._layout or self._workshop.layout([1], self._curves)
-        return self._workshop.memory(layout) if self._jobs == 1 else layout.memory()
+        return layout.desk(self._workshop.memory(layout) if self._jobs == 1 else layout.memory())
 
-    def _climb(self, start: int, memory: Memory) -> FittedModel:
+    def _climb(self, start: int, desk: Desk) -> FittedModel:
         generator = np.random.default_rng([self._effort.seed % 2**32, start])
         given = start < len(self._given)
         order = self._given[start] if given else random_order(self._workshop.setup, generator)
         if self._layout is None:
-            return self._climb_trees(order, generator, memory)
-        return self._climber(self._layout, lattice(self._layout), memory).from_order(order, generator)
+            return self._climb_trees(order, generator, desk)
+        return self._climber(self._layout, lattice(self._layout), desk).from_order(order, generator)
 
-    def _climber(self, layout: Layout, family: Partitions, memory: Memory) -> Climber:
-        return Climber(layout, family, memory, self._effort.clock)
+    def _climber(self, layout: Layout, family: Partitions, desk: Desk) -> Climber:
+        return Climber(layout, family, desk, self._effort.clock)
 
-    def _climb_trees(self, order: Ints, generator: np.random.Generator, memory: Memory) -> FittedModel:
+    def _climb_trees(self, order: Ints, generator: np.random.Generator, desk: Desk) -> FittedModel:
         """A climb with merge trees, which are grown anew when it has ended."""
-        merger = Merger(self._workshop, self._curves, memory)
+        merger = Merger(self._workshop, self._curves, desk.memory)
         trees: list[Tree] = merger.trees(None)
         best: FittedModel | None = None
         for _ in range(MOST_ROUNDS):
-            model = self._climber(*merger.layout(trees), memory).from_order(order, generator)
+            model = self._climber(*merger.layout(trees), desk).from_order(order, generator)
             if best is None or model.score > best.score + 1e-6:
                 best = model
             new = trees if self._effort.clock.late else merger.better(trees, model.orders)
@@ -163,10 +179,10 @@ class _Orders:
         return best
 
     def _rivals(self, model: FittedModel) -> Rival:
-        clock, memory = self._effort.clock, self._workshop.memory(model.layout)
+        clock, desk = self._effort.clock, self._desks[0] if self._desks else self._new_desk()
         layout, family = model.layout, lattice(model.layout) if self._layout is not None else None
         if family is None:
-            merger = Merger(self._workshop, self._curves, memory)
+            merger = Merger(self._workshop, self._curves, desk.memory)
             layout, family = merger.layout(merger.better(merger.trees(None), model.orders))
-        rivals = clock.result(clock.start(lambda: Rivals(self._climber(layout, family, memory), model)))
+        rivals = clock.result(clock.start(lambda: Rivals(self._climber(layout, family, desk), model)))
         return lambda *link: clock.result(clock.start(partial(rivals.without, *link)))

@@ -19,6 +19,9 @@ from causalcontext.kernels.orders.node_data import BENCH, DESIGN, Calls
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
 from causalcontext.kernels.orders.regressions import END, LENGTH, OWNER, PARTNER, PATH, TAKEN, UNKNOWN
 
+SAME = 1e-7
+"""Scores that differ by less are equal: the first one is taken, whatever rounding says."""
+
 
 def all_scores(fit: Call, calls: Calls, bench: Note, blocks: int, allowed: Bools, pooled: int,
                width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
@@ -135,7 +138,7 @@ def _fill_prefixes(pooled: Floats, cause: int, effect: int, score: Floats, last:
                 rest = members ^ (1 << i)
                 inside = rest & ~(1 << cause) if i == effect else rest
                 value = score[rest] + pooled[i, inside]
-                if value > score[members]:
+                if value > score[members] + SAME:
                     score[members], last[members] = value, i
 
 
@@ -224,7 +227,7 @@ def _fill_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Fl
                 if i == effect:
                     inside &= ~(1 << cause)
                 value = score[state] + best[b, i, inside]
-                if value > score[after]:
+                if value > score[after] + SAME:
                     score[after], steps[0, after], steps[1, after] = value, state, i * blocks + b
     return float(score[states - 1])
 

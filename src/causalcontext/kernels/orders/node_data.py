@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.handles import empty_note
+from causalcontext.kernels.orders.kept_fits import Kept, Names, no_kept
 from causalcontext.kernels.orders.regressions import (
     CONTEXTS,
     SOURCE,
@@ -23,8 +23,6 @@ from causalcontext.kernels.orders.regressions import (
     scratch,
 )
 from causalcontext.kernels.rows.laws import LawTable, law_table
-
-Names = NDArray[np.uint64]
 
 NUMBER, CLASS, ORDERED = range(3)
 """Kinds of nodes."""
@@ -111,7 +109,10 @@ def no_memory(width: int, size: int) -> Memory:
 
 
 class Bench(NamedTuple):
-    """Everything that a fit reads and writes; one for every thread. `forced[child, parent]`: required parents."""
+    """Everything that a fit reads and writes; one for every thread. `forced[child, parent]`: required parents.
+
+    A fit that is kept is not made again, and leaves nothing in `work`.
+    """
 
     tables: Tables
     rows: Rows
@@ -120,6 +121,7 @@ class Bench(NamedTuple):
     fits: Fits
     work: Scratch
     memory: Memory
+    kept: Kept
 
 
 class Calls(NamedTuple):
@@ -142,7 +144,7 @@ def _sample() -> Bench:
     rows = Rows(number[2], whole[2], whole[1], whole[2], names[1], number[1])
     memory = Memory(names[1], number[1], whole[2], whole[1])
     return Bench(tables, rows, law_table(), np.zeros((1, 1), dtype=np.bool_), no_fits(1, 1, 1, 1),
-                 scratch(1, 1, 1, 1), memory)  # fmt: skip
+                 scratch(1, 1, 1, 1), memory, no_kept(1, 1, 0))  # fmt: skip
 
 
 BENCH = numba.typeof(_sample())
@@ -167,23 +169,19 @@ def target_of(rows: Rows, number: int) -> Target:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int) -> np.uint64:
-    """A name for a node, a block (its row of `Tables.block`) and a set of columns, whatever their order."""
-    name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
-    kind = 4 * block[MASK] + 2 * block[DESIGN] + block[BY_CONTEXT]
-    name ^= np.uint64(kind) * np.uint64(0xC2B2AE3D27D4EB4F)
-    for t in range(count):
-        name ^= keys[(about[SOURCE, chosen[t]] << 4) + about[CONTEXTS, chosen[t]]]
-    return name | np.uint64(1)
+def kind_of(block: Ints) -> int:
+    """A number for what a block is, the same in all layouts of a table; `block` is its row of `Tables.block`."""
+    return int(4 * block[MASK] + 2 * block[DESIGN] + block[BY_CONTEXT])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def find(names: Names, name: np.uint64) -> int:
-    """The place of a name in a memory, or an empty place."""
-    place = np.int64(name >> np.uint64(40)) % names.size
-    while names[place] != name and names[place] != np.uint64(0):
-        place = (place + 1) % names.size
-    return int(place)
+def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int) -> np.uint64:
+    """A name for a node, a block (its row of `Tables.block`) and a set of columns, whatever their order."""
+    name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
+    name ^= np.uint64(kind_of(block)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    for t in range(count):
+        name ^= keys[(about[SOURCE, chosen[t]] << 4) + about[CONTEXTS, chosen[t]]]
+    return name | np.uint64(1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

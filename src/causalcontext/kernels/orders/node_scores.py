@@ -15,6 +15,7 @@ from causalcontext.kernels.arrays import ONE
 from causalcontext.kernels.calls import Call, pointer_to
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.orders.kept_fits import find, keep, name_of_fit, recall
 from causalcontext.kernels.orders.node_data import (
     BENCH,
     BY_CONTEXT,
@@ -35,7 +36,7 @@ from causalcontext.kernels.orders.node_data import (
     WEIGHT,
     WIDTH,
     Calls,
-    find,
+    kind_of,
     name_of,
     regression_of,
     store,
@@ -85,16 +86,28 @@ def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     `bench` is the note of a `Bench`.
     """
     here = fetch(bench, BENCH)
-    facts, kind = here.tables.block[block], here.rows.node[node, KIND]
+    facts, kind, name = here.tables.block[block], here.rows.node[node, KIND], np.uint64(0)
     if facts[LIMIT] < 0 or (facts[DESIGN] == 1 and kind != NUMBER):
-        whole = here.fits.whole[node, slot]
+        whole, matters = here.fits.whole[node, slot], here.fits.matters[node, slot]
         whole[END], whole[LENGTH], whole[TAKEN] = CLOSED, 0, 0
-        score = -math.inf
-    elif kind == NUMBER:
+        for j in range(matters.size):
+            matters[j] = False
+        here.fits.scores[node, slot] = -math.inf
+        return -math.inf
+    if here.kept.names.size > 0:
+        name = name_of_fit(here.kept.keys, kind_of(facts), node, here.work.candidates)
+        place = find(here.kept.names, name)
+        if here.kept.names[place] == name:
+            score = recall(here.kept, place, here.fits, node, slot)
+            here.fits.scores[node, slot] = score
+            return score
+    if kind == NUMBER:
         score = _fit_number(bench, calls, block, node, slot)
     else:
         score = _fit_classes(bench, calls, block, node, slot)
     here.fits.scores[node, slot] = score
+    if here.kept.names.size > 0:
+        keep(here.kept, name, here.fits, node, slot, score)
     return score
 
 
@@ -141,6 +154,9 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
         _put(table, width, forced, chosen, whole[TAKEN], sets[turn], prices[turn])
     if not plain:
         whole[END] = UNKNOWN
+        matters = here.fits.matters[node, slot]
+        for j in range(matters.size):
+            matters[j] = True
     name |= np.uint64(1)
     place = find(memory.names, name)
     if memory.names[place] == name:

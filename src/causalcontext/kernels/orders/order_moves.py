@@ -177,12 +177,9 @@ def _try_without(problem: Problem, state: State, order: int, node: int, w: int) 
         block = family.block[w, slot]
         if not (after or slot == pooled_slot(family.contexts)) or not decides(state.uses[block], place, order, node, w):
             continue
-        gather(problem.allowed[w], state.uses[block], place, w, state.candidates)
-        if present:
-            if moves.on_path(state.bench, block, w, node, slot) == 0.0:
-                continue
-        elif moves.would_change(state.bench, block, w, node, problem.plain, slot) == 0.0:
+        if not state.matters[w, slot, node]:
             continue
+        gather(problem.allowed[w], state.uses[block], place, w, state.candidates)
         state.candidates[node] = not present
         scores[slot] = moves.fit(state.bench, moves.calls, block, w, slots + slot)
         state.changed[w, slot] = True
@@ -229,8 +226,7 @@ def _try_places(problem: Problem, state: State, order: int, node: int, rest: Int
                 u = rest[t - 1]
                 if u == p or not problem.allowed[node, u] or not decides(state.uses[block], place, order, u, node):
                     continue
-                _gather_first(problem.allowed[node], state.uses[block], place, order, node, t - 1, state.candidates)
-                if moves.would_change(state.bench, block, node, u, problem.plain, slots + slot) == 0.0:
+                if not state.matters[node, slots + slot, u]:
                     continue
             _gather_first(problem.allowed[node], state.uses[block], place, order, node, t, state.candidates)
             scores[slot] = moves.fit(state.bench, moves.calls, block, node, slots + slot)

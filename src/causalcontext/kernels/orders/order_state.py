@@ -32,8 +32,6 @@ class Moves(NamedTuple):
     """The functions that a search calls, behind pointers, and what they call."""
 
     fit: Call
-    would_change: Call
-    on_path: Call
     copy_fit: Call
     calls: Calls
 
@@ -44,8 +42,6 @@ class Problem(NamedTuple):
     Attributes
     ----------
     moves : Moves
-    plain : bool
-        Whether only plain columns are on offer.
     family : Partitions
     allowed : array of bool, shape (p + 1, p)
         `allowed[child, parent]`; the last child is the context.
@@ -54,7 +50,6 @@ class Problem(NamedTuple):
     """
 
     moves: Moves
-    plain: bool
     family: Partitions
     allowed: Bools
     first: Bools
@@ -69,6 +64,8 @@ class State(NamedTuple):
         The note of a `Bench` with twice as many slots as the family has: those of alternatives follow.
     scores : array, shape (nodes, slots)
         The scores of its fits.
+    matters : array of bool, shape (nodes, slots, p)
+        Whose candidacy its fits depend on.
     candidates : array of bool, shape (p,)
         What its next fit may choose from.
     orders : array of int, shape (2, K, p + 1)
@@ -85,6 +82,7 @@ class State(NamedTuple):
 
     bench: Note
     scores: Floats
+    matters: Bools
     candidates: Bools
     orders: Ints
     uses: Bools

@@ -25,6 +25,10 @@ FREE, NEVER, ALWAYS = 0, 1, 2
 """Whether the context may, may not or must be a parent of a node."""
 
 
+SAME = 1e-6
+"""Scores that differ by less are equal: slopes that differ nowhere are the shifted model, whatever rounding says."""
+
+
 class Partitions(NamedTuple):
     """The slots of every node.
 
@@ -104,7 +108,8 @@ def chosen_slots(family: Partitions, node: int, scores: Floats, after: bool) -> 
     if family.contexts == 1 or not after or family.role[node] == NEVER:
         return [pooled]
     split = best_partition(family.contexts, family.joins, node, scores)
-    whole = max(range(pooled + 1, family.joins.shape[2]), key=lambda slot: scores[slot])
+    highest = scores[pooled + 1 :].max()
+    whole = next(slot for slot in range(pooled + 1, family.joins.shape[2]) if scores[slot] >= highest - SAME)
     if family.role[node] != ALWAYS and scores[pooled] >= max(split, scores[whole]):
         return [pooled]
     return [whole] if scores[whole] >= split else _split_slots(family, node, scores)

@@ -73,24 +73,21 @@ class Regression(NamedTuple):
 class Fits(NamedTuple):
     """The regression of every node in every slot (a node's list of blocks), and the path that led to it.
 
-    At most W columns, responses of at most D columns.
+    At most W columns.
 
     Attributes
     ----------
     scores : array, shape (nodes, slots)
     whole : array of int, shape (nodes, slots, 3 + 2 W)
         `END`, `LENGTH` of the path, number `TAKEN`; the path; the columns taken.
-    bars : array, shape (nodes, slots, W)
-        What every step of the path left of the response, times its price.
-    factor : array, shape (nodes, slots, W, W)
-    load : array, shape (nodes, slots, W, D)
+    matters : array of bool, shape (nodes, slots, p) or (nodes, slots, 0)
+        Whether the fit would be another one if a candidate were none, or if another variable were one. Without room
+        for it nobody asks.
     """
 
     scores: Floats
     whole: Ints
-    bars: Floats
-    factor: Floats
-    load: Floats
+    matters: Bools
 
 
 class Target(NamedTuple):
@@ -111,7 +108,8 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     candidates : array of bool, shape (p,)
-    listed : array of int, shape (Q,)
+    listed : array of int, shape (2, Q)
+        Columns, those of candidates first; who would have to become a candidate for the others.
     rows : array, shape (W, Q)
     shared : array, shape (D, Q)
     line : array, shape (4, Q)
@@ -128,17 +126,17 @@ class Scratch(NamedTuple):
     small: Floats
 
 
-def no_fits(nodes: int, slots: int, width: int, responses: int) -> Fits:
-    """Room for fits with at most `width` columns."""
+def no_fits(nodes: int, slots: int, width: int, asked: int) -> Fits:
+    """Room for fits with at most `width` columns, and for what matters among so many variables."""
     shape = (nodes, slots)
-    return Fits(np.zeros(shape), np.zeros((*shape, 3 + 2 * width), dtype=np.int64), np.zeros((*shape, width)),
-                np.zeros((*shape, width, width)), np.zeros((*shape, width, responses)))  # fmt: skip
+    return Fits(np.zeros(shape), np.zeros((*shape, 3 + 2 * width), dtype=np.int64),
+                np.zeros((*shape, asked), dtype=np.bool_))  # fmt: skip
 
 
 def scratch(nodes: int, columns: int, width: int, responses: int) -> Scratch:
     """Scratch arrays for one thread."""
     size = max(width, responses) + 1
-    return Scratch(np.zeros(nodes, dtype=np.bool_), np.zeros(columns, dtype=np.int64), np.zeros((width, columns)),
+    return Scratch(np.zeros(nodes, dtype=np.bool_), np.zeros((2, columns), dtype=np.int64), np.zeros((width, columns)),
                    np.zeros((responses, columns)), np.zeros((4, columns)), np.zeros((5, size, size)))  # fmt: skip
 
 

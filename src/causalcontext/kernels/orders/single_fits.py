@@ -28,7 +28,7 @@ def fit_many(fit: Call, calls: Calls, bench: Note, tasks: Ints, candidates: Bool
         The number of chosen columns, and the columns.
     """
     here = fetch(bench, BENCH)
-    work, room = here.work, here.fits.factor.shape[2]
+    work, room = here.work, (here.fits.whole.shape[2] - PATH) // 2
     for t in range(tasks.shape[0]):
         for j in range(candidates.shape[1]):
             work.candidates[j] = candidates[t, j]
