@@ -10,7 +10,8 @@ from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import find_test
 from causalcontext.questions import adaptive, masked, pooled
-from causalcontext.results.log import Decision, TrialLog
+from causalcontext.results.entries import Decision
+from causalcontext.results.log import TrialLog
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.ledger import pairs_at, slots
 from causalcontext.search.marginal import Marginal

@@ -10,7 +10,7 @@ from scipy import special
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.log import Decision
+from causalcontext.results.entries import Decision
 from causalcontext.results.words import p_words
 from causalcontext.search.ledger import pairs_at
 

@@ -18,8 +18,8 @@ from causalcontext.graphs.ends import MARK_OF_ENDS, End, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.entries import Decision
 from causalcontext.results.lagged import LaggedGraphs
-from causalcontext.results.log import Decision
 from causalcontext.results.words import context_words
 
 LONGEST_LABEL = 12

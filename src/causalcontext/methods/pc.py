@@ -8,7 +8,8 @@ from causalcontext.graphs.ends import adjacent
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.questions import adaptive, masked, pooled
-from causalcontext.results.log import Decision, TrialLog
+from causalcontext.results.entries import Decision
+from causalcontext.results.log import TrialLog
 from causalcontext.search.algorithm import Found, unoriented
 from causalcontext.search.indicator import with_indicator
 from causalcontext.search.intersection import intersect

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.log import Decision
+from causalcontext.results.entries import Decision
 from causalcontext.results.words import context_words
 
 MOST_EDGES = 60

@@ -14,8 +14,9 @@ from causalcontext.graphs.ends import may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.results.entries import Decision
 from causalcontext.results.equations import Mechanisms
-from causalcontext.results.log import Decision, TrialLog
+from causalcontext.results.log import TrialLog
 
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
 

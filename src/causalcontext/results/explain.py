@@ -9,8 +9,8 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.questions import REASON_TEXT, Reason
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.entries import Decision, Entry
 from causalcontext.results.explain_scores import explain_scores
-from causalcontext.results.log import Decision, Entry
 from causalcontext.results.origins import meaning, origin_words
 from causalcontext.results.verdicts import inside_words
 from causalcontext.results.words import fixed_words, p_words

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.log import Decision
 
 TIE = 0.05
 UNSCORED = "a link in the direction that the other links allow is ruled out by your knowledge"

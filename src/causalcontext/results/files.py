@@ -27,9 +27,10 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, Reason
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
-from causalcontext.results.log import Decision, Entries, TrialLog
+from causalcontext.results.log import TrialLog
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.search.family import Doubt, Origin
 

@@ -3,83 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from enum import IntEnum
+from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.independence.labels import Label
-from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts, Values
-from causalcontext.kernels.levels.skeleton import (
-    CUT,
-    DF,
-    LABEL,
-    MASK,
-    REASON,
-    ROWS,
-    SEPARATED,
-    SIZE,
-    STATISTIC,
-    UNTESTED,
-    Decisions,
-    P,
-)
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 from causalcontext.questions import Trial
+from causalcontext.results.entries import Decision, Entries, Entry, padded, picked, woven
+from causalcontext.results.ledger_entries import FromLedger
 from causalcontext.search.ledger import Ledger, pairs_at, slot
 from causalcontext.search.plan import Plan
-
-
-class Decision(IntEnum):
-    """What became of a pair in a context."""
-
-    PRESENT = 0
-    ABSENT = 1
-    UNTESTABLE = 2
-    REQUIRED = 3
-    FORBIDDEN = 4
-    NOT_SEARCHED = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Entries:
-    """The deciding trials of some pairs in every context, as arrays of shape (contexts, pairs).
-
-    Attributes
-    ----------
-    decision : array of `Decision`
-    p, statistic, df : arrays of float
-        Of the separating trial, or of the one with the largest p-value where the edge was kept; NaN without a test.
-    n : array of int
-        Rows used.
-    view : array of int
-        The number of the view that answered: 0 for all rows; -1 without a test.
-    given : array of int, shape (contexts, pairs, width)
-        The conditioning set, padded with -1; context variables that the view fixes are not among them.
-    reason : array of `Reason`
-        Why a pair could not be tested.
-    untested : array of int
-        How many trials of the pair could not be run.
-    cut : array of int
-        The size from which on not all sets were tried, since there are too many; 0 where all were.
-    label : array of int
-        Which of the labels of the log, the tests, was used.
-    """
-
-    decision: NDArray[np.int8]
-    p: Floats
-    statistic: Floats
-    df: Floats
-    n: Ints
-    view: Ints
-    given: Shorts
-    reason: NDArray[np.int8]
-    untested: Ints
-    cut: Ints
-    label: NDArray[np.int8]
 
 
 class Source(Protocol):
@@ -154,14 +92,14 @@ class TrialLog:
     def some(self, slots: Ints) -> Entries:
         """The entries of some pairs, by their places; in every context."""
         if self.slots is None or isinstance(self._entries, Entries):
-            return _picked(self.kept, slots)
+            return picked(self.kept, slots)
         place = np.searchsorted(self.slots, slots)
         listed = place < self.slots.size
         listed[listed] = self.slots[place[listed]] == slots[listed]
         if listed.all():
-            return _picked(self.kept, place)
+            return picked(self.kept, place)
         made = self._entries.entries(*pairs_at(slots[~listed], self.variables))
-        return _woven(_picked(self.kept, place[listed]), made, listed)
+        return woven(picked(self.kept, place[listed]), made, listed)
 
     def at(self, context: int, slot: int) -> Entry:
         """The entry of one pair in one context."""
@@ -295,7 +233,7 @@ class TrialLog:
         for field in fields(Entries):
             mine, theirs = getattr(self, field.name), getattr(other, field.name)
             if field.name == "given":
-                mine, theirs = _padded(mine, width), _padded(theirs, width)
+                mine, theirs = padded(mine, width), padded(theirs, width)
                 values["given"] = np.where(take_other[:, :, None], theirs, mine)
             else:
                 values[field.name] = np.where(take_other, theirs, mine)
@@ -312,116 +250,6 @@ class TrialLog:
     __hash__ = None  # type: ignore[assignment]
 
 
-class Entry(NamedTuple):
-    """The columns of `Entries`, for one pair in one context."""
-
-    decision: int
-    p: float
-    statistic: float
-    df: float
-    n: int
-    view: int
-    given: Shorts
-    reason: int
-    untested: int
-    cut: int
-    label: int
-
-    @property
-    def conditions(self) -> tuple[int, ...]:
-        """The conditioning set of the deciding trial."""
-        return tuple(int(z) for z in self.given if z >= 0)
-
-
-@dataclass(frozen=True, eq=False)
-class FromLedger:
-    """Entries made out of the records of a search; a single pooled graph stands for every context."""
-
-    plan: Plan
-    ledger: Ledger
-    contexts: int
-
-    def listed(self) -> Entries:
-        """The entries of pairs that the ledger lists."""
-        return self.made(self.ledger.first, self.ledger.second, self.ledger.records())
-
-    def entries(self, first: Ints, second: Ints) -> Entries:
-        """The entries of pairs that the ledger does not list."""
-        return self.made(first, second, self.ledger.unlisted(first, second))
-
-    def made(self, first: Ints, second: Ints, records: Decisions) -> Entries:
-        """The entries of pairs with these records, shapes (graphs, pairs, ...)."""
-        shape, facts = (self.contexts, first.size), records.facts
-        numbers = np.where(facts[:, :, MASK, None] >= 0, records.numbers, np.nan)
-        given = _conditions(self.plan, records)
-        return Entries(
-            decision=_for_every(_decisions(self.plan, first, second, records), shape),
-            p=_for_every(numbers[:, :, P], shape),
-            statistic=_for_every(numbers[:, :, STATISTIC], shape),
-            df=_for_every(numbers[:, :, DF], shape),
-            n=_for_every(facts[:, :, ROWS], shape),
-            view=_for_every(_views(self.plan, records), shape),
-            given=_for_every(given, (*shape, given.shape[2])),
-            reason=_for_every(facts[:, :, REASON].astype(np.int8), shape),
-            untested=_for_every(facts[:, :, UNTESTED], shape),
-            cut=_for_every(np.where(facts[:, :, SEPARATED] == 1, 0, facts[:, :, CUT]), shape),
-            label=_for_every(facts[:, :, LABEL].astype(np.int8), shape),
-        )
-
-
-def _picked(entries: Entries, places: Ints) -> Entries:
-    return Entries(*(getattr(entries, field.name)[:, places] for field in fields(Entries)))
-
-
-def _woven(listed: Entries, others: Entries, where: Bools) -> Entries:
-    """Entries of the pairs for which `where` is true, and of all others, in the order of the pairs."""
-    values: dict[str, Any] = {}
-    width = max(listed.given.shape[2], others.given.shape[2])
-    for field in fields(Entries):
-        mine, theirs = getattr(listed, field.name), getattr(others, field.name)
-        if field.name == "given":
-            mine, theirs = _padded(mine, width), _padded(theirs, width)
-        values[field.name] = made = np.empty((len(mine), where.size, *mine.shape[2:]), dtype=mine.dtype)
-        made[:, where], made[:, ~where] = mine, theirs
-    return Entries(**values)
-
-
-def _for_every(array: Values, shape: tuple[int, ...]) -> Values:
-    """The array itself where every context has its own entries, else the entries of one graph for all of them."""
-    return array if array.shape == shape else np.broadcast_to(array, shape)
-
-
-def _views(plan: Plan, records: Decisions) -> Ints:
-    """The view of every deciding test; -1 without one."""
-    mask = records.facts[:, :, MASK]
-    graph = np.arange(len(mask))[:, None]
-    return np.where(mask >= 0, plan.views[graph, np.maximum(mask, 0)], -1)
-
-
-def _conditions(plan: Plan, records: Decisions) -> Shorts:
-    """The conditioning sets, with what the masks keep of their triggers at the end."""
-    kept = max(len(mask.kept) for mask in plan.masks)
-    if kept == 0:
-        return records.given
-    given = _padded(records.given, records.given.shape[2] + kept)
-    for place, mask in enumerate(plan.masks):
-        graph, pair = np.nonzero(records.facts[:, :, MASK] == place)
-        for offset, column in enumerate(mask.kept):
-            given[graph, pair, records.facts[graph, pair, SIZE] + offset] = column
-    return given
-
-
-def _decisions(plan: Plan, first: Ints, second: Ints, records: Decisions) -> NDArray[np.int8]:
-    """The decision on every pair of every graph."""
-    decision = np.where(records.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
-    decision = np.where(records.facts[:, :, SEPARATED] == 1, Decision.ABSENT, decision)
-    constant = [position for position in plan.contexts.positions if position not in plan.searched]
-    decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
-    decision[:, plan.links.rule_out(first, second)] = Decision.FORBIDDEN
-    decision[:, plan.links.required[first, second]] = Decision.REQUIRED
-    return decision.astype(np.int8)
-
-
 def _named_sets(given: Shorts, names: Sequence[str]) -> NDArray[np.object_]:
     """Conditioning sets as tuples of names."""
     sets = np.empty(len(given), dtype=object)
@@ -429,10 +257,6 @@ def _named_sets(given: Shorts, names: Sequence[str]) -> NDArray[np.object_]:
     for i in np.flatnonzero((given >= 0).any(axis=1)):
         sets[i] = tuple(names[z] for z in given[i] if z >= 0)
     return sets
-
-
-def _padded(given: Shorts, width: int) -> Shorts:
-    return np.pad(given, ((0, 0), (0, 0), (0, width - given.shape[2])), constant_values=-1)
 
 
 def _trimmed(given: Shorts) -> Shorts:

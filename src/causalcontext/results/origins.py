@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from causalcontext.graphs.ends import End, Kind, mark_of
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.log import Decision
+from causalcontext.results.entries import Decision
 from causalcontext.results.words import fixed_words
 from causalcontext.search.family import Origin
 from causalcontext.search.rules import Entry, Scope, rule_named

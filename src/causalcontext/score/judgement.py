@@ -15,8 +15,8 @@ from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, best_pa
 from causalcontext.kernels.orders.set_scores import best_extras, score_sets
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Links
+from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.log import Decision
 from causalcontext.score.directions import Directed
 from causalcontext.score.model import PARTITIONED, FittedModel, Part, members, owners
 from causalcontext.score.order_search import lattice

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.questions import Contexts
-from causalcontext.results.log import Decision, Entries, TrialLog
+from causalcontext.results.entries import Decision, Entries
+from causalcontext.results.log import TrialLog
 from causalcontext.search.lagged.algorithm import LaggedFound, Record
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.ledger import slot

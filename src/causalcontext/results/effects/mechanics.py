@@ -29,7 +29,7 @@ from causalcontext.questions import adaptive
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import Fit, Rows, fit
-from causalcontext.results.log import Decision
+from causalcontext.results.entries import Decision
 
 ERRORS = ("auto", "sandwich", "classical")
 

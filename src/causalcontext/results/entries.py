@@ -1,0 +1,105 @@
+"""The deciding trial of a pair in a context: what was asked, what came out, and what became of the pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
+
+
+class Decision(IntEnum):
+    """What became of a pair in a context."""
+
+    PRESENT = 0
+    ABSENT = 1
+    UNTESTABLE = 2
+    REQUIRED = 3
+    FORBIDDEN = 4
+    NOT_SEARCHED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """The deciding trials of some pairs in every context, as arrays of shape (contexts, pairs).
+
+    Attributes
+    ----------
+    decision : array of `Decision`
+    p, statistic, df : arrays of float
+        Of the separating trial, or of the one with the largest p-value where the edge was kept; NaN without a test.
+    n : array of int
+        Rows used.
+    view : array of int
+        The number of the view that answered: 0 for all rows; -1 without a test.
+    given : array of int, shape (contexts, pairs, width)
+        The conditioning set, padded with -1; context variables that the view fixes are not among them.
+    reason : array of `Reason`
+        Why a pair could not be tested.
+    untested : array of int
+        How many trials of the pair could not be run.
+    cut : array of int
+        The size from which on not all sets were tried, since there are too many; 0 where all were.
+    label : array of int
+        Which of the labels of the log, the tests, was used.
+    """
+
+    decision: NDArray[np.int8]
+    p: Floats
+    statistic: Floats
+    df: Floats
+    n: Ints
+    view: Ints
+    given: Shorts
+    reason: NDArray[np.int8]
+    untested: Ints
+    cut: Ints
+    label: NDArray[np.int8]
+
+
+class Entry(NamedTuple):
+    """The columns of `Entries`, for one pair in one context."""
+
+    decision: int
+    p: float
+    statistic: float
+    df: float
+    n: int
+    view: int
+    given: Shorts
+    reason: int
+    untested: int
+    cut: int
+    label: int
+
+    @property
+    def conditions(self) -> tuple[int, ...]:
+        """The conditioning set of the deciding trial."""
+        return tuple(int(z) for z in self.given if z >= 0)
+
+
+def picked(entries: Entries, places: Ints) -> Entries:
+    """Entries of some of the pairs, by their places."""
+    return Entries(*(getattr(entries, field.name)[:, places] for field in fields(Entries)))
+
+
+def woven(listed: Entries, others: Entries, where: Bools) -> Entries:
+    """Entries of the pairs for which `where` is true, and of all others, in the order of the pairs."""
+    values: dict[str, Any] = {}
+    width = max(listed.given.shape[2], others.given.shape[2])
+    for field in fields(Entries):
+        mine, theirs = getattr(listed, field.name), getattr(others, field.name)
+        if field.name == "given":
+            mine, theirs = padded(mine, width), padded(theirs, width)
+        values[field.name] = made = np.empty((len(mine), where.size, *mine.shape[2:]), dtype=mine.dtype)
+        made[:, where], made[:, ~where] = mine, theirs
+    return Entries(**values)
+
+
+def padded(given: Shorts, width: int) -> Shorts:
+    """Sets with room for so many variables."""
+    return np.pad(given, ((0, 0), (0, 0), (0, width - given.shape[2])), constant_values=-1)
