@@ -27,14 +27,13 @@ def residual(y: np.ndarray, design: np.ndarray) -> np.ndarray:
 def chosen(y: np.ndarray, design: np.ndarray, curves: np.ndarray) -> list[int]:
     """The curves that forward selection takes for y."""
     n, taken = len(y), []
-    price = 0.5 * np.log(n) + 0.5 * np.log(curves.shape[1])
     while len(taken) < n // 10:
         here = np.column_stack([design, curves[:, taken]])
         now = np.sum(residual(y, here) ** 2)
         gains = [-np.inf if j in taken or np.mean(residual(curves[:, j], here) ** 2) < 1e-6
                  else n / 2 * np.log(now / np.sum(residual(y, np.column_stack([here, curves[:, j]])) ** 2))
                  for j in range(curves.shape[1])]  # fmt: skip
-        if max(gains) <= price:
+        if max(gains) <= 2.0:
             break
         taken.append(int(np.argmax(gains)))
     return taken

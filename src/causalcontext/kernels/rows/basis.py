@@ -21,6 +21,9 @@ LINE_WEIGHT, CURVE_WEIGHT = 4.0, 1.0
 """How the three questions share the level: the line, the curves of x, the curves of y."""
 END_CURVES = 3
 """So many curves of an end are asked about: the first ones."""
+PRICE = 2.0
+"""What a curve must gain in log-likelihood to be taken out. One too many costs a row; one too few may be what both ends
+have in common, and looks like a link."""
 ROWS_PER_COLUMN = 10
 """At most one curve is chosen for that many rows, for each end."""
 SAME_CURVE = 1e-6
@@ -109,11 +112,10 @@ def _columns(first: Ints, x: int, y: int, given: Ints) -> tuple[Ints, int, int, 
 @inner
 def _free_of_curves(left: Floats, begin: int, at_x: int, at_y: int, rows: int, rank: int) -> int:
     """Regress everything on the curves, from `begin` to `at_x - 1`, that either end chooses; how many they are."""
-    price = 0.5 * math.log(rows) + 0.5 * math.log(at_x - begin)
     most = min(rows // ROWS_PER_COLUMN, (rows - rank - 2 - SPARE_ROWS) // 2)
     alone = left.copy()
-    for_x = _choose(left, begin, at_x, at_x, rows, price, most)
-    for_y = _choose(alone, begin, at_x, at_y, rows, price, most)
+    for_x = _choose(left, begin, at_x, at_x, rows, most)
+    for_y = _choose(alone, begin, at_x, at_y, rows, most)
     chosen = for_x.sum()
     for j in range(begin, at_x):
         if for_y[j - begin] and not for_x[j - begin]:
@@ -122,11 +124,11 @@ def _free_of_curves(left: Floats, begin: int, at_x: int, at_y: int, rows: int, r
 
 
 @inner
-def _choose(left: Floats, begin: int, end: int, response: int, rows: int, price: float, most: int) -> Ints:
+def _choose(left: Floats, begin: int, end: int, response: int, rows: int, most: int) -> Ints:
     """Forward selection: the curve that gains most is taken, while it gains more than its price."""
     chosen = np.zeros(end - begin, np.int64)
     for _ in range(most):
-        best, share = -1, -math.expm1(-2.0 * price / rows)
+        best, share = -1, -math.expm1(-2.0 * PRICE / rows)
         if left[response, response] <= COLLINEAR_BELOW:
             break
         for j in range(begin, end):
