@@ -34,7 +34,7 @@ CELLS = ("linear-200", "linear-500", "linear-2000", "weak-500", "three-contexts-
 
 MORE = {"curved-exponential": Design(noise="exponential"), "curved-three-contexts": Design(contexts=3),
         "categories": Design(LINE, categorical=0.3), "curved-categories": Design(categorical=0.3),
-        "uneven": Design(LINE, uneven=0.5), "interactions": Design(LINE, products=1.0)}  # fmt: skip
+        "interactions": Design(LINE, products=1.0)}  # fmt: skip
 
 
 def changed_links(model: CurvedModel, a: int, b: int) -> set[frozenset[str]]:

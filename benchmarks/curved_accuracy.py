@@ -35,6 +35,7 @@ DESIGNS: dict[str, Design] = {
     "curved-categorical": Design(categorical=0.3),
     "curved-products": Design(products=0.5),
     "weak": Design(LINEAR, weights=(0.2, 0.35, 0.5)),
+    "uneven": Design(LINEAR, uneven=0.5),
     "exp-warp": Design(LINEAR, warp=np.exp),
     "cube-warp": Design(LINEAR, warp=lambda x: x**3),
 }

@@ -47,7 +47,7 @@ WRONG = {
     "tanh": Design(("tanh",)), "square": Design(("square",)), "sine": Design(("sine",)), "step": Design(("step",)),
     "curved": Design(), "products": Design(LINE, products=0.5), "exponential": Design(LINE, "exponential"),
     "t5": Design(LINE, "student-t5"), "t3": Design(LINE, "student-t3"), "lognormal": Design(LINE, warp=np.exp),
-    "outliers": Design(LINE), "ordered-rows": Design(LINE, "in-order"),
+    "uneven": Design(LINE, uneven=0.5), "outliers": Design(LINE), "ordered-rows": Design(LINE, "in-order"),
 }  # fmt: skip
 DESIGNS = CLEAN | WRONG
 CELLS = ("linear-200", "linear-500", "linear-2000", "three-contexts-600", "eight-contexts-2000", "weak-500",

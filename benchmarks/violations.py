@@ -6,7 +6,8 @@
 Eight nodes as in `curved_models`, 500 rows. Every cell breaks one assumption. TPR and FPR are those of pairs over all
 context graphs, R among them; "arrows" is the share of directed links found that point the right way. A claim is a row
 of `changes()` that may be claimed: its false discovery rate, and the share of true changes that are claimed. "warned"
-is the share of tables on which a guard or a note of the engine speaks of the model. The methods of causal-learn see the
+is the share of tables on which a guard or a note of the engine speaks of the model, "findings" on how many tables which
+of them do. The methods of causal-learn see the
 pooled rows, R as a number; their graph counts for every context. A peer that takes more than `--limit` seconds of
 processor time on a table did not end there, and the table does not count for it (PC with KCI: use `--rows 100`).
 """
@@ -104,6 +105,7 @@ class Facts:
     changes: int = 0
     warned: bool = False
     chosen: str = ""
+    findings: frozenset[str] = frozenset()
 
 
 def main() -> None:
@@ -129,6 +131,7 @@ def main() -> None:
         "power",
         "warned",
         "chose",
+        "findings",
         "ended",
     )
     print(f"\n{markdown_table(header, lines)}")
@@ -160,9 +163,11 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
         frozenset(pair) for pair in rows.loc[rows["claimed"], ["source", "target"]].itertuples(index=False, name=None)
     }
     claimed = {pair for pair in claimed if "R" not in pair}
+    own = () if result.evidence is None else result.evidence.contradicted
+    findings = frozenset((*own, *(misfit.kind for misfit in result.misfits)))
     warned = bool(result.misfits) or any("chose" not in note for note in result.notes)
     return Facts(np.array(count_ends(truth, ends, model.context)), len(claimed), len(claimed - changed),
-                 len(claimed & changed), len(changed), warned, result.settings.method)  # fmt: skip
+                 len(claimed & changed), len(changed), warned, result.settings.method, findings)  # fmt: skip
 
 
 def facts_of_peer(model: CurvedModel, table: pd.DataFrame, method: str, limit: int) -> Facts | None:
@@ -187,9 +192,11 @@ def _entries(found: list[Facts]) -> list[str]:
     claims, false, good, changes = (sum(getattr(facts, name) for facts in found)
                                     for name in ("claims", "false_claims", "found_changes", "changes"))  # fmt: skip
     chosen = Counter(facts.chosen for facts in found)
+    findings = Counter(kind for facts in found for kind in sorted(facts.findings))
     return [_share(hits, links), _share(extra, pairs), _share(right, right + wrong), str(claims), str(false),
             _share(false, claims), _share(good, changes), _share(sum(facts.warned for facts in found), len(found)),
-            ", ".join(f"{name} {number}" for name, number in chosen.most_common() if name)]  # fmt: skip
+            *(", ".join(f"{name} {number}" for name, number in counted.most_common() if name)
+              for counted in (chosen, findings))]  # fmt: skip
 
 
 def _share(part: int, whole: int) -> str:

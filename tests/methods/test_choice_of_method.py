@@ -140,12 +140,12 @@ def test_a_wide_table_never_meets_the_score(monkeypatch: pytest.MonkeyPatch) -> 
 def test_where_nothing_fits_scores_are_kept_and_it_is_said() -> None:
     """Tests err more often there; docs/decisions/default-method.md has the figures."""
     found = cc.discover(uneven(), "R", method="auto")
-    why = "2 of 4 mechanisms are clearly not additive, where tests err more often still: compare with test='cmi-knn'"
-    assert chosen(found) == f"score-ac: {why}"
+    why = "2 of 4 variables have clearly uneven residuals, which makes false links"
+    assert chosen(found) == f"score-ac: {why}: compare with test='sandwich' or 'cmi-knn'"
     named = cc.discover(uneven(), "R", method="score-ac")
     assert dict(found.graphs) == dict(named.graphs)
     assert found.notes[1:] == named.notes
-    assert any("residuals of" in note for note in found.notes[1:])
+    assert any("are not equally large everywhere" in note for note in found.notes[1:])
     assert not found.changes(0, 1)["claimed"].any()
 
 

@@ -90,10 +90,10 @@ def test_no_claims_where_residuals_say_that_the_model_is_wrong():
     table["C2"] = rng.standard_normal(len(table))
     table["D"] = table["C2"] + np.exp(table["C2"]) * rng.standard_normal(len(table))
     result = cc.discover(table, "R", method="score-ac")
-    assert "nonlinear" in result.evidence.contradicted
+    assert "uneven" in result.evidence.contradicted
     found = result.changes("a", "b").set_index(["source", "target"])
     assert not found["claimed"].any()
-    assert "the model is wrong" in found.loc[("X", "Y"), "doubt"]
+    assert "the model is wrong (noise is not constant)" in found.loc[("X", "Y"), "doubt"]
 
 
 def table_with_a_category(seed, rows=600, there=0.0):

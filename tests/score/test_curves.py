@@ -220,4 +220,4 @@ def test_large_values_alone_are_no_misfit_but_unequal_noise_is():
     assert not list(_dependence(0, residual / residual.std(), earlier))
     values = generator.normal(size=(4, 1000))
     uneven = generator.normal(size=1000) * np.exp(0.4 * values[2])
-    assert [finding.kind for finding in _dependence(0, uneven / uneven.std(), values)] == ["nonlinear"]
+    assert [finding.kind for finding in _dependence(0, uneven / uneven.std(), values)] == ["uneven"]

@@ -339,7 +339,7 @@ def test_auto_says_what_it_chose_and_why():
     assert straight.notes[0].startswith("method 'auto' chose score-ac: it takes all columns")
     uneven = cc.discover(uneven_table(1), "R", method="auto", transform="none")
     assert uneven.settings.method == "score-ac"
-    assert "mechanisms are clearly not additive" in uneven.notes[0]
+    assert "variables have clearly uneven residuals" in uneven.notes[0]
     assert len(uneven.tests()) > 0
     assert uneven == cc.discover(uneven_table(1), "R", method="auto", transform="none")
 

@@ -17,6 +17,7 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
 from causalcontext.methods.score_ac import FEWEST, few_rows, from_scores, scored
 from causalcontext.methods.task import Outcome, Task
+from causalcontext.results.misfits import UNEXPLAINED
 from causalcontext.score.engine import MOST_LEVELS
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.residuals import Misfit
@@ -78,12 +79,17 @@ def choose_by_table(data: Dataset, survey: Survey, patient: bool = False) -> Met
 
 def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodChoice:
     """score-ac, and what its residuals say: where its mechanisms do not fit, tests err more often still."""
-    bent = [finding for finding in findings if finding.kind == "nonlinear" and finding.size > STRONG]
+    bent = [finding.kind for finding in findings if finding.kind in UNEXPLAINED and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):
-        found = f"{len(bent)} of {variables} mechanisms are clearly not additive"
-        return MethodChoice("score-ac", f"{found}, where tests err more often still: compare with test='cmi-knn'")
+        return MethodChoice("score-ac", f"{len(bent)} of {variables} {_words(bent)}")
     said = "what its residuals say against it stands below" if findings else "its residuals do not contradict it"
     return MethodChoice("score-ac", f"it takes all columns, and {said}")
+
+
+def _words(bent: Sequence[str]) -> str:
+    if "nonlinear" in bent:
+        return "mechanisms are clearly not additive, where tests err more often still: compare with test='cmi-knn'"
+    return "variables have clearly uneven residuals, which makes false links: compare with test='sandwich' or 'cmi-knn'"
 
 
 def auto(task: Task) -> Outcome:

@@ -60,7 +60,7 @@ class ScoreEvidence:
     mechanisms : Mechanisms or None
         The equations of all variables.
     contradicted : tuple of str
-        The checks of residuals that speak against the model: "nonlinear", "skewed", "heavy tails".
+        The checks of residuals that speak against the model: "nonlinear", "uneven", "skewed", "heavy tails".
     """
 
     difference: Floats

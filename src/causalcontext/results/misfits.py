@@ -21,7 +21,7 @@ CURVED = ("basis",)
 """Tests of numbers that see curves of one column; products of two they do not."""
 HARMLESS = (TAILS,)
 """What does not make claims of change false."""
-UNEXPLAINED = "nonlinear"
+UNEXPLAINED = {"nonlinear": "a mechanism is not additive, or its noise not constant", "uneven": "noise is not constant"}
 """What residuals of score-ac say where its mechanisms do not explain the table."""
 ENGINE = (OUTLIERS, ROWS)
 """What matters to a score-based method, which says itself what its own residuals contradict."""
@@ -42,8 +42,9 @@ def find_misfits(result: ContextGraphs) -> tuple[Misfit, ...]:
 
 def slopes_mislead(result: ContextGraphs) -> str:
     """Why slopes must not be compared between contexts: the model is wrong; empty if nothing says so."""
-    if result.evidence is not None and UNEXPLAINED in result.evidence.contradicted:
-        return "the model is wrong (a mechanism is not additive, or its noise not constant)"
+    found = () if result.evidence is None else result.evidence.contradicted
+    if any(kind in found for kind in UNEXPLAINED):
+        return f"the model is wrong ({next(words for kind, words in UNEXPLAINED.items() if kind in found)})"
     wrong = [misfit for misfit in result.misfits if misfit.kind not in HARMLESS]
     if not wrong:
         return ""

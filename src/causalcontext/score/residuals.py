@@ -32,7 +32,7 @@ LEVEL = 0.001
 
 @dataclass(frozen=True)
 class Misfit:
-    """A check that failed: "nonlinear", "skewed" or "heavy tails", at which variable, and how clearly."""
+    """A check that failed: "nonlinear", "uneven", "skewed" or "heavy tails", at which variable, and how clearly."""
 
     kind: str
     variable: int
@@ -99,12 +99,13 @@ def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Misfit
         return
     usable = usable / scale[scale > 1e-9, None]
     squares, spread = usable * usable, residual * residual
-    pairs = ((residual, squares), (spread, usable), (spread, squares))
-    size = max(float(np.abs(_correlations(a, b)).max()) for a, b in pairs)
+    bend = float(np.abs(_correlations(residual, squares)).max())
+    uneven = max(float(np.abs(_correlations(spread, other)).max()) for other in (usable, squares))
+    size = max(bend, uneven)
     clear = -float(ndtri(LEVEL / (2.0 * 3.0 * len(usable))))
     enough = max(CLEAR_CORRELATION, clear / np.sqrt(n))
     if size > enough and _by_ranks(residual, usable) > enough:
-        yield Misfit("nonlinear", node, size)
+        yield Misfit("nonlinear" if bend > max(enough, uneven) else "uneven", node, size)
 
 
 def _by_ranks(residual: Floats, earlier: Floats) -> float:
