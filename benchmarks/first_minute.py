@@ -3,17 +3,17 @@
     python benchmarks/first_minute.py --before ../older-checkout
 
 Every call runs in a process of its own with `NUMBA_CACHE_DIR` set to an empty folder. `--before` names the root of
-another checkout, whose calls are made in the same run, in turns. Processor time is what counts on a busy machine.
+another checkout, whose calls are made in the same run, in turns. Processor time is what counts on a busy machine: that
+of the process itself, and that of the one beside it, which compiles the other half. On two quiet cores the call takes
+about as long as the longer one of the two.
 
-A second table has the parts that the command line compiles in two processes, one after the other and each with what was
-compiled before it at hand. On two quiet cores a round takes as long as the longer one of its parts.
+A second table has the parts, each compiled in a process of its own, which takes a second to start.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -28,10 +28,12 @@ CALLS = {
     "`discover`, tests on moments": TABLE + 'cc.discover(table, "soil", test="partial-correlation")',
     "`discover`, pc-ac": TABLE + 'cc.discover(table, "soil", method="pc-ac")',
     "`discover`, which takes score-ac here": TABLE + 'cc.discover(table, "soil", method="score-ac")',
-    "`causalcontext demo`": "import sys; from causalcontext.cli.app import main; sys.argv[1:] = ['demo']; main()",
+    "`causalcontext demo`": "from causalcontext.cli.demo import show_demo; show_demo(None)",
 }
 
-PARTS = ("numbers", "classes", "scores", "levels", "changes")
+PARTS = ("search", "votes", "levels", "changes", "numbers", "classes")
+SPENT = "; import time, resource as r; c = r.getrusage(r.RUSAGE_CHILDREN); " \
+        "print('spent', time.process_time(), c.ru_utime + c.ru_stime)"  # fmt: skip
 
 
 def main() -> None:
@@ -46,33 +48,33 @@ def main() -> None:
     for number, (what, call) in enumerate(CALLS.items()):
         if not chosen.only or number in chosen.only:
             found = [_cold(call, root) for root in roots]
-            rows.append([what, *(f"{seconds:.0f}" for both in found for seconds in both)])
-    header = ["first call", "clock s", "processor s", *(["before: clock s", "processor s"] if chosen.before else [])]
+            rows.append([what, *(f"{seconds:.1f}" for spent in found for seconds in spent)])
+    columns = ["clock s", "processor s, here", "beside"]
+    header = ["first call", *columns, *([f"before: {name}" for name in columns] if chosen.before else [])]
     print(markdown_table(header, rows))
     if not chosen.only:
         print(f"\n{markdown_table(['part', 'processor s'], _parts())}")
 
 
-def _cold(call: str, root: Path) -> tuple[float, float]:
-    """Seconds on the clock and of processor time, of the process and all that it started."""
+def _cold(call: str, root: Path) -> tuple[float, float, float]:
+    """Seconds on the clock, and of processor time here and beside."""
     with tempfile.TemporaryDirectory() as folder:
         return _run(call, root, folder)
 
 
 def _parts() -> list[list[str]]:
-    """Processor time of what the command line compiles beforehand, part by part."""
-    with tempfile.TemporaryDirectory() as folder:
-        calls = {part: f"from causalcontext.cli.warming import compile_{part} as compile_it; compile_it()"
-                 for part in PARTS}  # fmt: skip
-        return [[part, f"{_run(call, HERE.parent, folder)[1]:.0f}"] for part, call in calls.items()]
+    """Processor time of what is compiled beforehand, part by part."""
+    calls = {part: f"from causalcontext.kernels.first_calls import compile_{part} as compile_it; compile_it()"
+             for part in PARTS}  # fmt: skip
+    return [[part, f"{_cold(call, HERE.parent)[1]:.1f}"] for part, call in calls.items()]
 
 
-def _run(call: str, root: Path, folder: str) -> tuple[float, float]:
+def _run(call: str, root: Path, folder: str) -> tuple[float, float, float]:
     environment = os.environ | {"PYTHONPATH": str(root / "src"), "NUMBA_CACHE_DIR": folder}
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, "-c", call], env=environment, check=True, capture_output=True)
-    after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - begin
-    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    begin, command = time.perf_counter(), [sys.executable, "-c", call + SPENT]
+    run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    here, beside = run.stdout.split("spent")[-1].split()
+    return time.perf_counter() - begin, float(here), float(beside)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.methods.auto import MethodChoice, choose_by_call
+from causalcontext.methods.first_run import first_run
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.score_ac import ONE_CONTEXT
 from causalcontext.methods.task import Outcome, Task
@@ -170,11 +171,12 @@ def discover(
     if scanned is not None and chosen.missing == "raise":
         check_none_missing(scanned.survey, data, in_memory=False)
     known = None if scanned is None or scanned.whole else scanned.survey  # all rows in memory: no rounding of batches
-    data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads)
-    with watching(progress, chosen.time_limit) as advance:
-        task = Task(prepared, data, survey, links, settings, _score(chosen), chosen.threads, advance,
-                    Support(data, settings.alpha), device)  # fmt: skip
-        outcome = run_method(chosen.method, task)
+    with first_run(chosen.method, test.name, data):
+        data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads)
+        with watching(progress, chosen.time_limit) as advance:
+            task = Task(prepared, data, survey, links, settings, _score(chosen), chosen.threads, advance,
+                        Support(data, settings.alpha), device)  # fmt: skip
+            outcome = run_method(chosen.method, task)
     if advance.over and not outcome.complete:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")

@@ -12,13 +12,11 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import causalcontext
-from causalcontext.cli import warming
-from causalcontext.kernels.compiling import held, is_on_disk, njit, private_folder
+from causalcontext.kernels.compiling import held, is_on_disk, njit, private_folder, settings
 
 CODE = """
 import tempfile
@@ -94,43 +92,15 @@ def test_numbers_in_the_source_are_no_types_of_their_own():
     assert len(called.signatures) == 1
 
 
-def test_kernels_on_disk_are_found(tmp_path, monkeypatch):
-    folder = tmp_path / "compiled"
-    folder.mkdir()
-    kernel = SimpleNamespace(_cache=SimpleNamespace(cache_path=str(folder)), py_func=private_folder)
+def test_kernels_on_disk_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "CACHE_DIR", str(tmp_path))
+    kernel = njit(cache=True)(lambda x: x + 1.0)
     assert not is_on_disk(kernel)
-    (folder / "compiling.private_folder-12.py311.nbi").touch()
+    assert kernel(1.0) == 2.0
     assert is_on_disk(kernel)
+    monkeypatch.setattr(kernel._cache._cache_file, "_version", "another one")
+    assert not is_on_disk(kernel)
     assert is_on_disk(called)  # nothing is kept of it
-
-
-@pytest.mark.parametrize("rounds", [warming.TESTS, warming.SCORES, warming.EVERYTHING])
-@pytest.mark.parametrize("there", [True, False])
-def test_the_first_command_compiles_in_two_processes_and_says_so(there, rounds, monkeypatch, capsys):
-    started = []
-
-    class Process:
-        def __init__(self, command, **_):
-            started.append(command[2])
-
-        def wait(self):
-            return 0
-
-    monkeypatch.setattr(warming, "is_on_disk", lambda kernel: there)
-    monkeypatch.setattr(warming.subprocess, "Popen", Process)
-    warming.warm_up(rounds)
-    assert len(started) == (0 if there else 2 * len(rounds))
-    assert capsys.readouterr().err == ("" if there else f"{warming.SENTENCE}\n")
-    for call in started:
-        compile(call, "call", "exec")
-
-
-def test_what_is_compiled_beforehand_can_be_run():
-    warming.compile_levels()
-    warming.compile_changes()
-    warming.compile_numbers()
-    warming.compile_classes()
-    warming.compile_scores()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from causalcontext.cli.terminal import show_page
-from causalcontext.cli.warming import EVERYTHING, warm_up
+from causalcontext.cli.warming import say_when_compiling
 from causalcontext.data.files import check_writable
 from causalcontext.discover import discover
 from causalcontext.report.text import summary
@@ -21,7 +21,7 @@ def show_demo(output: Path | None, report: Path | None = None) -> None:
         if file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
             check_writable(file)
-    warm_up(EVERYTHING)
+    say_when_compiling()
     result = discover(soil_moisture(2000, seed=1), context="soil")
     masked = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-m")
     show_page(f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil only?\n"

@@ -14,7 +14,7 @@ import typer
 
 from causalcontext.cli.choosing import Choice
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
-from causalcontext.cli.warming import SCORES, TESTS, warm_up
+from causalcontext.cli.warming import say_when_compiling
 from causalcontext.data.files import check_writable, read_file, words_for_missing
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column
@@ -56,12 +56,11 @@ def discover_file(
         Arguments of `discover`.
     """
     _check_outputs(output, report, inputs=[path, knowledge])
-    asked = made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
+    made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     table, chosen = _opened(path, choice, options)
     if sys.stderr.isatty():
-        by_score = asked.method in ("auto", "score-ac") and not asked.named_for_tests
-        warm_up(SCORES if by_score else TESTS)
+        say_when_compiling()
     try:
         result = discover(table, chosen, knowledge=known, **options)
     except InterruptedSearch as stop:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 
+from causalcontext.kernels.beside import wait_for
 from causalcontext.kernels.compiling import compiled_in_some_folder
 
 Call = Any
@@ -20,6 +21,25 @@ Call = Any
 
 def pointer_to(function: Callable[..., Any], *samples: object) -> Call:
     """A compiled function of arguments with the types of `samples` that returns a float, behind a pointer."""
-    signature = numba.types.float64(*(numba.typeof(sample) for sample in samples))
+    signature = _signature(samples)
     inside = getattr(function, "py_func", function)
+    wait_for(inside)
     return compiled_in_some_folder(numba.cfunc, (signature,), {"cache": True, "error_model": "numpy"}, inside)
+
+
+def pointer_kind(*samples: object) -> Any:
+    """The type of such a pointer, for which nothing has to be compiled."""
+    return numba.types.FunctionType(_signature(samples))
+
+
+def kind_of(sample: Any) -> Any:
+    """The numba type of a value; a type stands for itself, in a named tuple too."""
+    if isinstance(sample, numba.types.Type):
+        return sample
+    if isinstance(sample, tuple) and hasattr(sample, "_fields"):
+        return numba.types.BaseTuple.from_types([kind_of(part) for part in sample], type(sample))
+    return numba.typeof(sample)
+
+
+def _signature(samples: tuple[object, ...]) -> Any:
+    return numba.types.float64(*map(kind_of, samples))

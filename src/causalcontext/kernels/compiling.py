@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 import numba
 from numba.core.dispatcher import Dispatcher
 
+from causalcontext.kernels.beside import wait_for
+
 ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written"
 Function = TypeVar("Function", bound=Callable[..., Any])
 _warned: set[str] = set()
@@ -46,12 +48,12 @@ def inner(function: Function) -> Function:
 
 
 def is_on_disk(kernel: Any) -> bool:
-    """Whether compiled code of a kernel was found on disk; True where nothing is kept."""
-    folder = getattr(getattr(kernel, "_cache", None), "cache_path", None)
-    if folder is None:
+    """Whether compiled code of a kernel, for this machine, is found on disk; True where nothing is kept."""
+    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    if file is None:
         return True
-    function = kernel.py_func
-    return any(Path(folder).glob(f"{function.__module__.rpartition('.')[2]}.{function.__name__}-*.nbi"))
+    machine = kernel.targetctx.codegen().magic_tuple()
+    return any(known == machine for _, known, *_ in file._load_index())
 
 
 def _without_literals(made: Function) -> Function:
@@ -87,6 +89,7 @@ def _undisturbed(made: Any) -> Any:
     compile_now = made.compile
 
     def compile_undisturbed(*arguments: Any) -> Any:
+        wait_for(made.py_func)
         with held():
             return compile_now(*arguments)
 

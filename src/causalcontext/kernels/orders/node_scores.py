@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from causalcontext.kernels.arrays import ONE
-from causalcontext.kernels.calls import Call, pointer_to
+from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.kept_fits import find, keep, name_of_fit, recall
@@ -59,17 +60,31 @@ from causalcontext.kernels.orders.regressions import (
     Regression,
     price_of,
 )
-from causalcontext.kernels.orders.selection import select_call
-from causalcontext.kernels.rows.class_choice import ClassRows, choice_call
-from causalcontext.kernels.rows.class_scores import class_call, ordered_call
-from causalcontext.kernels.rows.logit_rows import logit_call
-from causalcontext.kernels.rows.number_scores import number_call
+from causalcontext.kernels.orders.selection import select_call, select_kind
+from causalcontext.kernels.rows.class_choice import ClassRows, choice_call, choice_kind
+from causalcontext.kernels.rows.class_scores import class_call, class_kind, ordered_call
+from causalcontext.kernels.rows.logit_rows import logit_call, logit_kind
+from causalcontext.kernels.rows.number_scores import number_call, number_kind
 
 
 @cache
 def fit_call() -> Call:
     """`fit` behind a pointer."""
-    return pointer_to(fit, NO_BENCH, calls_for(ordered=False), 0, 0, 0)
+    return pointer_to(fit, *_samples())
+
+
+def fit_kind() -> Any:
+    """The type of `fit_call`."""
+    return pointer_kind(*_samples())
+
+
+def calls_kind() -> Calls:
+    """The types of `calls_for`."""
+    return Calls(select_kind(), number_kind(), choice_kind(), class_kind(), logit_kind(), logit_kind())
+
+
+def _samples() -> tuple[Any, ...]:
+    return NO_BENCH, calls_kind(), 0, 0, 0
 
 
 @cache

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 from causalcontext.kernels.arrays import NOTHING
-from causalcontext.kernels.calls import Call, pointer_to
+from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import BENCH, NO_BENCH, regression_of, target_of
@@ -55,10 +56,18 @@ PATIENCE = 1
 """How many columns in a row may be taken that do not pay by themselves, in the hope of one that pays then."""
 
 
+_SELECT = (NO_BENCH, 0, 0, False, 0)
+
+
 @cache
 def select_call() -> Call:
     """`select` behind a pointer."""
-    return pointer_to(select, NO_BENCH, 0, 0, False, 0)
+    return pointer_to(select, *_SELECT)
+
+
+def select_kind() -> Any:
+    """The type of `select_call`."""
+    return pointer_kind(*_SELECT)
 
 
 @cache

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import NOBODY
-from causalcontext.kernels.calls import Call, pointer_to
+from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.class_scores import (
-    class_call,
+    class_kind,
     half_wald,
     is_much_work,
     leave_out,
     places_of,
     start_slopes,
 )
-from causalcontext.kernels.rows.logit_rows import logit_call
+from causalcontext.kernels.rows.logit_rows import logit_kind
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -71,9 +71,18 @@ class ClassRows(NamedTuple):
 @cache
 def choice_call() -> Call:
     """`choose_columns` behind a pointer."""
+    return pointer_to(choose_columns, *_samples())
+
+
+def choice_kind() -> Any:
+    """The type of `choice_call`."""
+    return pointer_kind(*_samples())
+
+
+def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
     rows = ClassRows(number[:, None], whole, whole, 1, False, 2, False, 1.0, 1.0)
-    return pointer_to(choose_columns, rows, class_call(), logit_call(), whole[:, None], number[:, None])
+    return rows, class_kind(), logit_kind(), whole[:, None], number[:, None]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.calls import Call, pointer_to
+from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import njit
-from causalcontext.kernels.rows.logit_rows import logit_call
+from causalcontext.kernels.rows.logit_rows import logit_kind
 from causalcontext.kernels.special import logistic, softplus
 
 Floats = NDArray[np.float64]
@@ -45,8 +46,17 @@ def ordered_call() -> Call:
 @cache
 def class_call() -> Call:
     """`class_fit` behind a pointer."""
+    return pointer_to(class_fit, *_samples())
+
+
+def class_kind() -> Any:
+    """The type of `class_call`."""
+    return pointer_kind(*_samples())
+
+
+def _samples() -> tuple[Any, ...]:
     row, square = np.zeros(1), np.zeros((1, 1))
-    return pointer_to(class_fit, logit_call(), square, np.zeros(1, dtype=np.int64), 2, False, row, False, 0.0, square)
+    return logit_kind(), square, np.zeros(1, dtype=np.int64), 2, False, row, False, 0.0, square
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

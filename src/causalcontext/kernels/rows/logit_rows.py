@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.calls import Call, pointer_to
+from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
 
@@ -24,8 +25,17 @@ ROWS_OF_A_LOG = 32
 @cache
 def logit_call() -> Call:
     """`logit_pass` behind a pointer."""
+    return pointer_to(logit_pass, *_samples())
+
+
+def logit_kind() -> Any:
+    """The type of `logit_call`."""
+    return pointer_kind(*_samples())
+
+
+def _samples() -> tuple[Any, ...]:
     row, square = np.zeros(1), np.zeros((1, 1))
-    return pointer_to(logit_pass, square, np.zeros(1, dtype=np.int64), 1, row, row, square)
+    return square, np.zeros(1, dtype=np.int64), 1, row, row, square
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})

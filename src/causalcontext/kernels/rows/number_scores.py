@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.calls import Call, pointer_to
+from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.rows.laws import MANY, LawTable, law_gain, law_table
 
@@ -22,8 +23,17 @@ IN_A_BIN = 5
 @cache
 def number_call() -> Call:
     """`number_gain` behind a pointer."""
+    return pointer_to(number_gain, *_samples())
+
+
+def number_kind() -> Any:
+    """The type of `number_call`."""
+    return pointer_kind(*_samples())
+
+
+def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
-    return pointer_to(number_gain, number[:, None], whole, 1, False, 0, whole[:, None], number, 1, 1.0, law_table())
+    return number[:, None], whole, 1, False, 0, whole[:, None], number, 1, 1.0, law_table()
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
