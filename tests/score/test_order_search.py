@@ -283,3 +283,16 @@ def test_greedy_merging_agrees_with_all_partitions():
             equal += own > best - 1e-6
             assert own > best - 10.0
     assert equal >= 4
+
+
+def test_matrices_on_a_shelf_stay_where_they_are_while_it_grows():
+    workshop = workshop_of(curved_table(300, 8, 5), curves=False)
+    first = workshop.layout([1, 2], False)
+    kept, before = first.tables.covariance, first.tables.covariance.copy()
+    later = workshop.layout(range(1, 32), False)
+    assert len(later.tables.covariance) > len(kept)
+    for mask, place in zip((1, 2), first.tables.block[:2, 0], strict=True):
+        size = int(first.tables.block[0, 1]) ** 2
+        own = later.tables.block[later.masks.index(mask), 0]
+        assert np.array_equal(kept[place : place + size], before[place : place + size])
+        assert np.array_equal(kept[place : place + size], later.tables.covariance[own : own + size])

@@ -361,3 +361,14 @@ def test_the_command_line_knows_score_ac(tmp_path, table):
     assert "4 of 4 starts" in done.output
     assert cc.load(tmp_path / "r.json").evidence.starts == 4
     assert CliRunner().invoke(app, [*arguments, "--transform", "log"]).exit_code == 2
+
+
+def test_where_there_are_only_categories_no_curves_are_tried():
+    generator = np.random.default_rng(6)
+    a, b = generator.integers(3, size=(2, 400))
+    c = np.where(generator.random(400) < 0.8, (a + b) % 3, generator.integers(3, size=400))
+    code = (generator.random(400) < 0.2 + 0.3 * c).astype(int)
+    table = pd.DataFrame({"A": a, "B": b, "C": c}).astype(str).add("x").assign(R=code)
+    found, lines = (cc.discover(table, "R", method="score-ac", curves=curves) for curves in ("auto", "never"))
+    assert np.isnan(found.evidence.curves_gain)
+    assert found.evidence.score == lines.evidence.score

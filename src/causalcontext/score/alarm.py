@@ -29,28 +29,34 @@ MOST_FOR_PRODUCTS = 60
 """Beyond so many variables products are not looked for here."""
 
 
-def looks_curved(workshop: Workshop, model: FittedModel, need: float) -> bool:
-    """Whether curves and products would gain so much in a model without curves, one a regression, prices paid."""
-    gains = _gains(workshop, model)
-    total = float(np.maximum(gains.max(axis=1, initial=0.0), 0.0).sum())
-    return total > need or _turned_round(workshop, model, need) > need or total + sum(_products(workshop, model)) > need
+def looks_curved(workshop: Workshop, model: FittedModel, need: float) -> tuple[bool, float]:
+    """Whether curves and products would gain so much in a model without curves, one a regression, prices paid.
+
+    Then what curves of earlier variables would gain: these need nothing else to change.
+    """
+    gains, earlier = _gains(workshop, model)
+    total, certain = (float(np.maximum(each.max(axis=1, initial=0.0), 0.0).sum())
+                      for each in (gains, np.where(earlier, gains, -np.inf)))  # fmt: skip
+    curved = total > need or _turned_round(workshop, model, need) > need
+    return curved or total + sum(_products(workshop, model)) > need, certain
 
 
 def curves_gain(workshop: Workshop, model: FittedModel) -> float:
     """What the curves of all variables would gain in a model without curves, each by itself, prices paid."""
     if not workshop.columns.curved.any():
         return np.inf
-    return float(np.maximum(_gains(workshop, model), 0.0).sum())
+    return float(np.maximum(_gains(workshop, model)[0], 0.0).sum())
 
 
-def _gains(workshop: Workshop, model: FittedModel) -> Floats:
-    """What the best curve of every eligible variable would gain in every regression of a model."""
+def _gains(workshop: Workshop, model: FittedModel) -> tuple[Floats, Bools]:
+    """What the best curve of every eligible variable would gain in every regression of a model; which come before."""
     layout = workshop.layout(model.layout.masks, curves=True)
-    tasks, eligible, unrelated = [], [], _unrelated(workshop)
+    tasks, eligible, earlier, unrelated = [], [], [], _unrelated(workshop)
     for (node, part), (_, own) in zip(_regressions(translated(model, layout)), _regressions(model), strict=True):
         tasks.append((part.block, node, part.columns.tolist()))
         eligible.append(_eligible(workshop, model, node, own, unrelated))
-    return np.where(np.array(eligible), _of_one_curve(layout, tasks), -np.inf)
+        earlier.append(before(model, node, members(own.mask, workshop.setup.contexts)))
+    return np.where(np.array(eligible), _of_one_curve(layout, tasks), -np.inf), np.array(earlier)
 
 
 def _of_one_curve(layout: Layout, tasks: list[tuple[int, int, list[int]]]) -> Floats:

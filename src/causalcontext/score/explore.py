@@ -124,12 +124,18 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
         workshop = Workshop(setup, make_columns(setup, True), options)
     need = CURVES_COST * float(np.log(setup.total))
     numbers = bool((setup.kind[: setup.variables] == NUMBER).all())  # categories hide curves from a quick look
-    if options.curves == "auto" and numbers and not looks_curved(workshop, plain.best, PROMISE * need):
-        return straight
+    sure = options.curves == "always"
+    if not sure and numbers:
+        curved, certain = looks_curved(workshop, plain.best, PROMISE * need)
+        if not curved:
+            return straight
+        sure = certain > need
     offers = propose(workshop)
+    if not (sure or offers or workshop.columns.curved.any()):
+        return straight  # nothing but categories
     richer = workshop.with_columns(make_columns(setup, True, offers)) if offers else workshop
     enough = need if options.curves == "auto" else 0.0
-    found = search(richer, True, effort, [plain.best.orders[0]], plain.best.score + enough)
+    found = search(richer, True, effort, [plain.best.orders[0]], plain.best.score + enough, sure)
     gain = found.best.score - plain.best.score
     if options.curves == "always" or gain > need:
         return Explored(richer, found, True, gain)

@@ -8,7 +8,7 @@ better. Merges are compared by moments; what is chosen in the end is scored with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,10 +57,9 @@ class Merger:
         setup = self.workshop.setup
         candidates = np.zeros((len(tasks), setup.variables), dtype=bool)
         if place is not None:
+            before = _before(place[:, : setup.variables], {mask for _, mask in tasks})
             for row, (node, mask) in enumerate(tasks):
-                here = members(mask, setup.contexts)
-                before = (place[here, : setup.variables] < place[here, node : node + 1]).all(axis=0)
-                candidates[row] = before & setup.allowed[node]
+                candidates[row] = before[mask][node] & setup.allowed[node]
         keys = [(node, mask, row.tobytes()) for (node, mask), row in zip(tasks, candidates, strict=True)]
         new = [row for row, key in enumerate(keys) if key not in self._known]
         if new:
@@ -82,6 +81,7 @@ class Merger:
         """New trees for some orders, where they score higher than the old ones."""
         place = np.argsort(orders, axis=1)
         new = self.trees(place)
+        self.scores([(node, mask) for node, tree in enumerate(old) for mask, _, _ in tree], place)  # all at once
         worth = [[self._best(node, tree, place) for tree in (one, other)]
                  for node, (one, other) in enumerate(zip(old, new, strict=True))]  # fmt: skip
         return [two if after > before + 1e-6 else one
@@ -102,6 +102,12 @@ class Merger:
         block = np.array([[*(number[mask] for mask, _, _ in tree), layout.shifted] for tree in trees])
         joins = np.array([[[*(slot[side] for slot in tree), 0] for tree in trees] for side in (1, 2)])
         return layout, Partitions(setup.contexts, block, joins, setup.role)
+
+
+def _before(place: Ints, masks: Iterable[int]) -> dict[int, Bools]:
+    """`[node, other]` of some sets of contexts: whether another comes before a node in all of them."""
+    each = place[:, None, :] < place[:, :, None]
+    return {mask: np.asarray(each[members(mask, len(place))].all(axis=0)) for mask in masks}
 
 
 class _Growing:
@@ -131,12 +137,14 @@ class _Growing:
         """Join the two slots whose merge raises the score most."""
         if self.done:
             return
-        ways = [(a, b) for i, a in enumerate(self.loose) for b in self.loose[i + 1 :]]
-        a, b = max(ways, key=lambda way: self._gain(*way))
-        self.slots.append((self._mask(a) | self._mask(b), a, b))
-        self.loose = [slot for slot in self.loose if slot not in (a, b)] + [len(self.slots) - 1]
-
-    def _gain(self, a: int, b: int) -> float:
-        """The gain of a merge; a block that is too small on its own is merged first."""
-        apart = self.scores[self._mask(a)] + self.scores[self._mask(b)]
-        return np.inf if apart == -np.inf else self.scores[self._mask(a) | self._mask(b)] - apart
+        masks = {slot: self._mask(slot) for slot in self.loose}
+        alone = {slot: self.scores[mask] for slot, mask in masks.items()}
+        best, gain = (0, 0), -np.inf
+        for i, a in enumerate(self.loose):
+            for b in self.loose[i + 1 :]:
+                apart = alone[a] + alone[b]  # a block that is too small on its own is merged first
+                own = np.inf if apart == -np.inf else self.scores[masks[a] | masks[b]] - apart
+                if own > gain or best == (0, 0):
+                    best, gain = (a, b), own
+        self.slots.append((masks[best[0]] | masks[best[1]], *best))
+        self.loose = [slot for slot in self.loose if slot not in best] + [len(self.slots) - 1]

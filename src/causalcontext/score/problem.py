@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import log, pi
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +44,8 @@ MOST_PLAIN, MOST_CURVED = 12, 20
 """The most columns of a node beside required ones, without curves and with them."""
 MOST_CONTEXTS_MIXED = 2
 """Up to so many contexts slopes may differ between any sets of them; more of them cost time and gained nothing."""
+GROWTH = 8
+"""By what factor room for matrices grows: memory that is never written is never taken."""
 PLAIN, MIXED = range(2)
 """Designs: columns that live on all rows of a block; columns that live in some contexts."""
 
@@ -156,18 +160,49 @@ class DesignFacts:
     extra: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Shelved:
+    """The rows of one block in the tables of a layout."""
+
+    block: Ints
+    number: Floats
+    cost: Floats
+    weight: Floats
+    variance: Floats
+
+
+class Shelf:
+    """Matrices one after the other in one array, which grows; whoever has the array of before may go on using it."""
+
+    def __init__(self) -> None:
+        self.entries, self._filled = np.empty(0), 0
+        self._lock = Lock()
+
+    def put(self, matrix: Floats) -> int:
+        """Where a matrix begins."""
+        with self._lock:
+            start, self._filled = self._filled, self._filled + matrix.size
+            if self._filled > len(self.entries):
+                larger = np.empty(max(self._filled, GROWTH * start))
+                larger[:start] = self.entries[:start]
+                self.entries = larger
+            self.entries[start : self._filled] = matrix.ravel()
+            return start
+
+
 class Workshop:
     """Makes layouts of one table, each block only once."""
 
     def __init__(self, setup: Setup, columns: Columns, options: ScoreOptions) -> None:
         self.setup, self.columns, self.options = setup, columns, options
-        self._designs = [_plain_design(setup, columns, options)]
-        self._blocks: dict[int, Block] = {}
-        self._last = [_shifted(setup, columns, options)] if setup.contexts > 1 else []
+        self._designs, self._shelf = [_plain_design(setup, columns, options)], Shelf()
+        last = [_shifted(setup, columns, options)] if setup.contexts > 1 else []
         if 1 < setup.contexts <= MOST_CONTEXTS_MIXED:
             design, block = _mixed(setup, columns, options)
             self._designs.append(design)
-            self._last.append(block)
+            last.append(block)
+        self._blocks: dict[int, Shelved] = {}
+        self._last = [self._shelved(block) for block in last]
         self._rows = _rows(setup, columns)
         self._memory: Memory | None = None
 
@@ -187,12 +222,25 @@ class Workshop:
         """The layout of some sets of contexts."""
         for mask in masks:
             if mask not in self._blocks:
-                self._blocks[mask] = _block(self.setup, self.columns, self.options, mask)
+                self._blocks[mask] = self._shelved(_block(self.setup, self.columns, self.options, mask))
         blocks = [*(self._blocks[mask] for mask in masks), *self._last]
-        tables = _tables(self.setup, self.options, blocks, self._designs)
+        tables = _tables(self._shelf.entries, blocks, self._designs)
         return Layout(self.setup, self.columns, tuple(masks), tables, self._rows).offering(
             curves, laws and self.options.laws
         )
+
+    def _shelved(self, block: Block) -> Shelved:
+        """A block with its matrix on the shelf."""
+        setup, options, n = self.setup, self.options, self.setup.block_rows(block.mask)
+        widest = max(design.about.shape[1] for design in self._designs)
+        spare = n - SPARE_ROWS if n < setup.total else max(n - SPARE_ROWS, 0)
+        facts = [self._shelf.put(block.matrix), len(block.matrix), block.design, block.mask, int(block.by_context),
+                 int(np.clip(spare, -1, MOST_CURVED))]  # fmt: skip
+        start = -0.5 * n * (1.0 + log(2.0 * pi)) - price(options, n) * block.parameters
+        paid = _padded(block.cost + self._designs[block.design].extra[: len(block.cost)], widest)
+        return Shelved(np.array(facts, dtype=np.int64), np.array([n, start, price(options, n)]),
+                       _padded(block.cost, widest), np.exp(2.0 * paid / max(n, 1.0)),
+                       _padded(block.matrix.diagonal(), widest))  # fmt: skip
 
     def lattice(self, curves: bool, laws: bool = True) -> Layout:
         """The layout with every set of contexts as a block: all partitions are within reach."""
@@ -238,30 +286,18 @@ def _keys(bits: int) -> NDArray[np.uint64]:
     return np.random.default_rng(0).integers(1, 1 << 63, size=16 << bits, dtype=np.uint64)
 
 
-def _tables(setup: Setup, options: ScoreOptions, blocks: Sequence[Block], designs: Sequence[DesignFacts]) -> Tables:
-    """All blocks in one place."""
-    widest = max(design.about.shape[1] for design in designs)
-    both = [*designs, designs[0]][:2]
-    offset, whole, number = 0, [], []
-    for block in blocks:
-        n = setup.block_rows(block.mask)
-        spare = n - SPARE_ROWS if n < setup.total else max(n - SPARE_ROWS, 0)
-        most = int(np.clip(spare, -1, MOST_CURVED))
-        whole.append([offset, len(block.matrix), block.design, block.mask, int(block.by_context), most])
-        number.append([n, -0.5 * n * (1.0 + log(2.0 * pi)) - price(options, n) * block.parameters, price(options, n)])
-        offset += block.matrix.size
-    cost = np.stack([_padded(block.cost, widest) for block in blocks])
-    extra = np.stack([_padded(design.extra, widest) for design in both])
-    price_of = cost + extra[[block.design for block in blocks]]
+def _tables(entries: Floats, blocks: Sequence[Shelved], designs: Sequence[DesignFacts]) -> Tables:
+    """The tables of some blocks, whose matrices are among the `entries` of a shelf."""
+    widest, both = max(design.about.shape[1] for design in designs), [*designs, designs[0]][:2]
     return Tables(
-        np.concatenate([block.matrix.ravel() for block in blocks]), np.array(whole, dtype=np.int64), np.array(number),
+        entries, np.stack([block.block for block in blocks]), np.stack([block.number for block in blocks]),
         np.stack([_padded(design.about, widest) for design in both]), np.stack([design.first for design in both]),
-        cost, extra, np.exp(2.0 * price_of / np.maximum(np.array(number)[:, :1], 1.0)),
-        np.stack([_padded(block.matrix.diagonal(), widest) for block in blocks]),
+        np.stack([block.cost for block in blocks]), np.stack([_padded(design.extra, widest) for design in both]),
+        np.stack([block.weight for block in blocks]), np.stack([block.variance for block in blocks]),
     )  # fmt: skip
 
 
-def _padded(array: NDArray[np.generic], width: int) -> NDArray[np.generic]:
+def _padded(array: NDArray[Any], width: int) -> NDArray[Any]:
     out = np.zeros((*array.shape[:-1], width), dtype=array.dtype)
     out[..., : array.shape[-1]] = array
     return out

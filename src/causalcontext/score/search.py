@@ -60,18 +60,18 @@ class Effort:
 
 
 def search(workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[Ints] = (),
-           needed: float = -np.inf) -> Found:  # fmt: skip
+           needed: float = -np.inf, sure: bool = True) -> Found:  # fmt: skip
     """The best model that can be found, with curves or without; `orders` are further places to start from.
 
-    If the climb from the first of them ends below `needed`, there are no others; nor is there an exact search that
-    nobody asked for, if it ends far below.
+    If the climb from the first of them ends below `needed`, there are no others. Nor is there an exact search that
+    nobody asked for, if it ends far below, and nobody is `sure` that the search will pay.
     """
     wanted = workshop.options.search
     if wanted == "exact":
         check_size(workshop.setup)
         return _search_exactly(workshop, curves, effort)
     if wanted == "auto" and workshop.options.starts is None and is_quick(workshop.setup):
-        first = _Orders(workshop, curves, effort, orders, 0).search(-np.inf) if needed > -np.inf else None
+        first = None if sure else _Orders(workshop, curves, effort, orders, 0).search(-np.inf)
         if first is not None and first.best.score < needed - FAR_BELOW:
             return first
         return _search_exactly(workshop, curves, effort)
