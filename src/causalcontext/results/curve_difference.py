@@ -3,7 +3,8 @@
 A straight slope says little about a curve, and less where the contexts hold other values of the cause. So the curve
 that a cause has in the context with the link is computed row by row, and the effect is regressed on it, given what else
 each of the two equations holds, inside either context: the slope is 1 if all of the curve is there, and 0 if nothing
-is. Only rows count whose value of the cause is seen in both contexts, since beyond them a curve is a guess.
+is. Only rows count whose value of the cause is seen in both contexts, since beyond them a curve is a guess. Of what a
+cause does to a category, it is the log odds of the levels that are held against it (`results.class_shares`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.some_rows import complete_rows
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.results.class_shares import UNKNOWN, class_share, kept_more
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.equations import CATEGORY, NUMBER, Equation, Mechanisms, Term
 from causalcontext.results.slopes import Slope
@@ -25,9 +27,10 @@ SEEN = (0.02, 0.98)
 """Values of a cause are seen in a context between these quantiles of its rows."""
 NO_SHARE = 1e-6
 """A curve of which conditions leave less than this share of its variance has no slope of its own."""
+KEPT_MORE = 0.01
+"""The p-value below which another cause of a category has kept more of its effect."""
 ROUNDING = 1e-20
 """The share of a sum of squares that is rounding."""
-UNKNOWN = Slope(np.nan, np.nan, np.nan, 0)
 
 
 class Compared(NamedTuple):
@@ -56,12 +59,12 @@ class Compared(NamedTuple):
 
 
 def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> Compared | None:
-    """What a curve is compared by; None without rows or equations, and where the effect is no number."""
+    """What a curve is compared by; None without rows or equations, and where the effect is ordered or a count."""
     found = result.evidence
     if found is None or found.mechanisms is None or result.rows is None:
         return None
     effect = int(found.effect[present, found.slot(x, y)])
-    if effect < 0 or found.mechanisms.scales[effect].kind != NUMBER:
+    if effect < 0 or found.mechanisms.scales[effect].kind not in (NUMBER, CATEGORY):
         return None
     here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
     rows = complete_rows(result.rows)
@@ -73,7 +76,7 @@ def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: i
 def curve_shares(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> tuple[Slope, Slope]:
     """How much of the curve of x - y in the context `present` shows there, and in `absent`.
 
-    NaN without rows or equations, and where the effect is no number.
+    NaN without rows or equations, and where the effect is ordered or a count.
     """
     rows = compared_rows(result, x, y, present, absent)
     return (UNKNOWN, UNKNOWN) if rows is None else shares_of(rows, _has_levels(result, rows.cause))
@@ -85,12 +88,44 @@ def shares_of(rows: Compared, levels: bool) -> tuple[Slope, Slope]:
     mine = [term for term in rows.here.terms if cause in term.causes and rows.places[0] in term.contexts]
     if not mine:
         return UNKNOWN, UNKNOWN
-    curve = np.sum([term.slopes[0] * term.values(values) for term in mine], axis=0)
+    curve = _sum_of(mine, values)
     others = other_terms(cause, (rows.here, rows.places[0]), (rows.there, rows.places[1]))
     seen = _seen(values[cause], rows.inside, levels)
-    first, second = (_slope(curve[some & seen], values[rows.effect][some & seen],
-                            [term.values(values)[some & seen] for term in others]) for some in rows.inside)  # fmt: skip
+    share = class_share if rows.here.kind == CATEGORY else _slope
+    curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
+    first, second = (share(curve[some & seen], values[rows.effect][some & seen],
+                           [term.values(values)[some & seen] for term in others]) for some in rows.inside)  # fmt: skip
     return first, second
+
+
+def scale_doubt(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
+    """Why less of what a cause does to a category may be no change of the cause, in words; empty for numbers.
+
+    Slopes of logits shrink together where noise grows. So another cause of both contexts must have kept more.
+    """
+    rows = compared_rows(result, x, y, present, absent)
+    if rows is None or rows.here.kind != CATEGORY:
+        return ""
+    here, there = ([term for term in equation.terms if place in term.contexts]
+                   for equation, place in zip((rows.here, rows.there), rows.places, strict=True))  # fmt: skip
+    shared = (_causes(here) & _causes(there)) - {rows.cause}
+    kept = [term for term in here if shared.issuperset(term.causes)]
+    if not kept:
+        return "there is no other cause to hold its odds against"
+    values = {column: every[rows.inside[1]] for column, every in rows.values.items()}
+    mine = _sum_of([term for term in here if rows.cause in term.causes], values)
+    free = [term.values(values) for term in there if not shared.issuperset(term.causes)]
+    p = kept_more(mine, _sum_of(kept, values), values[rows.effect], free)
+    return "" if p < KEPT_MORE else "all causes may do less there"
+
+
+def _causes(terms: Sequence[Term]) -> set[int]:
+    return {cause for term in terms for cause in term.causes}
+
+
+def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
+    """What terms add up to, shape (rows, 1), or (rows, levels - 1) for the log odds of a category."""
+    return np.asarray(np.sum([np.outer(term.values(values), term.slopes) for term in terms], axis=0))
 
 
 def _has_levels(result: ContextGraphs, column: int) -> bool:

@@ -20,7 +20,7 @@ from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.questions import Contexts, Trial, adaptive
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.curve_difference import curve_shares
+from causalcontext.results.curve_difference import curve_shares, scale_doubt
 from causalcontext.results.misfits import has_levels, is_curved
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 from causalcontext.results.stand_ins import stand_in
@@ -128,6 +128,8 @@ def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent:
     doubt = "" if directed(_ends(result, present))[x, y] else "its direction is open"
     doubt = SHOWN if there.p < STILL_THERE else doubt
     p = heterogeneity((here, there))[1]
+    if not doubt and p <= UNCHANGED:
+        doubt = scale_doubt(result, x, y, present, absent)
     if not doubt and p <= UNCHANGED and is_curved(result):
         doubt = stand_in(result, x, y, present, absent)
     return SlopeComparison(here, there, p, doubt, shares=True)

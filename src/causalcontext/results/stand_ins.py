@@ -21,7 +21,7 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.curve_difference import Compared, compared_rows, orthonormal
-from causalcontext.results.equations import Term
+from causalcontext.results.equations import NUMBER, Term
 
 NEEDED = 0.001
 """Terms with a larger p-value beside the curves of another variable are not needed; curves with a smaller one show."""
@@ -61,7 +61,7 @@ class Inside(NamedTuple):
 def stand_in(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
     """Which variable may be behind a curve, or hide it where it is missing, in words; empty if none may."""
     rows = compared_rows(result, x, y, present, absent)
-    if rows is None:
+    if rows is None or rows.here.kind != NUMBER:
         return ""
     here, there = (_inside(rows, which) for which in (0, 1))
     if there.shows(rows.cause):
