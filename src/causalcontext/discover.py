@@ -1,50 +1,32 @@
-"""From a table to one causal graph per context: `discover`. What is done with the table in between is in `methods`."""
+"""From a table to one causal graph per context: `discover`.
+
+Its steps are in `discovery`; what is done with the table in between is in `methods`.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Unpack
 
 from causalcontext.data.checks import check_none_missing
-from causalcontext.data.cycles import with_cycles
-from causalcontext.data.dataset import Dataset
-from causalcontext.data.determinism import step_functions
-from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
-from causalcontext.data.kinds import Kind
-from causalcontext.data.open_stream import is_lazy, is_out_of_memory
-from causalcontext.data.ranks import with_normal_scores
-from causalcontext.data.scan import Scan, scan
-from causalcontext.data.tables import read_table, take_columns
 from causalcontext.diagnostics.support import Support
-from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
-from causalcontext.graphs.graph import Graph
+from causalcontext.discovery.conclusion import result_of
+from causalcontext.discovery.lagged import discover_lagged
+from causalcontext.discovery.reading import in_memory, read, scanned_table
+from causalcontext.discovery.settings import links_of, score_of, settings_of
+from causalcontext.errors import InterruptedSearch
 from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
-from causalcontext.knowledge import Knowledge, Links
 from causalcontext.methods.auto import MethodChoice, choose_by_call
 from causalcontext.methods.first_run import first_run
 from causalcontext.methods.registry import run_method
-from causalcontext.methods.score_ac import ONE_CONTEXT
-from causalcontext.methods.task import Outcome, Task
+from causalcontext.methods.task import Task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, watching
-from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
-from causalcontext.results.lagged import LaggedGraphs
-from causalcontext.score.options import ScoreOptions
-from causalcontext.search.indicator import without
-from causalcontext.timeseries.run import score_series, series_settings
-from causalcontext.timeseries.tested import RULES as TESTED
-from causalcontext.timeseries.tested import tested_series
-from causalcontext.version import __version__
-
-SCORE_METHODS = ("score-ac", "auto")
-"""Those that search by scores, or may."""
-LAGGED_METHODS = ("score-ac", *TESTED, "auto")
-NOTHING_KNOWN = Knowledge()
+from causalcontext.results.contexts import ContextGraphs
 
 
 @takes(Options)
@@ -160,28 +142,28 @@ def discover(
     """
     chosen = made(Options, options, "discover")
     if chosen.lags is not None:
-        return _discover_lagged(_in_memory(table), context, chosen, names, progress)
+        return discover_lagged(in_memory(table), context, chosen, names, progress)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     chosen, reason = _resolved(chosen, context)
-    scanned = _scanned(table, context, chosen, progress is True)
-    data = _read(_in_memory(table), context, chosen, names) if scanned is None else scanned.data
-    settings = _settings(chosen, test.name, context)
-    links = _links(settings.knowledge, data)
+    scanned = scanned_table(table, context, chosen, progress is True)
+    data = read(in_memory(table), context, chosen, names) if scanned is None else scanned.data
+    settings = settings_of(chosen, test.name, context)
+    links = links_of(settings.knowledge, data)
     if scanned is not None and chosen.missing == "raise":
         check_none_missing(scanned.survey, data, in_memory=False)
     known = None if scanned is None or scanned.whole else scanned.survey  # all rows in memory: no rounding of batches
     with first_run(chosen.method, test.name, data):
         data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads)
         with watching(progress, chosen.time_limit) as advance:
-            task = Task(prepared, data, survey, links, settings, _score(chosen), chosen.threads, advance,
+            task = Task(prepared, data, survey, links, settings, score_of(chosen), chosen.threads, advance,
                         Support(data, settings.alpha), device)  # fmt: skip
             outcome = run_method(chosen.method, task)
     if advance.over and not outcome.complete:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
-    result = _result(task, outcome, scanned, tuple(note for note in notes if note))
+    result = result_of(task, outcome, scanned, tuple(note for note in notes if note))
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
@@ -195,229 +177,3 @@ def _resolved(options: Options, context: Any) -> tuple[Options, tuple[str, ...]]
     if choice is None and isinstance(context, Indicator):
         choice = MethodChoice("pc-ac", "the context is made out of a column")
     return (options, ()) if choice is None else (replace(options, method=choice.method), (choice.reason,))
-
-
-def _discover_lagged(table: Any, context: Any, options: Options, names: Sequence[str] | None,
-                     progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
-    """The window graphs of a table whose rows follow each other in time."""
-    series = options.series
-    assert series is not None
-    if isinstance(table, Scan) or is_out_of_memory(table):
-        raise NotYetError("not yet: lags with a table that is larger than memory; read a part of it first")
-    if isinstance(context, Indicator):
-        raise NotYetError("not yet: lags with a context made out of a column; make the column first")
-    if options.method not in LAGGED_METHODS:
-        raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac', or 'pc-ac'")
-    taken = [name for name in (series.time, series.units) if name is not None]
-    for name in taken:
-        if name == context or name in series.covariates:
-            raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
-    rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
-    data = read_table(rest, context, kinds=options.kinds, names=None if taken else names)
-    data = with_cycles(data, series.cycles, columns)
-    method, reason = _lagged_method(options, data)
-    settings = replace(_settings(options, "none", context), method=method, series=series_settings(series))
-    if method == "score-ac":
-        found = _scored(data, columns, options, settings, progress)
-    else:
-        found = _tested(data, columns, options, settings, progress)
-    return replace(found, notes=(*reason, *found.notes))
-
-
-def _lagged_method(options: Options, data: Dataset) -> tuple[str, tuple[str, ...]]:
-    """The method, and why "auto" chose it: the model of score-ac with lags takes continuous columns only."""
-    if options.method != "auto":
-        return options.method, ()
-    other = next((place for place in data.system if data.kinds[place] is not Kind.CONTINUOUS), None)
-    choice = choose_by_call(options.named_for_tests)
-    if choice is None and other is None:
-        choice = MethodChoice("score-ac", "all columns are continuous")
-    if choice is None:
-        assert other is not None
-        found = f"column {data.names[other]!r} is {data.kinds[other].value}"
-        choice = MethodChoice("pc-ac", f"{found}, and score-ac with lags takes continuous ones")
-    return choice.method, (choice.reason,)
-
-
-def _tested(data: Dataset, columns: dict[str, Any], options: Options, settings: Settings,
-            progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
-    """The window graphs that tests find."""
-    assert options.series is not None
-    device, note = usable_device(options.device)
-    test = on_device(find_test(options.test, int(options.seed)), device)
-    if options.transform == "ranks":
-        data = with_normal_scores(data)
-    settings = replace(settings, test=test.name, score={})
-    with watching(progress, options.time_limit) as advance:
-        found = tested_series(data, columns, options.series, settings, test, (options.threads, advance))
-    result = replace(found, notes=(*found.notes, *((note,) if note else ())))
-    if not result.complete and not advance.over:
-        raise InterruptedSearch(result)
-    return result
-
-
-def _scored(data: Dataset, columns: dict[str, Any], options: Options, settings: Settings,
-            progress: bool | Advance) -> LaggedGraphs:  # fmt: skip
-    """The window graphs of the best-scoring model."""
-    assert options.series is not None
-    with watching(progress, options.time_limit) as advance:
-        found = score_series(data, columns, options.series, options.score, settings, advance)
-    if not found.complete and not advance.over:
-        raise InterruptedSearch(found)
-    return found
-
-
-def _settings(options: Options, test: str, context: object) -> Settings:
-    limit = None if options.max_given is None else int(options.max_given)
-    return Settings(
-        options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
-        options.knowledge or NOTHING_KNOWN, __version__, _scope(options), options.orientation,
-        context.column if isinstance(context, Indicator) else None,
-        score=asdict(_score(options)) if options.method in SCORE_METHODS else {},
-        possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
-        contested=options.contested, context_confounded=bool(options.context_confounded),
-        transform="ranks" if _ranked(options) else "none",
-    )  # fmt: skip
-
-
-def _read(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> Dataset:
-    """The table, with the context that is made out of a column, and with normal scores, where these are asked for."""
-    if _ranked(options):
-        return with_normal_scores(_read(table, context, replace(options, transform="none"), names))
-    if not isinstance(context, Indicator):
-        return read_table(table, context, kinds=options.kinds, names=names)
-    if options.method != "pc-ac":
-        raise NotYetError(f"not yet: a context made out of a column needs method 'pc-ac', got {options.method!r}")
-    return context.applied(read_table(table, None, kinds=options.kinds, names=names))
-
-
-def _ranked(options: Options) -> bool:
-    """Whether a search sees normal scores instead of the columns; score-ac transforms the table itself."""
-    return options.transform == "ranks" and options.method != "score-ac"
-
-
-def _score(options: Options) -> ScoreOptions:
-    """How to search by scores; columns that are normal scores already are transformed no further."""
-    return replace(options.score, transform="none") if _ranked(options) else options.score
-
-
-def _links(knowledge: Knowledge, data: Dataset) -> Links:
-    """What is known, by number; about a context that is made out of a column nothing can be."""
-    links = knowledge.links(data.names)
-    return links if data.contexts.source is None else without(links, data.contexts.positions[0])
-
-
-def _scope(options: Options) -> str:
-    """Which edges are asked about inside the contexts; fci-ac asks about all of them."""
-    return "always" if options.method == "fci-ac" else options.masked_scope
-
-
-def _scanned(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
-    """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
-    if not isinstance(table, Scan) and not is_out_of_memory(table):
-        return _scanned_lazily(table, context, options) if is_lazy(table) else None
-    if isinstance(context, Indicator):
-        raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
-    if options.missing == "testwise":
-        raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
-    if _ranked(options):
-        raise NotYetError('not yet: transform="ranks" needs the table in memory')
-    if isinstance(table, Scan):
-        _check_context(table, context)
-        return table
-    several = context is not None and not isinstance(context, str) and len(context) > 1
-    if several and options.method == "score-ac":
-        raise NotYetError(ONE_CONTEXT)
-    return scan(table, context, kinds=options.kinds, progress=progress)
-
-
-def _scanned_lazily(table: Any, context: Any, options: Options) -> Scan | None:
-    """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
-    if options.missing == "testwise" or _ranked(options) or isinstance(context, Indicator):
-        return None
-    try:
-        return scan(table, context, kinds=options.kinds)
-    except (NotYetError, FileError):
-        return None
-
-
-def _in_memory(table: Any) -> Any:
-    """The table of a file; anything else is one."""
-    return read_file(table) if isinstance(table, str | os.PathLike) else table
-
-
-def _check_context(scanned: Scan, context: Any) -> None:
-    """Return if the context is the one that a table was scanned with, or none is named."""
-    names = [scanned.data.names[position] for position in scanned.data.contexts.positions]
-    asked = names if context is None else [context] if isinstance(context, str) else list(context)
-    if asked != names:
-        had = f"context={names[0] if len(names) == 1 else names!r}" if names else "no context"
-        raise OptionError(f"context is {context!r}, but the table was scanned with {had}; scan it again")
-
-
-def _result(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
-    data, survey, sampled = task.data, task.survey, scanned is not None and not scanned.whole
-    outcome.ends.setflags(write=False)
-    kinds = tuple(str(kind.value) for kind in data.kinds)
-    summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
-                          survey.emptied, kinds, survey.fingerprint)  # fmt: skip
-    return ContextGraphs(
-        names=data.names,
-        cells=data.contexts,
-        levels=data.levels,
-        contexts=data.values,
-        graphs={
-            value: Graph(data.names, ends, outcome.kind) for value, ends in zip(data.values, outcome.ends, strict=True)
-        },
-        settings=_as_run(task.settings, outcome.method),
-        data=summary,
-        log=outcome.log,
-        tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
-        complete=outcome.complete,
-        origins=dict(outcome.origins),
-        doubts=outcome.doubts,
-        warnings=(*_missing_warning(task), *(() if sampled else _determinism_warning(data))),
-        evidence=outcome.evidence,
-        notes=(*_transform_note(task), *outcome.notes, *notes),
-        prepared=task.prepared,
-        moments=survey.of_columns(data),
-        rows=None if sampled else data,
-        scanned=scanned if sampled else None,
-    )
-
-
-def _as_run(settings: Settings, method: str | None) -> Settings:
-    """The settings with the method that was chosen, where there was a choice."""
-    if method is None:
-        return settings
-    return replace(settings, method=method, score=settings.score if method == "score-ac" else {})
-
-
-def _transform_note(task: Task) -> tuple[str, ...]:
-    """What must be said where columns were replaced."""
-    if task.settings.transform == "none":
-        return ()
-    return ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are "
-            "in these units",)  # fmt: skip
-
-
-def _missing_warning(task: Task) -> tuple[str, ...]:
-    """What must be said where tests left rows out."""
-    if task.settings.missing != "testwise" or not task.survey.missing.any():
-        return ()
-    return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
-            "tests()); leaving rows out is itself a selection, which can make edges or hide them if it depends on the "
-            "values",)  # fmt: skip
-
-
-def _determinism_warning(data: Dataset) -> tuple[str, ...]:
-    """What must be said where a context variable is a function of a column."""
-    if data.contexts.source is not None:
-        return ()
-    alone = len(data.contexts.positions) == 1
-    return tuple(
-        f"{found.context} is a function of {found.column} without exception; if it was made out of {found.column}, "
-        + ("declare it: " if alone else f"its links cannot be tested given {found.column}: leave one of the two out, "
-           "or declare it as the only context, ") + found.call()
-        for found in step_functions(data)
-    )  # fmt: skip

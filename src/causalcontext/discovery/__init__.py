@@ -1,0 +1,1 @@
+"""The steps of `discover`: what is asked, what is read, and what is made of the outcome."""

@@ -1,0 +1,81 @@
+"""The result of a search: graphs and reasons, with what must be said about the table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.determinism import step_functions
+from causalcontext.data.scan import Scan
+from causalcontext.graphs.graph import Graph
+from causalcontext.methods.task import Outcome, Task
+from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+
+
+def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
+    """The outcome of a task, with graphs by name and all that is to be known about them."""
+    data, survey, sampled = task.data, task.survey, scanned is not None and not scanned.whole
+    outcome.ends.setflags(write=False)
+    kinds = tuple(str(kind.value) for kind in data.kinds)
+    summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
+                          survey.emptied, kinds, survey.fingerprint)  # fmt: skip
+    return ContextGraphs(
+        names=data.names,
+        cells=data.contexts,
+        levels=data.levels,
+        contexts=data.values,
+        graphs={
+            value: Graph(data.names, ends, outcome.kind) for value, ends in zip(data.values, outcome.ends, strict=True)
+        },
+        settings=_as_run(task.settings, outcome.method),
+        data=summary,
+        log=outcome.log,
+        tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
+        complete=outcome.complete,
+        origins=dict(outcome.origins),
+        doubts=outcome.doubts,
+        warnings=(*_missing_warning(task), *(() if sampled else _determinism_warning(data))),
+        evidence=outcome.evidence,
+        notes=(*_transform_note(task), *outcome.notes, *notes),
+        prepared=task.prepared,
+        moments=survey.of_columns(data),
+        rows=None if sampled else data,
+        scanned=scanned if sampled else None,
+    )
+
+
+def _as_run(settings: Settings, method: str | None) -> Settings:
+    """The settings with the method that was chosen, where there was a choice."""
+    if method is None:
+        return settings
+    return replace(settings, method=method, score=settings.score if method == "score-ac" else {})
+
+
+def _transform_note(task: Task) -> tuple[str, ...]:
+    """What must be said where columns were replaced."""
+    if task.settings.transform == "none":
+        return ()
+    return ("every continuous column was replaced by the normal scores of its ranks: slopes, effects and changes are "
+            "in these units",)  # fmt: skip
+
+
+def _missing_warning(task: Task) -> tuple[str, ...]:
+    """What must be said where tests left rows out."""
+    if task.settings.missing != "testwise" or not task.survey.missing.any():
+        return ()
+    return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
+            "tests()); leaving rows out is itself a selection, which can make edges or hide them if it depends on the "
+            "values",)  # fmt: skip
+
+
+def _determinism_warning(data: Dataset) -> tuple[str, ...]:
+    """What must be said where a context variable is a function of a column."""
+    if data.contexts.source is not None:
+        return ()
+    alone = len(data.contexts.positions) == 1
+    return tuple(
+        f"{found.context} is a function of {found.column} without exception; if it was made out of {found.column}, "
+        + ("declare it: " if alone else f"its links cannot be tested given {found.column}: leave one of the two out, "
+           "or declare it as the only context, ") + found.call()
+        for found in step_functions(data)
+    )  # fmt: skip

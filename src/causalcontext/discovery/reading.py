@@ -1,0 +1,74 @@
+"""The table of a search: read into memory, or scanned in batches where it is not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.files import read_file
+from causalcontext.data.indicators import Indicator
+from causalcontext.data.open_stream import is_lazy, is_out_of_memory
+from causalcontext.data.ranks import with_normal_scores
+from causalcontext.data.scan import Scan, scan
+from causalcontext.data.tables import read_table
+from causalcontext.discovery.settings import ranked
+from causalcontext.errors import FileError, NotYetError, OptionError
+from causalcontext.methods.score_ac import ONE_CONTEXT
+from causalcontext.options import Options
+
+
+def in_memory(table: Any) -> Any:
+    """The table of a file; anything else is one."""
+    return read_file(table) if isinstance(table, str | os.PathLike) else table
+
+
+def read(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> Dataset:
+    """The table, with the context that is made out of a column, and with normal scores, where these are asked for."""
+    if ranked(options):
+        return with_normal_scores(read(table, context, replace(options, transform="none"), names))
+    if not isinstance(context, Indicator):
+        return read_table(table, context, kinds=options.kinds, names=names)
+    if options.method != "pc-ac":
+        raise NotYetError(f"not yet: a context made out of a column needs method 'pc-ac', got {options.method!r}")
+    return context.applied(read_table(table, None, kinds=options.kinds, names=names))
+
+
+def scanned_table(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
+    """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
+    if not isinstance(table, Scan) and not is_out_of_memory(table):
+        return _scanned_lazily(table, context, options) if is_lazy(table) else None
+    if isinstance(context, Indicator):
+        raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
+    if options.missing == "testwise":
+        raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
+    if ranked(options):
+        raise NotYetError('not yet: transform="ranks" needs the table in memory')
+    if isinstance(table, Scan):
+        _check_context(table, context)
+        return table
+    several = context is not None and not isinstance(context, str) and len(context) > 1
+    if several and options.method == "score-ac":
+        raise NotYetError(ONE_CONTEXT)
+    return scan(table, context, kinds=options.kinds, progress=progress)
+
+
+def _scanned_lazily(table: Any, context: Any, options: Options) -> Scan | None:
+    """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
+    if options.missing == "testwise" or ranked(options) or isinstance(context, Indicator):
+        return None
+    try:
+        return scan(table, context, kinds=options.kinds)
+    except (NotYetError, FileError):
+        return None
+
+
+def _check_context(scanned: Scan, context: Any) -> None:
+    """Return if the context is the one that a table was scanned with, or none is named."""
+    names = [scanned.data.names[position] for position in scanned.data.contexts.positions]
+    asked = names if context is None else [context] if isinstance(context, str) else list(context)
+    if asked != names:
+        had = f"context={names[0] if len(names) == 1 else names!r}" if names else "no context"
+        raise OptionError(f"context is {context!r}, but the table was scanned with {had}; scan it again")
