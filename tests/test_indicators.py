@@ -148,6 +148,17 @@ def test_a_context_that_looks_deterministic_is_said_aloud_and_keeps_its_links():
     assert result.union.mark("R", "Y") != ""
 
 
+def test_advice_about_a_deterministic_context_can_be_typed_whatever_the_name():
+    frame = table(5).rename(columns={"W": 'the "W"'})
+    frame = frame.assign(R=np.where(frame['the "W"'] > 0.3, "high", "low"))
+    advice = cc.discover(frame, context="R").warnings[0].partition("declare it: ")[2]
+    call, comma, rest = advice.partition("), ")
+    assert (comma, rest) == ("), ", "without the column R")
+    again = eval(f"cc.discover(frame.drop(columns='R'), {call}))")
+    assert again.context.startswith('the "W" > 0.3')
+    assert again.warnings == ()
+
+
 def ends_of(*graphs, nodes=4):
     """Ends of graphs over W, X, Y, Z from lists of (first, second, mark)."""
     codes = np.zeros((len(graphs), nodes, nodes), dtype=np.int8)

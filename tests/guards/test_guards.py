@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from causalcontext.guards.checks import statistics
 from causalcontext.guards.misfits import CURVES, INTERACTIONS, KINDS, OUTLIERS, ROWS, SKEW, SPREAD, TAILS
 from causalcontext.guards.order import lag_one
 from causalcontext.guards.residuals import RUN, fits, sheet_of
+from causalcontext.score.engine import _DANGERS
 
 WRONG = {
     CURVES: lambda t, g: t.assign(Y=t.X**2 + t.X + 0.5 * g.normal(size=len(t))),
@@ -164,3 +167,37 @@ def test_outliers_hide_fewer_links_from_ranks():
                 {edge.source, edge.target} in ({"X", "Y"}, {"Z", "Y"}, {"Y", "W"}) for edge in graph.edges
             )
     assert kept["ranks"] > kept["none"]
+
+
+def test_advice_that_was_followed_is_not_given_again():
+    table = WRONG[SPREAD](clean(0), np.random.default_rng(1000))
+    first, second = (cc.discover(table, "R", method="pc-ac", test=test) for test in ("auto", "sandwich"))
+    assert any("try test='sandwich'" in text for text in first.guards)
+    assert SPREAD in {misfit.kind for misfit in second.misfits}
+    told = [*second.guards, *(finding.advice for finding in second.diagnose())]
+    assert not [text for text in told if "test='sandwich'" in text]
+
+
+@pytest.mark.parametrize("method", ["pc-ac", "pc-b", "fci-ac"])
+def test_lags_are_advised_to_methods_that_take_them(method):
+    result = cc.discover(WRONG[ROWS](clean(1), np.random.default_rng(1)), "R", method=method)
+    told = [text for text in result.guards if "depend on the rows before" in text]
+    assert told
+    assert ("lags=1" in told[0]) == (method == "pc-ac")
+
+
+def test_without_a_context_the_diagnosis_has_what_the_guards_say():
+    table = WRONG[OUTLIERS](clean(5), np.random.default_rng(5)).drop(columns="R")
+    result = cc.discover(table, method="pc-ac")
+    assert result.guards
+    found = result.diagnose().about("model")
+    assert [f"{finding.message}; {finding.advice}" for finding in found] == list(result.guards)
+
+
+def test_what_residuals_of_scores_say_is_a_finding():
+    scored = cc.discover(clean(0), "R", method="score-ac")
+    assert scored.diagnose().about("model") == ()
+    for found, danger in _DANGERS.values():
+        note = f"{found.format('Y')}: {danger}"
+        (finding,) = replace(scored, notes=(note,)).diagnose().about("model")
+        assert note == (f"{finding.message}; {finding.advice}" if finding.advice else finding.message)

@@ -202,3 +202,26 @@ def test_the_first_card_of_other_results():
     assert "No edge differs: all 2 contexts have the same ones." in answer(pooled)
     strange = soil.rename(columns={"runoff": "<b>run\noff</b>"}).replace({"soil": {"wet": "<i>wet</i>"}})
     assert "<b>" not in answer(cc.discover(strange, "soil", test="partial-correlation"))
+
+
+def test_nothing_comes_before_the_answer_but_that_a_search_was_cut():
+    """Warnings are told once, with what to do, among the things to be careful about."""
+    result = cc.discover(cc.examples.example_ii(500, 2), "R", method="pc-ac")
+    data, text = embedded(page(result)), answer(result)
+    assert result.guards
+    assert data["warnings"] == []
+    assert text.count("are not straight lines") == 1
+    assert "try method=&#x27;score-ac&#x27;" in text
+    assert not [note for note in data["notes"] if note.startswith("WARNING")]
+    scored = cc.discover(cc.examples.soil_moisture(300, seed=1), "soil")
+    assert [note.startswith("note: method 'auto'") for note in embedded(page(scored))["notes"]] == [True]
+    cut = replace(scored, complete=False)
+    assert "interrupted" in embedded(page(cut))["warnings"][0]
+    assert embedded(page(cut))["notes"] == []
+    whole = page(result)
+    assert (
+        whole.index('id="warnings"')
+        < whole.index('id="answer"')
+        < whole.index('id="stage"')
+        < whole.index('id="notes"')
+    )

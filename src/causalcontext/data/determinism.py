@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -35,9 +36,14 @@ class StepFunction(NamedTuple):
 
     def call(self) -> str:
         """How to declare it."""
+        column = json.dumps(self.column, ensure_ascii=False)  # a quote in a name is no end of it
         if self.is_threshold:
-            return f'context=cc.threshold("{self.column}", {number_text(self.cuts[0])})'
-        return f'context=cc.bins("{self.column}", edges=[{", ".join(number_text(cut) for cut in self.cuts)}])'
+            return f"context=cc.threshold({column}, {number_text(self.cuts[0])})"
+        return f"context=cc.bins({column}, edges=[{', '.join(number_text(cut) for cut in self.cuts)}])"
+
+    def advice(self) -> str:
+        """What to do if the column made the context, which must not stay beside what is declared."""
+        return f"{self.call()}, without the column {self.context}"
 
 
 def step_functions(data: Dataset) -> list[StepFunction]:

@@ -29,7 +29,8 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
     for rule, count in sorted(counts.items()):
         edges = [f"{result.names[d.a]} - {result.names[d.b]}" for d in result.doubts if d.rule == rule]
         listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED])
-        message = f"rule {rule} fails {count} times (such as {listed}): a test erred, or {suspect(rule)} does not hold"
+        times = "once" if count == 1 else f"{count} times"
+        message = f"rule {rule} fails {times} (such as {listed}): a test erred, or {suspect(rule)} does not hold"
         evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
         yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
     conflicts = _conflicts(result)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles, turned_directions
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
-from causalcontext.diagnostics.guards import model_misfits
+from causalcontext.diagnostics.guards import model_misfits, residuals_against, told_with_the_result
 from causalcontext.diagnostics.hidden import unconfirmed_causes
 from causalcontext.diagnostics.overlap import determinism, ranked_overlap
 from causalcontext.diagnostics.power import near_misses, rows_and_power, untestable_pairs
@@ -16,21 +16,25 @@ from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 
+OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
+    told_with_the_result, model_misfits, residuals_against,
+)  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    model_misfits, rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
+    rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
     large_cycles, near_misses,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
     unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
 )  # fmt: skip
 
-RANKS = ("deterministic context", "untestable", "missing edge", "cancellation", "assumptions", "rows", "overlap",
-         "selection bias", "near miss", "large cycles")  # fmt: skip
+RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "assumptions",
+         "rows", "overlap", "selection bias", "near miss", "large cycles")  # fmt: skip
 
 
 def diagnose(result: ContextGraphs) -> Diagnosis:
     """The findings of every check, the most severe first, then by what they are about (`RANKS`)."""
-    found = [finding for check in CHECKS for finding in check(result)] if result.context is not None else []
+    checks = OF_ANY_GRAPH if result.context is None else (*OF_ANY_GRAPH, *CHECKS)
+    found = [finding for check in checks for finding in check(result)]
     found += _of_rows(result)
     return Diagnosis(tuple(sorted(found, key=_rank)))
 

@@ -50,14 +50,16 @@ def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     yield from found[:MOST_COLUMNS]
     if len(found) > MOST_COLUMNS:
         names = ", ".join(finding.evidence["column"] for finding in found[MOST_COLUMNS:])
-        message = f"{len(found) - MOST_COLUMNS} more variables hardly overlap between some contexts: {names}"
+        more = len(found) - MOST_COLUMNS
+        which = "1 more variable hardly overlaps" if more == 1 else f"{more} more variables hardly overlap"
+        message = f"{which} between some contexts: {names}"
         yield Finding("overlap", Severity.NOTE, message)
 
 
 def _deterministic(found: StepFunction) -> Finding:
     message = (f"{found.context} is a function of {found.column} without a single exception; given "
                f"{found.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
-    advice = (f"if it was made from {found.column}, declare it: {found.call()}; if {found.column} only "
+    advice = (f"if it was made from {found.column}, declare it: {found.advice()}; if {found.column} only "
               f"has far apart values because {found.context} shifts it, leave the call as it is")  # fmt: skip
     evidence = {"column": found.column, "cuts": found.cuts, "call": found.call()}
     return Finding("deterministic context", Severity.WARNING, message, advice, evidence)

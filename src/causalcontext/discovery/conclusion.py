@@ -76,6 +76,6 @@ def _determinism_warning(data: Dataset) -> tuple[str, ...]:
     return tuple(
         f"{found.context} is a function of {found.column} without exception; if it was made out of {found.column}, "
         + ("declare it: " if alone else f"its links cannot be tested given {found.column}: leave one of the two out, "
-           "or declare it as the only context, ") + found.call()
+           "or declare it as the only context, ") + found.advice()
         for found in step_functions(data)
     )  # fmt: skip

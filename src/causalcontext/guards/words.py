@@ -11,6 +11,7 @@ from typing import NamedTuple
 from causalcontext.guards.misfits import CURVES, INTERACTIONS, OUTLIERS, ROWS, SKEW, SPREAD, TAILS, Misfit
 
 MOST_NAMED = 5
+NOTHING_LEFT = "the call already has what helps against it"
 CLEAN = ".83 / .02 and .83 / .01"
 
 
@@ -51,16 +52,31 @@ RATES = {CURVES: ".54 / .09 and .74 / .17", INTERACTIONS: ".66 / .03 and .74 / .
 """TPR / FPR of pc-ac with this misfit, of pairs of system variables and of pairs with the context."""
 
 
-def sentence(misfit: Misfit, context: bool = True, scored: bool = True) -> str:
+class Asked(NamedTuple):
+    """What bears on advice: whether score-ac takes the context (one column, not made out of another), whether the
+    method takes lags, and the calls that would change nothing, since the search had them."""
+
+    scored: bool = True
+    lagged: bool = True
+    had: tuple[str, ...] = ()
+
+
+ANYTHING = Asked()
+
+
+def sentence(misfit: Misfit, context: bool = True, asked: Asked = ANYTHING) -> str:
     """One sentence for a reader of the graphs."""
     found = WORDS[misfit.kind].found.format(named(misfit.columns))
-    return f"{found}: {danger(misfit, context)}; {advice(misfit, scored)}"
+    return f"{found}: {danger(misfit, context)}; {advice(misfit, asked)}"
 
 
-def advice(misfit: Misfit, scored: bool = True) -> str:
-    """What to try; `scored` says whether score-ac takes such a context: one column, not made out of another."""
+def advice(misfit: Misfit, asked: Asked = ANYTHING) -> str:
+    """What to try that was not tried."""
     words = WORDS[misfit.kind]
-    return f"try {words.advice if scored else words.without_score or words.advice}"
+    takes = asked.scored and (asked.lagged or misfit.kind != ROWS)
+    tries = (words.advice if takes else words.without_score or words.advice).split(", or ")
+    left = [call for call in tries if not call.startswith(asked.had)]
+    return f"try {', or '.join(left)}" if left else NOTHING_LEFT
 
 
 def danger(misfit: Misfit, context: bool = True) -> str:

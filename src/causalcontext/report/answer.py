@@ -88,8 +88,13 @@ def _cautions(result: ContextGraphs) -> Iterator[str]:
     found = [finding for finding in severe if not _said_above(finding)][:MOST_FINDINGS]
     if found:
         yield "<h2>What to be careful about</h2><ul>"
-        yield from (f'<li dir="auto">{escape(printable(finding.message))}</li>' for finding in found)
+        yield from (f'<li dir="auto">{escape(printable(_caution(finding)))}</li>' for finding in found)
         yield "</ul>"
+
+
+def _caution(finding: Finding) -> str:
+    """What was found, and what to do about it."""
+    return f"{finding.message}; {finding.advice}" if finding.advice else finding.message
 
 
 def _said_above(finding: Finding) -> bool:

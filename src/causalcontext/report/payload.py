@@ -24,6 +24,7 @@ from causalcontext.report.effects_panel import effects_panel
 from causalcontext.report.presentable import presentable, stories
 from causalcontext.report.text import notes
 from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.evidence import OF_RESIDUALS
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.words import context_words
 
@@ -65,6 +66,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "curves": curves_panel(shown),
         "summary": summary(result),
         "warnings": _warnings(result),
+        "notes": _notes(result),
         "settings": _settings(result),
         "sections": [_section(section) for section in sections],
     } | _drawn(result_layout(result))
@@ -181,10 +183,18 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
     ]
 
 
+def _notes(result: ContextGraphs) -> list[str]:
+    """What is not among the findings of the first card and of the diagnosis; of a cut search all stands on top."""
+    told = ("WARNING: ", f"note: {OF_RESIDUALS}")
+    return [printable(note) for note in notes(result) if not note.startswith(told)] if result.complete else []
+
+
 def _warnings(result: ContextGraphs) -> list[str]:
+    """What comes before the answer: that the search was cut, and what else is known about it."""
+    if result.complete:
+        return []
     left = "untested edges are still there" if result.evidence is None else "this is the best model found so far"
-    incomplete = [] if result.complete else [f"The search was interrupted: {left}."]
-    return incomplete + [printable(note) for note in notes(result)]
+    return [f"The search was interrupted: {left}.", *(printable(note) for note in notes(result))]
 
 
 def _title(result: ContextGraphs, value: Any) -> str:

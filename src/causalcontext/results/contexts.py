@@ -20,14 +20,14 @@ from causalcontext.graphs.ends import directed, may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.guards.misfits import Misfit
-from causalcontext.guards.words import sentence
+from causalcontext.guards.words import Asked, sentence
 from causalcontext.independence.protocol import PreparedTest
 from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, described
 from causalcontext.results.answers import Answers
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import TrialLog
-from causalcontext.results.misfits import find_misfits
+from causalcontext.results.misfits import by_ranks, find_misfits
 from causalcontext.search.family import Doubt, Origin
 
 if TYPE_CHECKING:
@@ -197,7 +197,15 @@ class ContextGraphs(Answers):
     @property
     def guards(self) -> tuple[str, ...]:
         """The same in sentences: what was found, what it does to the result, what to try; empty if all is well."""
-        return tuple(sentence(misfit, self.context is not None, self.suits_score) for misfit in self.misfits)
+        return tuple(sentence(misfit, self.context is not None, self.already_asked) for misfit in self.misfits)
+
+    @property
+    def already_asked(self) -> Asked:
+        """What advice to the reader depends on."""
+        settings = self.settings
+        ranked = ("transform='ranks'",) if by_ranks(self) else ()
+        had = (f"test={settings.test!r}", f"method={settings.method!r}", *ranked)
+        return Asked(self.suits_score, settings.method not in ("fci-ac", "pc-b"), had)
 
     @property
     def suits_score(self) -> bool:

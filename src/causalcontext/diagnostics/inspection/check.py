@@ -21,7 +21,7 @@ from causalcontext.diagnostics.overlap import columns_apart
 from causalcontext.errors import CausalContextError, DataError
 from causalcontext.guards.checks import check_table
 from causalcontext.guards.misfits import OUTLIERS, ROWS, SKEW, TAILS
-from causalcontext.guards.words import sentence
+from causalcontext.guards.words import Asked, sentence
 from causalcontext.methods.auto import choose_by_call, choose_by_table
 
 OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
@@ -88,7 +88,8 @@ def _misleading(data: Dataset) -> Iterator[str]:
     """What a search would take for something else."""
     source = None if data.contexts.source is None else data.names[data.contexts.source]
     for found in step_functions(data) if source is None else ():
-        yield f"{found.context} is a function of {found.column} without exception; if it was made of it: {found.call()}"
+        certain = f"{found.context} is a function of {found.column} without exception"
+        yield f"{certain}; if it was made of it: {found.advice()}"
     apart = [name for name in columns_apart(data) if name != source]
     if apart:
         yield f"the usual values of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
@@ -96,7 +97,7 @@ def _misleading(data: Dataset) -> Iterator[str]:
     for misfit in check_table(data, nothing):
         if misfit.kind in OF_COLUMNS:
             scored = source is None and len(data.contexts.positions) <= 1
-            yield sentence(misfit, bool(data.contexts.positions), scored)
+            yield sentence(misfit, bool(data.contexts.positions), Asked(scored))
 
 
 def _suitable(data: Dataset, missing: str) -> Iterator[str]:

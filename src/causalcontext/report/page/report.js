@@ -606,8 +606,10 @@
   }
 
   byId("summary").textContent = data.summary;
-  for (const text of data.warnings) byId("warnings").append(element("p", { dir: "auto" }, text));
-  byId("warnings").hidden = !data.warnings.length;
+  for (const place of ["warnings", "notes"]) {
+    for (const text of data[place]) byId(place).append(element("p", { dir: "auto" }, text));
+    byId(place).hidden = !data[place].length;
+  }
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
   for (const [name, value] of data.settings) byId("settings").append(element("dt", {}, name), element("dd", { dir: "auto" }, value));
