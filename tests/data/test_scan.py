@@ -113,6 +113,21 @@ def test_means_far_from_0_cost_no_digits(cut, parts, order):
 
 
 @pytest.mark.parametrize("most", [0, 2**23])
+@pytest.mark.parametrize("p", [2, 3, 4, 5, 6, 63, 65, 66, 68, 129, 130])
+def test_any_number_of_columns_is_multiplied(monkeypatch, most, p):
+    monkeypatch.setattr(blocks, "MOST_NUMBERS", most)
+    rng = np.random.default_rng(p)
+    x, cells = 3.0 - rng.standard_normal((600, p)) @ rng.standard_normal((p, p)), rng.integers(0, 3, 600)
+    table = pd.DataFrame(x, columns=[f"X{j}" for j in range(p)]).assign(R=cells)
+    moments = in_batches(table, [512, 40, 7], "R").survey.moments
+    for cell in range(3):
+        away = x[cells == cell] - x[cells == cell].mean(axis=0)
+        twin = away.T @ away
+        scale = np.sqrt(np.diag(twin))
+        assert np.abs((moments.scatter[cell] - twin) / scale / scale[:, None]).max() < 1e-13
+
+
+@pytest.mark.parametrize("most", [0, 2**23])
 @pytest.mark.parametrize("order", ["mixed", "sorted"])
 def test_many_columns_and_long_stretches(monkeypatch, most, order):
     monkeypatch.setattr(blocks, "MOST_NUMBERS", most)

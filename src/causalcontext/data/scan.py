@@ -226,7 +226,7 @@ def _accumulated(stream: Stream, columns: Columns, sample: int, watch: Watch) ->
     found = Accumulator(columns.system, columns.contexts, sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
-    enough = rows_per_batch(columns.names) // 2
+    enough = rows_per_batch(columns.names) // 2  # as many of a text file, whose blocks are small, stay in the cache
     for batch, done in gathered(stream.batches(columns.names), enough):
         found.add(batch, found.rows)
         watch(done, stream.size)

@@ -16,8 +16,10 @@ from causalcontext.errors import FileError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-VALUES_PER_BATCH = 2**19
-"""4 MB of numbers: a batch stays in the cache."""
+VALUES_PER_BATCH = 2**20
+"""8 MB of numbers: every batch costs some calls for every column, and larger ones gain nothing."""
+ROWS_TOGETHER = 512
+"""Batches have a multiple of so many rows, as blocks have; see `blocks.py`."""
 _PANDAS_INDEX = "__index_level_"
 
 
@@ -71,7 +73,9 @@ def cut(batch: pa.RecordBatch, columns: Sequence[str]) -> Iterator[pa.RecordBatc
 
 
 def rows_per_batch(columns: Sequence[str]) -> int:
-    return max(1024, VALUES_PER_BATCH // max(len(columns), 1))
+    """How many rows of so many columns are read at a time."""
+    rows = max(1024, VALUES_PER_BATCH // max(len(columns), 1))
+    return rows - rows % ROWS_TOGETHER
 
 
 def check_columns(file: Path | str, found: pa.Schema, first: pa.Schema, wanted: Sequence[str]) -> None:

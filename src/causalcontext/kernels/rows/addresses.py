@@ -6,6 +6,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -42,6 +43,40 @@ def _as_bits(of: Any, kind: Any) -> Any:
     return intrinsic(taken)
 
 
+def _lend() -> Any:
+    """An intrinsic: the same array, kept alive by somebody else."""
+
+    def lent(typing_context: Any, array: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            found = context.make_array(signature.return_type)(context, builder, value=arguments[0])
+            found.meminfo, found.parent = found.meminfo.type(None), found.parent.type(None)
+            return found._getvalue()
+
+        return array(array), generate
+
+    return intrinsic(lent)
+
+
+def _fetch() -> Any:
+    """An intrinsic: a hint that the line of memory at an address will be read soon; nothing happens if it cannot be."""
+
+    def fetched(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            byte = context.get_value_type(_types.CPointer(_types.uint8))
+            number = context.get_value_type(_types.int32)
+            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            hint = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+            read, into_second_cache, data = (number(choice) for choice in (0, 2, 1))
+            builder.call(hint, [builder.inttoptr(arguments[0], byte), read, into_second_cache, data])
+            return context.get_dummy_value()
+
+        return _types.none(_types.uint64), generate
+
+    return intrinsic(fetched)
+
+
+lent, fetch = _lend(), _fetch()
+"""`lent`: passing an array to another kernel counts its owners, unless it has none, and counting takes long."""
 _to_numbers, _to_words = _as_pointer(_types.float64), _as_pointer(_types.uint64)
 _to_letters = _as_pointer(_types.uint8)
 word_of = _as_bits(_types.float64, _types.int64)

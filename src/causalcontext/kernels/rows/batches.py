@@ -52,12 +52,11 @@ def digest_codes(codes: Codes, words: Words, first_row: int) -> tuple[np.uint64,
 @njit(cache=True, nogil=True)
 def look_up(numbers: Values, first: int, places: Codes, codes: Codes) -> bool:
     """Write down what a list has at `number - first`, its last entry for -1; False if that is below -1 somewhere."""
+    least = np.int32(0)
     for i in range(numbers.size):
-        code = places[np.int64(numbers[i]) - first]
-        if code < -1:
-            return False
-        codes[i] = code
-    return True
+        codes[i] = places[np.int64(numbers[i]) - first]
+        least = min(least, codes[i])
+    return bool(least >= -1)
 
 
 @njit(cache=True, nogil=True)

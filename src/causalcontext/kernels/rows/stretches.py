@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints
 from causalcontext.kernels.compiling import inner, njit
-from causalcontext.kernels.rows.addresses import Words, column_at, value_of, word_of, words_at
+from causalcontext.kernels.rows.addresses import Words, column_at, fetch, lent, value_of, word_of, words_at
 from causalcontext.kernels.rows.scan import GOLDEN, ONE, look_at_values, mixed
 
 Places = NDArray[np.uint32]
@@ -31,6 +31,9 @@ _FEW_CELLS = 4
 _VARIABLES_AT_A_TIME = 64
 """As many variables, with so many rows, stay in the second cache."""
 _EIGHT = np.uint64(8)
+_COLUMNS_AHEAD = 4
+_LINE = 64
+"""Bytes that come from memory together."""
 _63, _LARGEST = np.int64(63), np.int64(2**63 - 1)
 _NO_ROW = np.uint32(2**32 - 1)
 
@@ -82,11 +85,14 @@ class Desk(NamedTuple):
 
 def desk_for(rows: int, cells: int, p: int) -> Desk:
     """Room for batches of so many rows."""
-    padded = p + -p % 4  # cross products are made four by four
+    padded = p + -p % 4  # variables are multiplied four with four
     near, total, away = np.zeros((3, p))
     usable, order = np.empty(rows, dtype=np.int32), np.empty(rows + 1, dtype=np.uint32)
     starts = np.zeros(cells + 1, dtype=np.int64)
-    return Desk(np.zeros((padded, _WIDTH)), np.zeros((padded, padded)), near, total, away, usable, order, starts)
+    room = np.zeros(padded * _WIDTH + _LANES)
+    begin = -room.ctypes.data % _LINE // room.itemsize
+    stretch = room[begin : begin + padded * _WIDTH].reshape(padded, _WIDTH)
+    return Desk(stretch, np.zeros((padded, padded)), near, total, away, usable, order, starts)
 
 
 @njit(cache=True, nogil=True)
@@ -108,6 +114,7 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Ta
     desk : Desk
         From `desk_for`; overwritten.
     """
+    sums, desk = _lent_sums(sums), _lent_desk(desk)
     begin = 0
     while begin < codes.size:
         row, block, end = np.uint64(first_row + begin), 0, codes.size
@@ -125,13 +132,26 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Ta
 
 
 @inner
+def _lent_sums(s: Tally) -> Tally:
+    return Tally(lent(s.n), lent(s.lost), lent(s.centre), lent(s.mean), lent(s.low), lent(s.high), lent(s.scatter),
+                 lent(s.missing), lent(s.infinite), lent(s.digests))  # fmt: skip
+
+
+@inner
+def _lent_desk(d: Desk) -> Desk:
+    return Desk(lent(d.stretch), lent(d.products), lent(d.near), lent(d.total), lent(d.away), lent(d.usable),
+                lent(d.order), lent(d.starts))  # fmt: skip
+
+
+@inner
 def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, blocks: int, block: int, sums: Tally,
           desk: Desk) -> None:  # fmt: skip
     """Add rows to digests and counts; write down the cells of those that are usable, -1 for the others."""
-    usable, odd = desk.usable, False
-    for i in range(end - begin):
-        usable[i] = codes[begin + i]
+    usable, these, odd = desk.usable, codes[begin:end], False  # a place that may be negative is looked up one by one
+    for i in range(these.size):
+        usable[i] = these[i]
     for j in range(columns.size):
+        _fetch_ahead(columns, j + _COLUMNS_AHEAD, begin, end, codes.size)
         words = words_at(columns[j] + np.uint64(begin) * _EIGHT, end - begin)
         digest, strange = look_at_values(words, first_row + begin)
         sums.digests[j] += digest
@@ -142,6 +162,19 @@ def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, bl
         for i in range(end - begin):
             if codes[begin + i] >= 0 > usable[i]:
                 sums.lost[codes[begin + i] * blocks + block] += 1
+
+
+@inner
+def _fetch_ahead(columns: Words, j: int, begin: int, end: int, rows: int) -> None:
+    """Have variable j brought into the cache, after the last one the next rows of the first ones.
+
+    Processors read ahead by themselves, but not beyond a page of memory, which is all that is read of a column here.
+    """
+    if j >= columns.size:
+        begin, end = end, min(end + end - begin, rows)
+    address = columns[j % columns.size] + np.uint64(begin) * _EIGHT
+    for byte in range(0, min(end - begin, _STRETCH) * 8, _LINE):
+        fetch(address + np.uint64(byte))
 
 
 @inner
@@ -199,7 +232,7 @@ def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: Tal
         desk.near[j], desk.total[j] = near, total
         for i in range(m, filled):
             desk.stretch[j, i] = 0.0
-    _multiply(desk.stretch, filled, desk.products)
+    _multiply(desk.stretch, filled, columns.size, desk.products)
     _merge(sums.n[level], m, level, sums, desk)
     sums.n[level] += m
 
@@ -243,13 +276,19 @@ def _centre(stretch: Floats, j: int, rows: int, near: float) -> tuple[float, flo
 
 
 @inner
-def _multiply(stretch: Floats, rows: int, products: Floats) -> None:
-    """Write down the lower triangle of the cross products of a stretch, four variables with four at a time."""
-    size = products.shape[0]
-    for first in range(0, size, _VARIABLES_AT_A_TIME):
-        for i in range(first, size, 4):
+def _multiply(stretch: Floats, rows: int, p: int, products: Floats) -> None:
+    """Write down the lower triangle of the cross products of a stretch, four variables with four at a time.
+
+    Where one or two variables are left over, each is multiplied with four.
+    """
+    fours = p if p % 4 == 3 else p - p % 4
+    for first in range(0, p, _VARIABLES_AT_A_TIME):
+        for i in range(first, fours, 4):
             for j in range(first, min(i + 4, first + _VARIABLES_AT_A_TIME), 4):
                 _four_by_four(stretch, i, j, rows, products)
+        for i in range(max(first, fours), p):
+            for j in range(first, min(i + 1, first + _VARIABLES_AT_A_TIME), 4):
+                _one_by_four(stretch, i, j, rows, products)
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "nsz", "reassoc"})
@@ -279,6 +318,19 @@ def _four_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) 
     _set_four(products[i + 1], j, be, bf, bg, bh)
     _set_four(products[i + 2], j, ce, cf, cg, ch)
     _set_four(products[i + 3], j, de, df, dg, dh)
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "nsz", "reassoc"})
+def _one_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) -> None:
+    a = stretch[i, :rows]
+    e, f, g, h = stretch[j, :rows], stretch[j + 1, :rows], stretch[j + 2, :rows], stretch[j + 3, :rows]
+    ae = af = ag = ah = 0.0
+    for k in range(rows):
+        ae += a[k] * e[k]
+        af += a[k] * f[k]
+        ag += a[k] * g[k]
+        ah += a[k] * h[k]
+    _set_four(products[i], j, ae, af, ag, ah)
 
 
 @inner
