@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from naive_logit import naive_logit
 
-from causalcontext.kernels.rows.class_scores import MUCH_WORK, climb_on_few_rows, first_slopes, maximise
+from causalcontext.kernels.rows.class_scores import (
+    MUCH_WORK,
+    climb_on_few_rows,
+    first_slopes,
+    is_out_of_reach,
+    maximise,
+    ordered_call,
+    ordered_pass,
+)
 from causalcontext.kernels.rows.logit_rows import logit_call, logit_pass
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, add_dots, exponentials
 
@@ -60,3 +68,26 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
     assert rare or best - near < 10 * cold.size
     again = maximise(logit_call(), design, codes, classes, False, warm, room, -np.inf, 1e-4)
     assert again == pytest.approx(best, abs=1e-3)
+
+
+@pytest.mark.parametrize(("classes", "ordered"), [(3, False), (5, False), (4, True)])
+def test_a_gradient_alone_says_what_is_out_of_reach(classes, ordered):
+    generator = np.random.default_rng([classes, ordered])
+    design = np.vstack([np.ones(400), generator.normal(size=(3, 400))])
+    codes = np.clip(np.round(design[1] + design[2] + generator.logistic(size=400) + classes / 2), 0, classes - 1)
+    codes, one_pass = codes.astype(np.int64), ordered_call() if ordered else logit_call()
+    slopes = first_slopes(codes, classes, ordered, 4)
+    gradient, whole = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
+    function = ordered_pass if ordered else logit_pass
+    value = function(design, codes, classes - 1, slopes, gradient, whole)
+    alone = np.zeros(slopes.size)
+    assert function(design, codes, classes - 1, slopes, alone, np.empty((0, 0))) == pytest.approx(value, abs=1e-9)
+    assert np.allclose(alone, gradient, rtol=0.0, atol=1e-9)
+    best, curvature = slopes.copy(), np.zeros_like(whole)
+    highest = maximise(one_pass, design, codes, classes, ordered, best, curvature, -np.inf, 1e-6)
+    inverse = np.linalg.inv(np.tril(curvature) + np.tril(curvature, -1).T)
+    for start in (slopes, best, best + 0.05):
+        reach = [needed for needed in highest + np.array([-5.0, -0.1, 50.0, 500.0, 5000.0])
+                 if not is_out_of_reach(one_pass, design, codes, classes, ordered, start, inverse, needed)]  # fmt: skip
+        assert highest - 0.1 in reach
+        assert highest + 5000.0 not in reach

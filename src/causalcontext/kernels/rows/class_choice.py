@@ -21,6 +21,7 @@ from causalcontext.kernels.rows.class_scores import (
     class_kind,
     half_wald,
     is_much_work,
+    is_out_of_reach,
     leave_out,
     places_of,
     start_slopes,
@@ -189,10 +190,11 @@ def _thin_out(rows: ClassRows, fit: Call, one_pass: Call, chosen: Ints, price: F
             saved += price[t] if out[t] else 0.0
         if count == 0:
             return score, step, slopes
-        smaller, start = _without(rows, design, start, out, before)
-        other = np.empty((start.size, start.size))
+        smaller, start, spread = _without(rows, design, start, spread, out, before)
+        other, value = np.empty((start.size, start.size)), -math.inf
         needed = (score + paid - saved) / weight
-        value = fit(one_pass, smaller, codes, rows.classes, rows.ordered, start, False, needed, other)
+        if not is_out_of_reach(one_pass, smaller, codes, rows.classes, rows.ordered, start, spread, needed):
+            value = fit(one_pass, smaller, codes, rows.classes, rows.ordered, start, False, needed, other)
         if weight * value - (paid - saved) > score:
             paid -= saved
             score, design, slopes, inverse = weight * value - paid, smaller, start, other
@@ -250,8 +252,9 @@ def _worthless(rows: ClassRows, weight: float, slopes: Floats, inverse: Floats, 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _without(rows: ClassRows, design: Floats, slopes: Floats, out: Bools, before: int) -> tuple[Floats, Floats]:
-    """The design and the slopes without some columns."""
+def _without(rows: ClassRows, design: Floats, slopes: Floats, inverse: Floats, out: Bools,
+             before: int) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    """The design, the slopes and their inverse Hessian without some columns."""
     width, left, places, goes = design.shape[0], 0, 0, np.zeros(slopes.size, dtype=np.bool_)
     for a in range(before, width):
         if out[a - before]:
@@ -267,11 +270,16 @@ def _without(rows: ClassRows, design: Floats, slopes: Floats, out: Bools, before
             for t in range(design.shape[1]):
                 smaller[left, t] = design[a, t]
             left += 1
+    spread = np.empty((own.size, own.size))
     for a in range(slopes.size):
         if not goes[a]:
-            own[places] = slopes[a]
+            own[places], left = slopes[a], 0
+            for b in range(slopes.size):
+                if not goes[b]:
+                    spread[places, left] = inverse[a, b]
+                    left += 1
             places += 1
-    return smaller, own
+    return smaller, own, spread
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

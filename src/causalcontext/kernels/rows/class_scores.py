@@ -109,7 +109,7 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
     """
     size, width = slopes.size, design.shape[0]
     gradient, trial, step = np.zeros(size), np.zeros(size), np.zeros(size)
-    factor, nothing = np.zeros((size, size)), np.empty((0, 0))
+    factor, nothing, flat = np.zeros((size, size)), np.empty((0, 0)), np.empty(0)
     likelihood = one_pass(design, codes, classes - 1, slopes, gradient, curvature)
     before, careful = 0.0, False
     for _ in range(MOST_STEPS):
@@ -128,8 +128,10 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
         for half in range(25):
             for a in range(size):
                 trial[a] = slopes[a] + scale * step[a]
-            look = half == 0 and not careful
-            value = one_pass(design, codes, classes - 1, trial, gradient, curvature if look else nothing)
+            if half == 0 and not careful:
+                value = one_pass(design, codes, classes - 1, trial, gradient, curvature)
+            else:
+                value = one_pass(design, codes, classes - 1, trial, flat, nothing)
             gain = value - _ridge(trial, classes, width, ordered) - objective
             if gain >= 0.0:
                 break
@@ -201,6 +203,25 @@ def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats
     slopes = np.zeros(classes - 1 + width - 1 if ordered else (classes - 1) * width)
     _write_start(codes, classes, ordered, width, slopes)
     return slopes
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def is_out_of_reach(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
+                    inverse: Floats, needed: float) -> bool:  # fmt: skip
+    """Whether the maximum is clearly below what is needed, by the gradient alone.
+
+    `inverse` is the inverse of a negative Hessian from elsewhere, so twice as much hope is kept.
+    """
+    gradient, promise = np.zeros(slopes.size), 0.0
+    likelihood = one_pass(design, codes, classes - 1, slopes, gradient, np.empty((0, 0)))
+    for a in range(slopes.size):
+        gradient[a] -= _penalty(a, classes, design.shape[0], ordered) * slopes[a]
+    for a in range(slopes.size):
+        value = 0.0
+        for b in range(slopes.size):
+            value += inverse[a, b] * gradient[b]
+        promise += 0.5 * value * gradient[a]
+    return bool(likelihood + 2.0 * HOPE * promise + 1.0 < needed)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -310,10 +331,10 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
                  curvature: Floats) -> float:  # fmt: skip
     """The same of proportional odds: P(class <= j) = F(cut_j - x b); -inf where the cuts are not in order."""
     width, n = design.shape
-    wanted = curvature.size > 0
-    for a in range(slopes.size if wanted else 0):
+    wanted, sloped = curvature.size > 0, gradient.size > 0
+    for a in range(slopes.size if sloped else 0):
         gradient[a] = 0.0
-        for b in range(a + 1):
+        for b in range(a + 1 if wanted else 0):
             curvature[a, b] = 0.0
     for j in range(1, free):
         if not slopes[j] > slopes[j - 1]:
@@ -330,7 +351,7 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
         left_above, left_below = logistic(-above), logistic(below)
         odds = 1.0 / math.expm1(above - below) if 0 < level < free else 0.0
         total += -softplus(-above) - softplus(below) - math.log1p(odds)
-        if not wanted:
+        if not sloped:
             continue
         up, down, both = left_above + odds, -left_below - odds, odds * (1.0 + odds)
         bend_up = left_above * (1.0 - left_above) + both if level < free else 0.0
@@ -338,9 +359,13 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
         slope[row], bend[row] = -(up + down), bend_up + bend_down - 2.0 * both
         if level < free:
             gradient[level] += up
-            curvature[level, level] += bend_up
         if level > 0:
             gradient[level - 1] += down
+        if not wanted:
+            continue
+        if level < free:
+            curvature[level, level] += bend_up
+        if level > 0:
             curvature[level - 1, level - 1] += bend_down
         if 0 < level < free:
             curvature[level, level - 1] -= both
@@ -349,10 +374,10 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
                 curvature[free + a - 1, level] -= (bend_up - both) * design[a, row]
             if level > 0:
                 curvature[free + a - 1, level - 1] -= (bend_down - both) * design[a, row]
-    for a in range(1, width if wanted else 1):
+    for a in range(1, width if sloped else 1):
         for row in range(n):
             gradient[free + a - 1] += slope[row] * design[a, row]
-        for b in range(1, a + 1):
+        for b in range(1, a + 1 if wanted else 1):
             value = 0.0
             for row in range(n):
                 value += bend[row] * design[a, row] * design[b, row]

@@ -43,7 +43,7 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
                curvature: Floats) -> float:  # fmt: skip
     """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the negative Hessian.
 
-    Where there is no room for the latter, neither is written.
+    What there is no room for is not written.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
     codes : array of int, shape (rows,)
     free : int
         Classes but one.
-    slopes, gradient : arrays, shape (free * width,)
+    slopes : array, shape (free * width,)
+    gradient : array, shape (free * width,) or (0,)
     curvature : array, shape (free * width, free * width) or (0, 0)
     """
     width, n = design.shape
@@ -69,9 +70,11 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
             for t in range(length):
                 block[a, t] = design[a, start + t]
         total += _write_shares(block, width, codes[start : start + length], free, slopes, share)
-        if not wanted:
+        if gradient.size == 0:
             continue
-        if one:
+        if not wanted:
+            pass
+        elif one:
             _write_scaled(block, share, length, weights)
             add_dots(weights, block, length, True, second)
         else:
@@ -80,8 +83,7 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
             add_dots(weights, products, length, False, second)
         _write_surplus(codes[start : start + length], free, share)
         add_dots(block, share, length, False, first)
-    if wanted:
-        _put(first, second, width, free, gradient, curvature)
+    _put(first, second, width, free, gradient, curvature)
     return total
 
 
@@ -168,10 +170,10 @@ def _write_products(block: Floats, width: int, length: int, products: Floats) ->
 def _put(first: Floats, second: Floats, width: int, free: int, gradient: Floats, curvature: Floats) -> None:
     """Write the sums over all rows to their places."""
     k = 0
-    for c in range(free):
+    for c in range(free if gradient.size > 0 else 0):
         for a in range(width):
             gradient[c * width + a] = first[a, c]
-        for e in range(c + 1):
+        for e in range(c + 1 if curvature.size > 0 else 0):
             m = 0
             for a in range(width):
                 for b in range(a + 1):
