@@ -151,10 +151,11 @@ def discover(
     settings = settings_of(chosen, test.name, context)
     links = links_of(settings.knowledge, data)
     if scanned is not None and chosen.missing == "raise":
-        check_none_missing(scanned.survey, data, in_memory=False)
+        check_none_missing(scanned.survey, data, testwise=False)
     known = None if scanned is None or scanned.whole else scanned.survey  # all rows in memory: no rounding of batches
     with first_run(chosen.method, test.name, data):
-        data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads)
+        tested = chosen.method != "score-ac"
+        data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads, tested)
         with watching(progress, chosen.time_limit) as advance:
             task = Task(prepared, data, survey, links, settings, score_of(chosen), chosen.threads, advance,
                         Support(data, settings.alpha), device)  # fmt: skip

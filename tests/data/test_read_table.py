@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import causalcontext as cc
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError, OptionError
@@ -357,3 +358,20 @@ def test_several_contexts_are_read_like_one() -> None:
 def test_names_are_only_for_arrays() -> None:
     with pytest.raises(OptionError, match="names is only for arrays"):
         read_table(small_frame(), "R", names=["a", "b", "c", "d"])
+
+
+def test_dates_as_text_are_told_from_identifiers():
+    days = pd.date_range("2020-06-01", periods=ROWS, freq="30min").astype(str)
+    advice = r"column 'day' holds dates as text; .* pass time='day' with lags=\.\.\., such as lags=3, else drop it"
+    with pytest.raises(DataError, match=advice):
+        cc.discover(FRAME.assign(day=days), "R")
+    with pytest.raises(DataError, match="'day' has 40 levels in 40 rows, which looks like an identifier"):
+        cc.discover(FRAME.assign(day=[f"row-{i}" for i in range(ROWS)]), "R")
+
+
+def test_missing_values_are_answered_with_what_the_method_takes():
+    holes = FRAME.assign(x=np.where(np.arange(ROWS) == 3, np.nan, np.arange(ROWS)))
+    for method in ("auto", "pc-ac", "score-ac"):
+        with pytest.raises(DataError, match='missing="listwise"') as caught:
+            cc.discover(holes, "R", method=method)
+        assert ("testwise" in str(caught.value)) == (method != "score-ac")

@@ -37,7 +37,7 @@ def check_size(data: Dataset) -> None:
                         f"{8e-9 * levels * variables**2:.0f} GB; merge contexts or drop columns")  # fmt: skip
 
 
-def check_survey(survey: Survey, data: Dataset, missing: str = "raise") -> None:
+def check_survey(survey: Survey, data: Dataset, missing: str = "raise", tested: bool = True) -> None:
     """Return if the table can be searched.
 
     Parameters
@@ -47,6 +47,8 @@ def check_survey(survey: Survey, data: Dataset, missing: str = "raise") -> None:
     data : Dataset
     missing : {"raise", "listwise", "testwise"}
         Whether missing values are an error, or their rows are dropped.
+    tested : bool
+        Whether the method tests, so that rows could be dropped test by test.
 
     Raises
     ------
@@ -56,21 +58,21 @@ def check_survey(survey: Survey, data: Dataset, missing: str = "raise") -> None:
     """
     check_missing_option(missing)
     if missing == "raise":
-        check_none_missing(survey, data)
+        check_none_missing(survey, data, tested)
     _check_none_infinite(survey, data)
     _check_rows_left(survey, data)
     _check_spread(survey)
 
 
-def check_none_missing(survey: Survey, data: Dataset, in_memory: bool = True) -> None:
-    """Return if no value is missing; only of a table in memory can rows be dropped test by test."""
+def check_none_missing(survey: Survey, data: Dataset, testwise: bool = True) -> None:
+    """Return if no value is missing; methods that test can drop rows test by test, of a table in memory."""
     findings = _counts_by_column(survey, data, survey.missing)
     if survey.missing_context:
         findings.insert(0, f"{data.context_name!r} ({survey.missing_context})")
     if findings:
-        testwise = ', or "testwise" to drop them test by test' if in_memory else ""
+        else_drop = ', or "testwise" to drop them test by test' if testwise else ""
         raise DataError(f"missing values in {_shortened(findings, 'column')}; fill them in, or pass "
-                        f'missing="listwise" to drop the rows that have one{testwise}')  # fmt: skip
+                        f'missing="listwise" to drop the rows that have one{else_drop}')  # fmt: skip
 
 
 def _check_none_infinite(survey: Survey, data: Dataset) -> None:

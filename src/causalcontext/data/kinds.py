@@ -153,9 +153,13 @@ def _family(kind: type) -> type:
     return next((family for family, members in _FAMILIES if issubclass(kind, members)), kind)
 
 
+def for_dates(name: str) -> str:
+    """What to do with a column of dates."""
+    return f"if rows follow each other in time pass time={name!r} with lags=..., such as lags=3, else drop it"
+
+
 def _unusable(column: Column, finding: str) -> DataError:
     if isinstance(column.dtype, nw.Datetime | nw.Date):
-        return DataError(f"column {column.name!r} has {finding}; if rows follow each other in time pass "
-                         f"time={column.name!r} with lags=..., such as lags=3, else drop it")  # fmt: skip
+        return DataError(f"column {column.name!r} has {finding}; {for_dates(column.name)}")
     return DataError(f"column {column.name!r} has {finding}, which is neither continuous nor categorical; "
                      "convert it to numbers or to text, or drop it")  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import narwhals as nw
@@ -10,10 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.data.kinds import Column, object_values, plain_values, value_families
+from causalcontext.data.kinds import Column, for_dates, object_values, plain_values, value_families
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Values
 
+FEW = 20
+"""Levels that are looked at to tell dates."""
 _LEVEL_TYPES = (bool, int, float, str)
 _FAMILY_OF_DTYPE = {"b": bool, "i": int, "u": int, "f": float}
 
@@ -48,7 +51,7 @@ def read_levels(
     occurring = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
     if role == "context":
         _check_several_levels(column, [family(values[place]) for place in occurring[:2]])
-    _check_levels_repeat(column, role, codes, len(occurring))
+    _check_levels_repeat(column, role, codes, values[occurring])
     order = occurring if _is_pandas_categorical(column) else _level_order(column, values)
     place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
     place[order] = np.arange(len(order), dtype=np.int32)
@@ -111,12 +114,23 @@ def _check_several_levels(column: Column, first: list[Any]) -> None:
         raise DataError(f"context {column.name!r} has 1 level ({first[0]!r}); at least 2 are needed")
 
 
-def _check_levels_repeat(column: Column, role: str, codes: Values, levels: int) -> None:
+def _check_levels_repeat(column: Column, role: str, codes: Values, levels: Values) -> None:
     """Return if there are few enough levels to be called so."""
     rows = int(np.count_nonzero(codes >= 0))
-    if 2 * levels > rows:
-        raise DataError(f"{role} {column.name!r} has {levels} levels in {rows} rows, which looks like "
-                        "an identifier or a continuous column; its values must repeat")  # fmt: skip
+    if 2 * len(levels) <= rows:
+        return
+    if role == "column" and all(map(_is_date, levels[:FEW].tolist())):
+        raise DataError(f"column {column.name!r} holds dates as text; {for_dates(column.name)}")
+    raise DataError(f"{role} {column.name!r} has {len(levels)} levels in {rows} rows, which looks like "
+                    "an identifier or a continuous column; its values must repeat")  # fmt: skip
+
+
+def _is_date(value: Any) -> bool:
+    """Whether a text is a date, perhaps with a time, as ISO 8601 writes them with hyphens."""
+    try:
+        return isinstance(value, str) and "-" in value and datetime.fromisoformat(value) is not None
+    except ValueError:
+        return False
 
 
 def _is_pandas_categorical(column: Column) -> bool:

@@ -24,7 +24,7 @@ class Preparation(NamedTuple):
 
 
 def prepare(data: Dataset, test: IndependenceTest, missing: str, survey: Survey | None = None,
-            n_jobs: int = 1) -> Preparation:  # fmt: skip
+            n_jobs: int = 1, tested: bool = True) -> Preparation:  # fmt: skip
     """What a search needs to begin with.
 
     Parameters
@@ -36,6 +36,8 @@ def prepare(data: Dataset, test: IndependenceTest, missing: str, survey: Survey 
         Of all rows, where `data` are only some of them.
     n_jobs : int
         Threads of the pass over the rows.
+    tested : bool
+        Whether the method tests, so that an error may advise to drop rows test by test.
 
     Raises
     ------
@@ -46,7 +48,7 @@ def prepare(data: Dataset, test: IndependenceTest, missing: str, survey: Survey 
     survey = take_survey(data, missing, n_jobs=n_jobs) if survey is None else survey
     if gaps:
         return _prepare_testwise(data, survey, test, gaps)
-    check_survey(survey, data, missing)
+    check_survey(survey, data, missing, tested)
     data, survey = drop_empty_cells(data, survey)
     return Preparation(data, survey, prepared_test(test, data, survey))
 
