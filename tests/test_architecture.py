@@ -152,7 +152,7 @@ def _is_kernel(node: ast.AST) -> bool:
 
 
 def _is_inner(decorator: ast.expr) -> bool:
-    return isinstance(decorator, ast.Name) and decorator.id == "inner"
+    return ast.unparse(decorator).partition("(")[0] in ("inner", "inner_njit")
 
 
 def test_inner_kernels_are_called_by_kernels_alone():

@@ -44,7 +44,12 @@ def inner(function: Function) -> Function:
 
     The door takes named tuples of arrays apart, which is more code than most kernels are.
     """
-    return njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return inner_njit()(function)
+
+
+def inner_njit(**options: Any) -> Callable[[Function], Function]:
+    """The same, with options of numba's."""
+    return njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
 
 def is_on_disk(kernel: Any) -> bool:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner, njit
 
 COLLINEAR_BELOW = 1e-9
 """A residual variance below this share of the column's own counts as zero."""
@@ -79,7 +79,7 @@ def best_subset(covariance: Floats, rows: float, target: int, status: Ints, pric
     return float(-half * math.log(max(table[width, width], SMALLEST_VARIANCE)) - price * chosen.sum())
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _grow(table: Floats, own: Floats, chosen: Bools, half: float, price: float, most: int) -> None:
     """Add the column that gains most while that pays; one that does not is kept if the next one makes up for it."""
     while chosen.sum() < most:
@@ -100,7 +100,7 @@ def _grow(table: Floats, own: Floats, chosen: Bools, half: float, price: float, 
         return
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _improve(table: Floats, own: Floats, chosen: Bools, forced: Bools, half: float, price: float, most: int) -> bool:
     """Make the best of all additions, removals and swaps, if it raises the score."""
     width = chosen.size
@@ -133,7 +133,7 @@ def _improve(table: Floats, own: Floats, chosen: Bools, forced: Bools, half: flo
     return out >= 0 or into >= 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _best_column(table: Floats, own: Floats, chosen: Bools, half: float) -> tuple[int, float]:
     """The column whose addition lowers the residual variance most, and what the log-likelihood gains."""
     width = chosen.size
@@ -148,7 +148,7 @@ def _best_column(table: Floats, own: Floats, chosen: Bools, half: float) -> tupl
     return best, half * math.log(left / max(lowest, SMALLEST_VARIANCE))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sweep(table: Floats, k: int) -> None:
     """Sweep on one column, or take it back if it was swept: its diagonal entry is then negative."""
     pivot = table[k, k]

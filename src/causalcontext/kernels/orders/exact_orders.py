@@ -13,7 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.calls import Call
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import BENCH, DESIGN, Calls
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
@@ -99,7 +99,7 @@ def _subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, 
     _take_best_subsets(best, found, p)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _put(whole: Ints, pool: Ints) -> int:
     """Write the columns of a fit to the pool; where."""
     pool[0, 0] += 1
@@ -110,7 +110,7 @@ def _put(whole: Ints, pool: Ints) -> int:
     return int(place)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _take_best_subsets(best: Floats, found: Ints, p: int) -> None:
     """Replace the score of every set by the best one of its subsets: greedy choices are not monotone."""
     for bit in range(p):
@@ -232,7 +232,7 @@ def _fill_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Fl
     return float(score[states - 1])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _missing(state: int, node: int, contexts: int, p: int) -> int:
     """The contexts in which a node is still to be placed."""
     missing = 0
@@ -242,7 +242,7 @@ def _missing(state: int, node: int, contexts: int, p: int) -> int:
     return missing
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _fits_role(block: int, full: int, contexts: int, role: int) -> bool:
     """Whether a node may use a block after the context: pooled only if the context is never its parent, and so on."""
     pooled = block == full - 1
@@ -253,7 +253,7 @@ def _fits_role(block: int, full: int, contexts: int, role: int) -> bool:
     return not pooled if role == ALWAYS else True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _mask(row: Bools) -> int:
     members = 0
     for j in range(row.size):

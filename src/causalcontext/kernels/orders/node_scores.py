@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import ONE
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.kept_fits import find, keep, name_of_fit, recall
 from causalcontext.kernels.orders.node_data import (
@@ -126,7 +126,7 @@ def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     return score
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """The score of a number: Gaussian, plus what a noise law gains."""
     here = fetch(bench, BENCH)
@@ -153,7 +153,7 @@ def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> 
     return float(score + gain)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """The score of a category; the columns that are left of the choice are written."""
     here = fetch(bench, BENCH)
@@ -195,7 +195,7 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
     return float(score)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _put(table: Regression, width: int, forced: Bools, chosen: Ints, count: int, goal: Ints, price: Floats) -> None:
     """Write a set of columns with their prices; required ones are beyond price."""
     goal[0] = count

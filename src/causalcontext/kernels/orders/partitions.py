@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner_njit, njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -90,7 +90,7 @@ def best_partition(contexts: int, joins: Ints, node: int, scores: Floats) -> flo
     return float(value[full])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _best_cut(contexts: int, joins: Ints, node: int, scores: Floats) -> float:
     """The best cut of a merge tree below its root."""
     best, split = np.empty(2 * contexts - 1), -math.inf

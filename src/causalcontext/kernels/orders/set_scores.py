@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import ONE
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import (
     BENCH,
@@ -121,7 +121,7 @@ def best_extras(bench: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats
                     out[t, owner, 0], out[t, owner, 1] = gain, math.copysign(share, sign)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _explained(covariance: Floats, chosen: Ints, count: int, column: int, response: int, d: int,
                small: Floats) -> tuple[float, float]:  # fmt: skip
     """The share of the residual response that a further column explains, and the sign of their covariance.

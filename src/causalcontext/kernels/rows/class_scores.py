@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.rows.logit_rows import logit_kind
 from causalcontext.kernels.special import logistic, softplus
 
@@ -149,7 +149,7 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
     return float(likelihood)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def is_much_work(rows: int, slopes: int) -> bool:
     """Whether a fit takes long enough to look for a good start."""
     return rows * slopes * slopes > MUCH_WORK
@@ -197,7 +197,7 @@ def _write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: F
             slopes[c * width] = math.log(counts[c] / counts[classes - 1])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats:
     """Coefficients without any effect: the shares of the classes."""
     slopes = np.zeros(classes - 1 + width - 1 if ordered else (classes - 1) * width)
@@ -224,7 +224,7 @@ def is_out_of_reach(one_pass: Call, design: Floats, codes: Ints, classes: int, o
     return bool(likelihood + 2.0 * HOPE * promise + 1.0 < needed)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def half_wald(slopes: Floats, inverse: Floats, place: Ints) -> float:
     """Half the Wald statistic of the slopes at some places: about what the log-likelihood loses without them."""
     factor, value = _own(slopes, inverse, place)
@@ -237,7 +237,7 @@ def half_wald(slopes: Floats, inverse: Floats, place: Ints) -> float:
     return 0.5 * total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def leave_out(slopes: Floats, inverse: Floats, place: Ints) -> None:
     """Move to where the quadratic approximation is highest if the slopes at some places are 0."""
     factor, _ = _own(slopes, inverse, place)
@@ -263,7 +263,7 @@ def leave_out(slopes: Floats, inverse: Floats, place: Ints) -> None:
                 inverse[i, j] -= steps[c, i] * steps[c, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def places_of(row: int, classes: int, ordered: bool, width: int) -> Ints:
     """Where the slopes of one row of the design are."""
     place = np.empty(1 if ordered else classes - 1, dtype=np.int64)
@@ -272,7 +272,7 @@ def places_of(row: int, classes: int, ordered: bool, width: int) -> Ints:
     return place
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _own(slopes: Floats, inverse: Floats, place: Ints) -> tuple[Floats, Floats]:
     """The factor of the covariance of some slopes, and the slopes."""
     factor, value = np.zeros((place.size, place.size)), np.empty(place.size)
@@ -284,7 +284,7 @@ def _own(slopes: Floats, inverse: Floats, place: Ints) -> tuple[Floats, Floats]:
     return factor, value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _invert(matrix: Floats, inverse: Floats) -> None:
     """The inverse of a positive definite matrix, of which the lower triangle is given and lost."""
     size = matrix.shape[0]
@@ -385,14 +385,14 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _penalty(a: int, classes: int, width: int, ordered: bool) -> float:
     """The ridge of a coefficient; intercepts have none."""
     free = a < classes - 1 if ordered else a % width == 0
     return 0.0 if free else RIDGE
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _ridge(slopes: Floats, classes: int, width: int, ordered: bool) -> float:
     total = 0.0
     for a in range(slopes.size):
@@ -400,7 +400,7 @@ def _ridge(slopes: Floats, classes: int, width: int, ordered: bool) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _newton_step(curvature: Floats, gradient: Floats, factor: Floats, step: Floats) -> float:
     """Write the step to the maximum of the quadratic approximation; what it promises."""
     size = gradient.size
@@ -423,7 +423,7 @@ def _newton_step(curvature: Floats, gradient: Floats, factor: Floats, step: Floa
     return promise
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
 def _factor(matrix: Floats) -> None:
     """The Cholesky factor in the lower triangle, in place."""
     for i in range(matrix.shape[0]):

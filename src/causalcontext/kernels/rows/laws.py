@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, exponentials
 
 Floats = NDArray[np.float64]
@@ -150,7 +150,7 @@ def law_gain(residual: Floats, count: int, rows: float, table: LawTable, law: Fl
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
 def _standardise(residual: Floats, count: int, law: Floats) -> float:
     """Standardise the residuals; how odd they look: skewness^2 / 6 + (kurtosis - 3)^2 / 24, as Jarque and Bera have it.
 
@@ -174,7 +174,7 @@ def _standardise(residual: Floats, count: int, law: Floats) -> float:
     return (third / count) ** 2 / 6.0 + (fourth / count - 3.0) ** 2 / 24.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+@inner_njit(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _means(residual: Floats, count: int, lookup: Floats, mean: Floats) -> tuple[float, float, float]:
     """The means of the features, the smallest and the largest residual, what lies beyond the line."""
     mean[:] = 0.0
@@ -193,7 +193,7 @@ def _means(residual: Floats, count: int, lookup: Floats, mean: Floats) -> tuple[
     return low, high, beyond / count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+@inner_njit(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _add_features(inside: Floats, length: int, lookup: Floats, sums: Floats) -> None:
     """Add the features of a few residuals; those that need an exponential are interpolated by cubics."""
     one, two, bent, waved = 0.0, 0.0, 0.0, 0.0
@@ -220,7 +220,7 @@ def _add_features(inside: Floats, length: int, lookup: Floats, sums: Floats) -> 
         sums[FEW + j] += hinge
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _score_tests(mean: Floats, rows: float, table: LawTable) -> tuple[float, float]:
     """What the laws of level 1 and 2 would gain if they were close to the Gaussian one."""
     first, second = 0.0, 0.0
@@ -233,14 +233,14 @@ def _score_tests(mean: Floats, rows: float, table: LawTable) -> tuple[float, flo
     return 0.5 * rows * first, 0.5 * rows * second
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _fill_line(grid: Floats, line: Floats) -> None:
     for j in range(MANY + 2):
         for g in range(POINTS):
             grid[j, g] = line[j, g]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _fill_interval(grid: Floats, low: float, high: float) -> None:
     """The same for an interval, by Simpson's rule; the end points are in, or the means may lie outside the hull."""
     step = (high - low) / (POINTS - 1)
@@ -261,7 +261,7 @@ def _fill_interval(grid: Floats, low: float, high: float) -> None:
         grid[MANY + 1, POINTS - 1] += 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _outside(grid: Floats, slopes: Floats, low: float, high: float) -> tuple[float, float]:
     """How much log density a law on the line wins by cutting it off below, and above."""
     highest = -math.inf
@@ -282,7 +282,7 @@ def _outside(grid: Floats, slopes: Floats, low: float, high: float) -> tuple[flo
     return -math.log1p(-min(below / total, 0.99)), -math.log1p(-min(above / total, 0.99))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _maximise(grid: Floats, mean: Floats, count: int, slopes: Floats, spare: Floats, matrix: Floats) -> float:
     """The largest mean log density with the first `count` features, by Newton steps from `slopes`; -inf if none."""
     model, step, trial = spare[0], spare[1], spare[2]
@@ -316,7 +316,7 @@ def _maximise(grid: Floats, mean: Floats, count: int, slopes: Floats, spare: Flo
     return value + _ridge(slopes, count) if worst < WORST_MISFIT else -math.inf
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _ridge(slopes: Floats, count: int) -> float:
     total = 0.0
     for j in range(count):
@@ -324,7 +324,7 @@ def _ridge(slopes: Floats, count: int) -> float:
     return 0.5 * RIDGE * total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+@inner_njit(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _pass(grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats, matrix: Floats) -> float:
     """The mean log density at these coefficients; the features' means and covariances under the law are written."""
     height, spare = np.zeros(POINTS), np.empty(POINTS)
@@ -360,7 +360,7 @@ def _pass(grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats,
     return float(value)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _solve(matrix: Floats, vector: Floats, count: int) -> None:
     """Solve in place with a copy of the lower triangle; a vanishing pivot takes no step."""
     factor = np.empty((count, count))

@@ -11,11 +11,11 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import inner
 from causalcontext.kernels.special import logistic, softplus
 
 
-@njit(cache=True, nogil=True)
+@inner
 def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
                hessian: Floats) -> float:  # fmt: skip
     """The log-likelihood of a multinomial logit, its gradient and negative Hessian; the last class has slopes 0."""

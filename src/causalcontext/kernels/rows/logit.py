@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import inner, inner_njit, njit
 from causalcontext.kernels.rows.scan import two_by_four
 from causalcontext.kernels.special import exponentials
 
@@ -184,7 +184,7 @@ def _gradient(design: Floats, slopes: Floats, work: Work, ridge: float) -> Float
     return gradient
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz", "reassoc"})
+@inner_njit(fastmath={"contract", "nsz", "reassoc"})
 def _product(one: Floats, other: Floats) -> float:
     total = 0.0
     for i in range(one.size):

@@ -167,7 +167,7 @@ def _shuffle_copy(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, stream
         sources[i] = donor
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _term(
     near: Shorts, near_y: Shorts, near_given: Shorts, psi: Floats, with_x: int, radius: int, k: int, strict: bool
 ) -> float:
@@ -187,7 +187,7 @@ def _how_many(near: Shorts, neighbours: float, far: int) -> int:
     return min(max(k, 1), reachable - 1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _radius(near: Shorts, k: int, guess: int, far: int) -> int:
     """The smallest radius with k rows or more, the row itself counted; a good guess makes it fast."""
     below, at_below, above, at_above = -1, 0, far, near.size
@@ -221,7 +221,7 @@ def _widen(values: Shorts, centre: int, before: Shorts, after: Shorts, is_code: 
             after[j] = max(_short(abs(_short(values[j] - middle))), before[j])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _within(near: Shorts, radius: int) -> int:
     """How many distances are at most the radius."""
     limit, count = _short(radius), _short(0)

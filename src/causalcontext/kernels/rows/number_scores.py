@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.rows.laws import MANY, LawTable, law_gain, law_table
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, respo
     return law_gain(residual, size, rows, laws, np.empty(MANY + 5))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def _spread(values: Floats, starts: Ints, mask: int, response: int, pieces: int, size: int, residual: Floats) -> None:
     """Residuals of all places in the bins, one after the other, from those at the beginning."""
     for piece in range(IN_A_BIN - 1, -1, -1):
@@ -77,7 +77,7 @@ def _spread(values: Floats, starts: Ints, mask: int, response: int, pieces: int,
                     place += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
 def write_residual(values: Floats, starts: Ints, mask: int, by_context: bool, response: int, chosen: Ints,
                    slopes: Floats, count: int, residual: Floats) -> int:  # fmt: skip
     """The residuals on the rows of a block, up to a common intercept; how many there are."""

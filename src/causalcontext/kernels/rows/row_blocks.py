@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import inner_njit, njit
 
 AT_ONCE = 128
 """Rows of a block."""
@@ -22,7 +22,7 @@ LEAST = -700.0
 """Below this, exponentials are those of this."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_njit(error_model="numpy")
 def padded(lines: int, at_once: int) -> int:
     """The next multiple of `at_once`."""
     return (lines + at_once - 1) // at_once * at_once

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import inner, inner_njit, njit
 
 _EXPONENT = np.uint64(0x7FF0000000000000)
 _MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
@@ -204,7 +204,7 @@ def centre_by_level(
             low[k, j], high[k, j] = smallest, largest
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"nsz", "reassoc"})
+@inner_njit(fastmath={"nsz", "reassoc"})
 def _take_away(values: Floats, number: float) -> float:
     """Take a number from all values; the sum of what is left."""
     total = 0.0
@@ -261,7 +261,7 @@ def mirror(scatter: Floats) -> None:
                 scatter[k, j, i] = scatter[k, i, j]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz", "reassoc"})
+@inner_njit(fastmath={"contract", "nsz", "reassoc"})
 def two_by_four(left: Floats, right: Floats, i: int, j: int, low: int, high: int) -> tuple[float, ...]:
     """The products of rows i, i + 1 of one array with rows j to j + 3 of another; beyond a last row meaningless."""
     a, b = left[i, low:high], left[min(i + 1, left.shape[0] - 1), low:high]

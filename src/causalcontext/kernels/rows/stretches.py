@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import inner, inner_njit, njit
 from causalcontext.kernels.rows.addresses import Words, column_at, fetch, lent, value_of, word_of, words_at
 from causalcontext.kernels.rows.scan import GOLDEN, ONE, look_at_values, mixed
 
@@ -260,7 +260,7 @@ def _gather(column: Floats, rows: Places, stretch: Floats, j: int) -> None:
         stretch[j, i] = column[row]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"nnan", "nsz", "reassoc"})
+@inner_njit(fastmath={"nnan", "nsz", "reassoc"})
 def _centre(stretch: Floats, j: int, rows: int, near: float) -> tuple[float, float, float]:
     """Take a number from the values of variable j; the smallest and largest of them, and the sum of what is left."""
     low, high, total = _LARGEST, -_LARGEST, 0.0
@@ -291,7 +291,7 @@ def _multiply(stretch: Floats, rows: int, p: int, products: Floats) -> None:
                 _one_by_four(stretch, i, j, rows, products)
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "nsz", "reassoc"})
+@inner_njit(fastmath={"contract", "nsz", "reassoc"})
 def _four_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) -> None:
     """Every number that is loaded is used four times; that is faster than one thread of a BLAS."""
     a, b, c, d = stretch[i, :rows], stretch[i + 1, :rows], stretch[i + 2, :rows], stretch[i + 3, :rows]
@@ -320,7 +320,7 @@ def _four_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) 
     _set_four(products[i + 3], j, de, df, dg, dh)
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "nsz", "reassoc"})
+@inner_njit(fastmath={"contract", "nsz", "reassoc"})
 def _one_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) -> None:
     a = stretch[i, :rows]
     e, f, g, h = stretch[j, :rows], stretch[j + 1, :rows], stretch[j + 2, :rows], stretch[j + 3, :rows]
