@@ -7,7 +7,7 @@ from scipy import stats
 
 import causalcontext as cc
 from causalcontext.results.equations import Term
-from causalcontext.results.stand_ins import Inside, extra_columns
+from causalcontext.results.stand_ins import Inside, extra_columns, replaceable_links
 
 
 def naive_p(effect, asked, given):
@@ -53,11 +53,11 @@ def test_a_line_in_one_effect_is_unneeded_beside_curves_of_the_cause_of_both_and
     assert truth.shows(1)
 
 
-def waves(seed, rows=500):
+def waves(seed, rows=500, noise=0.5):
     """X and Y are waves of Z, Y in context a only; what Y has of Z looks like a line in X."""
     rng = np.random.default_rng(seed)
     code, z = rng.integers(0, 2, rows), rng.standard_normal(rows)
-    x = 1.8 * np.sqrt(2.0) * np.sin(2.0 * z) + 0.5 * rng.standard_normal(rows)
+    x = 1.8 * np.sqrt(2.0) * np.sin(2.0 * z) + noise * rng.standard_normal(rows)
     y = np.where(code == 0, 1.2 * np.sqrt(2.0) * np.sin(2.0 * z), 0.0) + rng.standard_normal(rows) + 0.6 * code
     return pd.DataFrame({"Z": z, "X": x, "Y": y, "R": np.array(["a", "b"])[code]})
 
@@ -70,3 +70,17 @@ def test_a_line_that_stands_in_for_a_wave_is_a_candidate_with_its_reason():
         assert {tuple(pair) for pair in found.loc[found["claimed"], ["source", "target"]].to_numpy()} <= {("Z", "Y")}
         reasons += found.loc[found["source"] == "X", "doubt"].tolist()
     assert "curves of Z may be behind it" in reasons
+
+
+def test_a_diagnosis_names_lines_that_stand_in_for_waves_and_no_others():
+    known = cc.Knowledge(tiers=[["Z"], ["X"], ["Y"]])
+    result = cc.discover(waves(0, noise=0.8), "R", method="score-ac", knowledge=known)
+    (finding,) = result.diagnose().about("stand-ins")
+    assert finding.evidence["edges"] == ("X --> Y",)
+    assert "X --> Y (curves of Z)" in finding.message
+    true = waves(0).assign(Y=lambda table: table["X"] + np.random.default_rng(5).standard_normal(len(table)))
+    honest = cc.discover(true, "R", method="score-ac", knowledge=known)
+    assert honest.union.mark("X", "Y") == "-->"
+    assert not replaceable_links(honest)
+    straight = true.assign(X=lambda table: table["Z"] + np.random.default_rng(6).standard_normal(len(table)))
+    assert not replaceable_links(cc.discover(straight, "R", method="score-ac", knowledge=known))

@@ -12,6 +12,7 @@ from causalcontext.diagnostics.hidden import unconfirmed_causes
 from causalcontext.diagnostics.overlap import determinism, ranked_overlap
 from causalcontext.diagnostics.power import near_misses, rows_and_power, untestable_pairs
 from causalcontext.diagnostics.selection import selection_bias
+from causalcontext.diagnostics.stand_in_links import stand_in_links
 from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
@@ -21,14 +22,14 @@ OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
 )  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
-    large_cycles, near_misses,
+    large_cycles, near_misses, stand_in_links,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
     unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
 )  # fmt: skip
 
-RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "assumptions",
-         "rows", "overlap", "selection bias", "near miss", "large cycles")  # fmt: skip
+RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "stand-ins",
+         "assumptions", "rows", "overlap", "selection bias", "near miss", "large cycles")  # fmt: skip
 
 
 def diagnose(result: ContextGraphs) -> Diagnosis:

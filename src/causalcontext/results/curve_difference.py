@@ -16,7 +16,7 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.some_rows import complete_rows
-from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.arrays import Bools, Floats, Values
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.results.class_shares import UNKNOWN, class_share, kept_more
 from causalcontext.results.contexts import ContextGraphs
@@ -67,10 +67,15 @@ def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: i
     if effect < 0 or found.mechanisms.scales[effect].kind not in (NUMBER, CATEGORY):
         return None
     here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
-    rows = complete_rows(result.rows)
-    values = {column: _standard(found.mechanisms, result.rows, column, rows) for column in result.rows.system}
-    first, second = (result.rows.codes[rows] == place for place in (present, absent))
+    values, codes = rows_in_units(found.mechanisms, result.rows)
+    first, second = (codes == place for place in (present, absent))
     return Compared(x if effect == y else y, effect, here, there, (present, absent), values, (first, second))
+
+
+def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floats], Values]:
+    """The complete rows of every system variable in the units of the equations, and the context of each."""
+    rows = complete_rows(data)
+    return {column: _standard(mechanisms, data, column, rows) for column in data.system}, data.codes[rows]
 
 
 def curve_shares(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> tuple[Slope, Slope]:
@@ -166,7 +171,7 @@ def _slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
     n = len(curve)
     if n <= SPARE_ROWS:
         return UNKNOWN
-    basis = orthonormal(np.column_stack([np.ones(n), *others]))
+    basis = _orthonormal(np.column_stack([np.ones(n), *others]))
     df = n - basis.shape[1] - 1
     if df < SPARE_ROWS:
         return UNKNOWN
@@ -185,7 +190,7 @@ def _slope(curve: Floats, effect: Floats, others: Sequence[Floats]) -> Slope:
     return Slope(value, error, float(t / np.sqrt(t * t + df)) if np.isfinite(t) else 1.0, df)
 
 
-def orthonormal(columns: Floats) -> Floats:
+def _orthonormal(columns: Floats) -> Floats:
     """An orthonormal basis of the space of columns of any scale; copies do not count."""
     scaled = columns / np.maximum(np.sqrt(np.mean(columns**2, axis=0)), 1e-300)
     left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)

@@ -8,7 +8,8 @@ variable's own curves do not show there, and make nothing unnecessary that was f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,17 +18,19 @@ from scipy import special
 from causalcontext.graphs.ends import directed
 from causalcontext.graphs.paths import descendants
 from causalcontext.independence.basis import offered
-from causalcontext.kernels.arrays import Floats
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.curve_difference import Compared, compared_rows, orthonormal
-from causalcontext.results.equations import NUMBER, Term
+from causalcontext.results.curve_difference import Compared, compared_rows, rows_in_units
+from causalcontext.results.equations import NUMBER, Equation, Term
 
 NEEDED = 0.001
 """Terms with a larger p-value beside the curves of another variable are not needed; curves with a smaller one show."""
 ROWS_A_COLUMN = 10
 """Not more curves of a variable are taken out than so many rows each allow."""
 
+COPIES, ROUNDING, CONSTANT = 1e-10, 1e-14, 1e-9
+"""What counts as nothing: shares of variance of a column beside others and of an effect, of the size of a column."""
 MOST_ROWS = 5_000
 """Of a context with more rows only some are asked, evenly spread."""
 
@@ -57,6 +60,10 @@ class Inside(NamedTuple):
         given = [*self.of_terms(cause, own=False), *self.curves(beside)]
         return extra_columns(self.values[self.effect], self.of_terms(cause, own=True), given) > NEEDED
 
+    def is_replaced(self, cause: int, by: int) -> bool:
+        """Whether curves of a variable make the terms of a cause unnecessary, and these terms not the curves."""
+        return self.is_unneeded(cause, by) and self.shows(by)
+
 
 def stand_in(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
     """Which variable may be behind a curve, or hide it where it is missing, in words; empty if none may."""
@@ -66,8 +73,8 @@ def stand_in(result: ContextGraphs, x: int, y: int, present: int, absent: int) -
     here, there = (_inside(rows, which) for which in (0, 1))
     if there.shows(rows.cause):
         return "another curve of it shows there"
-    for other in _not_below(result, present, rows):
-        if here.is_unneeded(rows.cause, beside=other):
+    for other in _not_below(result, present, rows.effect, rows.values):
+        if other != rows.cause and here.is_unneeded(rows.cause, beside=other):
             return f"curves of {result.names[other]} may be behind it"
     for other in sorted({cause for term in there.terms for cause in term.causes} - {rows.cause}):
         if there.is_unneeded(other, beside=rows.cause):
@@ -75,28 +82,77 @@ def stand_in(result: ContextGraphs, x: int, y: int, present: int, absent: int) -
     return ""
 
 
+class Replaceable(NamedTuple):
+    """A link that explains nothing beside the curves of another variable, and a context where that is so."""
+
+    cause: int
+    effect: int
+    other: int
+    place: int
+
+
+def replaceable_links(result: ContextGraphs) -> list[Replaceable]:
+    """The links of curved mechanisms that curves of a neighbour of the cause make unnecessary, each once."""
+    found = result.evidence
+    if found is None or found.mechanisms is None or result.rows is None or not found.curved:
+        return []
+    values, codes = rows_in_units(found.mechanisms, result.rows)
+    near = np.any([graph.ends != 0 for graph in result.graphs.values()], axis=0)
+    links: dict[tuple[int, int], Replaceable] = {}
+    for place, effect in product(range(len(result.contexts)), values):
+        equation = found.mechanisms.equation(effect, place)
+        if equation.kind == NUMBER:
+            inside = _inside_of(values, codes == place, equation, place)
+            others = _not_below(result, place, effect, values)
+            for cause in sorted({cause for term in inside.terms for cause in term.causes}):
+                other = next(
+                    (z for z in others if z != cause and near[z, cause] and inside.is_replaced(cause, z)), None
+                )
+                if other is not None:
+                    links.setdefault((cause, effect), Replaceable(cause, effect, other, place))
+    return list(links.values())
+
+
 def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Floats]) -> float:
     """The p-value of the F test that columns do not matter beside others; NaN with too few rows, 1 without columns."""
-    one = np.ones(len(effect))
-    small, large = (orthonormal(np.column_stack([one, *given, *added])) for added in ((), asked))
-    more, df = large.shape[1] - small.shape[1], len(effect) - large.shape[1]
+    y = effect - effect.mean()
+    (small, fewer), (large, rank) = _explained(y, given), _explained(y, [*given, *asked])
+    more, df = rank - fewer, len(y) - 1 - rank
     if df < SPARE_ROWS:
         return np.nan
-    before, after = (float(np.sum((effect - basis @ (basis.T @ effect)) ** 2)) for basis in (small, large))
-    if more == 0 or before <= after:
+    left = max(float(y @ y) - large, ROUNDING * float(y @ y))
+    if more <= 0 or large <= small or left <= 0.0:
         return 1.0
-    return float(special.fdtrc(more, df, (before - after) / more / (after / df))) if after > 0.0 else 0.0
+    return float(special.fdtrc(more, df, (large - small) / more / (left / df)))
+
+
+def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:
+    """How much of a centred sum of squares columns explain, and their rank; constant ones and copies do not count."""
+    if len(columns) == 0:
+        return 0.0, 0
+    centred = np.column_stack(columns)
+    centred = centred - centred.mean(axis=0)
+    size = np.sqrt(np.einsum("ij,ij->j", centred, centred))
+    raw = np.sqrt(np.sum(np.square(columns), axis=1))
+    centred = np.where(size > CONSTANT * raw, centred / np.where(size > 0.0, size, 1.0), 0.0)
+    sizes, vectors = np.linalg.eigh(centred.T @ centred)
+    kept = sizes > COPIES * max(float(sizes[-1]), 1.0)
+    along = vectors[:, kept].T @ (centred.T @ y)
+    return float(np.sum(along**2 / sizes[kept])), int(kept.sum())
 
 
 def _inside(rows: Compared, which: int) -> Inside:
-    place, equation = rows.places[which], (rows.here, rows.there)[which]
-    some = np.flatnonzero(rows.inside[which])
+    return _inside_of(rows.values, rows.inside[which], (rows.here, rows.there)[which], rows.places[which])
+
+
+def _inside_of(values: dict[int, Floats], there: Bools, equation: Equation, place: int) -> Inside:
+    some = np.flatnonzero(there)
     some = some[:: max(1, -(-len(some) // MOST_ROWS))]
-    values = {column: every[some] for column, every in rows.values.items()}
-    return Inside(rows.effect, values, [term for term in equation.terms if place in term.contexts])
+    return Inside(equation.effect, {column: every[some] for column, every in values.items()},
+                  [term for term in equation.terms if place in term.contexts])  # fmt: skip
 
 
-def _not_below(result: ContextGraphs, place: int, rows: Compared) -> list[int]:
-    """The variables that the effect does not cause, besides the two."""
-    below = descendants(directed(result.graphs[result.contexts[place]].ends), rows.effect)
-    return [other for other in rows.values if other not in (rows.cause, rows.effect) and not below[other]]
+def _not_below(result: ContextGraphs, place: int, effect: int, values: Iterable[int]) -> list[int]:
+    """The variables that an effect does not cause, and that it is not."""
+    below = descendants(directed(result.graphs[result.contexts[place]].ends), effect)
+    return [other for other in values if other != effect and not below[other]]
