@@ -225,3 +225,14 @@ def test_nothing_comes_before_the_answer_but_that_a_search_was_cut():
         < whole.index('id="stage"')
         < whole.index('id="notes"')
     )
+
+
+def test_turned_arrows_are_counted_as_edges_and_as_pairs(soil):
+    """Text, picture and table must not give two numbers of edges for one union."""
+    assert " pairs\n" not in str(soil)
+    turned = cc.Graph.from_edges(soil.names, [(y, x, "-->") if {x, y} == {"temperature", "humidity"} else (x, y, mark)
+                                              for x, y, mark in soil.graphs["wet"].edges])  # fmt: skip
+    result = replace(soil, graphs={**soil.graphs, "wet": turned})
+    assert "11 edges between 10 pairs\n" in str(result)
+    data = embedded(page(result))
+    assert (len(data["edges"]), len(data["union"])) == (11, 10)

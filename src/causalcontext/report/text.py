@@ -60,7 +60,9 @@ def _graphs(result: ContextGraphs) -> list[str]:
 def _union(result: ContextGraphs) -> str:
     title = "graph" if result.context is None else "labeled union, [...] for an edge in these contexts only"
     lines = str(result.labeled_union).splitlines()
-    return f"{title}: {_counted(result.labeled_union)}\n{_listed(lines)}"
+    pairs = len({frozenset((edge.source, edge.target)) for edge in result.labeled_union})
+    turned = f" between {pairs:,} pairs" if pairs < len(lines) else ""
+    return f"{title}: {_counted(result.labeled_union)}{turned}\n{_listed(lines)}"
 
 
 def notes(result: ContextGraphs) -> list[str]:

@@ -521,7 +521,8 @@
     byId("lag").value = state.lag;
     const edges = (graph) => Object.keys(graph).filter((pair) => state.lag === "all" || lagOf(pair) === state.lag).length;
     const count = (graph) => `${edges(graph)} edges${state.lag === "all" ? "" : ` at lag ${state.lag}`}`;
-    byId("view-title").textContent = state.view === "union" ? `Labeled union: ${count(data.union)}`
+    const turned = state.lag === "all" && data.edges.length > edges(data.union); // an arrow each way is two edges of one pair
+    byId("view-title").textContent = state.view === "union" ? `Labeled union: ${turned ? `${data.edges.length} edges between ${edges(data.union)} pairs` : count(data.union)}`
       : state.compare !== "" ? `${titleOf(place)} against ${data.contexts[Number(state.compare)]}` : `${titleOf(place)}: ${data.rows[place]} ${data.time ? "windows" : "rows"}, ${count(data.graphs[place])}`;
     drawGraph(); drawLegend(); if (state.pair) tellStory();
   }
