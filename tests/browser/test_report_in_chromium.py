@@ -300,6 +300,12 @@ def test_prints_without_controls(driver, pages):
     assert len(pdf) > 10_000
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert page.run("return getComputedStyle(document.querySelector('.toolbar')).display") == "none"
+    for empty in (
+        "aside",
+        "#alpha-card",
+        "label:has(#edges-search)",
+    ):  # no heading without a text, no word for a control
+        assert page.run("return getComputedStyle(document.querySelector(arguments[0])).display", empty) == "none"
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 

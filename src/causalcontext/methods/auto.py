@@ -82,7 +82,7 @@ def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodCho
     bent = [finding.kind for finding in findings if finding.kind in UNEXPLAINED and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):
         return MethodChoice("score-ac", f"{len(bent)} of {variables} {_words(bent)}")
-    said = "what its residuals say against it stands below" if findings else "its residuals do not contradict it"
+    said = "what its residuals say against it is told as well" if findings else "its residuals do not contradict it"
     return MethodChoice("score-ac", f"it takes all columns, and {said}")
 
 
