@@ -19,7 +19,7 @@ from causalcontext.kernels.calls import kind_of
 from causalcontext.kernels.first_calls import LEVELS, SCORES, TESTS, comparing, proposing, scoring, searching, voting
 from causalcontext.kernels.orders.node_scores import calls_for, calls_kind, fit_call, fit_kind
 from causalcontext.methods import first_run
-from causalcontext.methods.first_run import SENTENCE, halves_for, logger
+from causalcontext.methods.first_run import SENTENCE, halves_for
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ def test_a_search_says_once_that_it_compiles(
     monkeypatch.setattr(first_run, "_seen", set())
     monkeypatch.setattr(first_run, "is_on_disk", lambda kernel: there)
     monkeypatch.setattr("causalcontext.kernels.beside._is_welcome", lambda: False)
-    monkeypatch.setattr(logger, "propagate", True)
-    with caplog.at_level(logging.INFO, "causalcontext.compiling"):
+    monkeypatch.setattr(first_run, "logger", logging.getLogger("a search that compiles"))
+    with caplog.at_level(logging.INFO, "a search that compiles"):
         for _ in range(2):
             cc.discover(table, "soil", test="partial-correlation")
     assert caplog.messages == ([] if there else [SENTENCE])
