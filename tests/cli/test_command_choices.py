@@ -59,6 +59,7 @@ def test_columns_are_chosen(soil: Path, tmp_path: Path) -> None:
             "error: context is soil, radiation > 1, expected columns",
         ),
         (("--context", "radiation bins x"), "error: 'x' in --context is no number"),
+        (("--context", "radiation >= 0"), "error: context is 'radiation >= 0', expected a column, or 'X > 0.6'"),
         (("--context", "soil", "--drop", "soil"), "error: the table has no context column 'soil'"),
     ],
 )

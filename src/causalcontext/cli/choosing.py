@@ -75,8 +75,11 @@ def _made(text: str) -> Indicator | None:
         if len(edges) == 1 and edges[0].isdecimal():
             return bins(match["column"], quantiles=int(edges[0]))
         return bins(match["column"], [_number(edge) for edge in edges])
-    match = _THRESHOLD.fullmatch(text)
-    return None if match is None else threshold(match["column"], _number(match["value"]))
+    if match := _THRESHOLD.fullmatch(text):
+        return threshold(match["column"], _number(match["value"]))
+    if any(sign in text for sign in "<>="):
+        raise OptionError(f"context is {text!r}, expected a column, or 'X > 0.6', 'X bins 4' or 'X bins 0.3, 0.6'")
+    return None
 
 
 def _number(text: str) -> float:

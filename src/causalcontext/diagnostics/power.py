@@ -11,7 +11,6 @@ from scipy import special
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
-from causalcontext.results.words import p_words
 from causalcontext.search.ledger import pairs_at
 
 LARGE_EFFECT = 0.3
@@ -130,9 +129,8 @@ def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: i
     names, p = (result.names[x], result.names[y]), float(result.log.at(places[0], slot).p)
     kept = result.log.at(places[0], slot).decision == Decision.PRESENT
     at_context = not {x, y}.isdisjoint(result.cells.positions)
-    message = (
-        f"{names[0]} - {names[1]} in {_where(result, places)} was {'kept' if kept else 'removed'} with {p_words(p)}"
-    )
+    outcome = f"{'kept' if kept else 'removed'} with p = {p:.3g}, alpha {result.settings.alpha:g}"
+    message = f"{names[0]} - {names[1]} in {_where(result, places)} was {outcome}"
     missed = at_context and not kept
     advice = "a missed link at the context hides what the context changes: try a larger alpha" if missed else ""
     evidence = {"x": names[0], "y": names[1], "context": result.contexts[places[0]], "p": p, "kept": bool(kept)}
