@@ -47,6 +47,8 @@ class Compared(NamedTuple):
         The complete rows of every column.
     inside : tuple of arrays of bool
         The rows of either context.
+    levels : bool
+        Whether the cause is a category.
     """
 
     cause: int
@@ -56,6 +58,7 @@ class Compared(NamedTuple):
     places: tuple[int, int]
     values: dict[int, Floats]
     inside: tuple[Bools, Bools]
+    levels: bool
 
 
 def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> Compared | None:
@@ -68,8 +71,9 @@ def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: i
         return None
     here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
     values, codes = rows_in_units(found.mechanisms, result.rows)
-    first, second = (codes == place for place in (present, absent))
-    return Compared(x if effect == y else y, effect, here, there, (present, absent), values, (first, second))
+    cause, inside = x if effect == y else y, (codes == present, codes == absent)
+    levels = found.mechanisms.scales[cause].kind == CATEGORY
+    return Compared(cause, effect, here, there, (present, absent), values, inside, levels)
 
 
 def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floats], Values]:
@@ -78,24 +82,15 @@ def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floa
     return {column: _standard(mechanisms, data, column, rows) for column in data.system}, data.codes[rows]
 
 
-def curve_shares(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> tuple[Slope, Slope]:
-    """How much of the curve of x - y in the context `present` shows there, and in `absent`.
-
-    NaN without rows or equations, and where the effect is ordered or a count.
-    """
-    rows = compared_rows(result, x, y, present, absent)
-    return (UNKNOWN, UNKNOWN) if rows is None else shares_of(rows, _has_levels(result, rows.cause))
-
-
-def shares_of(rows: Compared, levels: bool) -> tuple[Slope, Slope]:
-    """The same from rows; `levels` says that the cause is a category."""
+def curve_shares(rows: Compared) -> tuple[Slope, Slope]:
+    """How much of the curve of a link shows in the context that has it, and in the other one."""
     values, cause = rows.values, rows.cause
     mine = [term for term in rows.here.terms if cause in term.causes and rows.places[0] in term.contexts]
     if not mine:
         return UNKNOWN, UNKNOWN
     curve = _sum_of(mine, values)
-    others = other_terms(cause, (rows.here, rows.places[0]), (rows.there, rows.places[1]))
-    seen = _seen(values[cause], rows.inside, levels)
+    others = _other_terms(cause, (rows.here, rows.places[0]), (rows.there, rows.places[1]))
+    seen = _seen(values[cause], rows.inside, rows.levels)
     share = class_share if rows.here.kind == CATEGORY else _slope
     curve = curve if rows.here.kind == CATEGORY else curve[:, 0]
     first, second = (share(curve[some & seen], values[rows.effect][some & seen],
@@ -103,13 +98,12 @@ def shares_of(rows: Compared, levels: bool) -> tuple[Slope, Slope]:
     return first, second
 
 
-def scale_doubt(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
+def scale_doubt(rows: Compared) -> str:
     """Why less of what a cause does to a category may be no change of the cause, in words; empty for numbers.
 
     Slopes of logits shrink together where noise grows. So another cause of both contexts must have kept more.
     """
-    rows = compared_rows(result, x, y, present, absent)
-    if rows is None or rows.here.kind != CATEGORY:
+    if rows.here.kind != CATEGORY:
         return ""
     here, there = ([term for term in equation.terms if place in term.contexts]
                    for equation, place in zip((rows.here, rows.there), rows.places, strict=True))  # fmt: skip
@@ -133,19 +127,13 @@ def _sum_of(terms: Sequence[Term], values: dict[int, Floats]) -> Floats:
     return np.asarray(np.sum([np.outer(term.values(values), term.slopes) for term in terms], axis=0))
 
 
-def _has_levels(result: ContextGraphs, column: int) -> bool:
-    assert result.evidence is not None
-    assert result.evidence.mechanisms is not None
-    return result.evidence.mechanisms.scales[column].kind == CATEGORY
-
-
 def _standard(mechanisms: Mechanisms, data: Dataset, column: int, rows: Bools) -> Floats:
     """A column in the units of the equations."""
     scale, values = mechanisms.scales[column], np.asarray(data.columns[column], dtype=np.float64)[rows]
     return scale.standard(values) if scale.is_number else scale.standard(scale.levels)[values.astype(np.int64)]
 
 
-def other_terms(cause: int, *equations: tuple[Equation, int]) -> list[Term]:
+def _other_terms(cause: int, *equations: tuple[Equation, int]) -> list[Term]:
     """The terms of the equations that do not hold the cause, each function once."""
     terms = {
         (term.kind, term.causes, term.place): term

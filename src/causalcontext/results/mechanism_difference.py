@@ -19,8 +19,9 @@ from causalcontext.graphs.ends import Ends, Kind, directed, may_cause
 from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.levels.gaussian import STUDENT
 from causalcontext.questions import Contexts, Trial, adaptive
+from causalcontext.results.class_shares import UNKNOWN
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.curve_difference import curve_shares, scale_doubt
+from causalcontext.results.curve_difference import compared_rows, curve_shares, scale_doubt
 from causalcontext.results.misfits import has_levels, is_curved
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 from causalcontext.results.stand_ins import stand_in
@@ -124,14 +125,13 @@ def _compare_slopes(result: ContextGraphs, moments: Moments, x: int, y: int, pre
 
 
 def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> SlopeComparison:
-    here, there = curve_shares(result, x, y, present, absent)
+    rows = compared_rows(result, x, y, present, absent)
+    here, there = (UNKNOWN, UNKNOWN) if rows is None else curve_shares(rows)
     doubt = "" if directed(_ends(result, present))[x, y] else "its direction is open"
     doubt = SHOWN if there.p < STILL_THERE else doubt
     p = heterogeneity((here, there))[1]
-    if not doubt and p <= UNCHANGED:
-        doubt = scale_doubt(result, x, y, present, absent)
-    if not doubt and p <= UNCHANGED and is_curved(result):
-        doubt = stand_in(result, x, y, present, absent)
+    if rows is not None and not doubt and p <= UNCHANGED:
+        doubt = scale_doubt(rows) or (stand_in(result, rows) if is_curved(result) else "")
     return SlopeComparison(here, there, p, doubt, shares=True)
 
 

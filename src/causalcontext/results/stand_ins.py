@@ -9,6 +9,7 @@ variable's own curves do not show there, and make nothing unnecessary that was f
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from causalcontext.independence.basis import offered
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.curve_difference import Compared, compared_rows, rows_in_units
+from causalcontext.results.curve_difference import Compared, rows_in_units
 from causalcontext.results.equations import NUMBER, Equation, Term
 
 NEEDED = 0.001
@@ -35,12 +36,14 @@ MOST_ROWS = 5_000
 """Of a context with more rows only some are asked, evenly spread."""
 
 
-class Inside(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Inside:
     """The rows of one context in the units of the equations, and the terms of the effect there."""
 
     effect: int
     values: dict[int, Floats]
     terms: list[Term]
+    _curves: dict[int, list[Floats]] = field(default_factory=dict)
 
     def of_terms(self, cause: int, own: bool) -> list[Floats]:
         """The terms that hold a cause, or those that do not."""
@@ -48,8 +51,10 @@ class Inside(NamedTuple):
 
     def curves(self, column: int) -> list[Floats]:
         """A variable and its curves, as many as the rows allow."""
-        values = self.values[column]
-        return list(offered(values)[: max(len(values) // ROWS_A_COLUMN, 1)])
+        if column not in self._curves:
+            values = self.values[column]
+            self._curves[column] = list(offered(values)[: max(len(values) // ROWS_A_COLUMN, 1)])
+        return self._curves[column]
 
     def shows(self, cause: int) -> bool:
         """Whether some curve of a variable explains the effect beside all other terms."""
@@ -65,15 +70,14 @@ class Inside(NamedTuple):
         return self.is_unneeded(cause, by) and self.shows(by)
 
 
-def stand_in(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> str:
+def stand_in(result: ContextGraphs, rows: Compared) -> str:
     """Which variable may be behind a curve, or hide it where it is missing, in words; empty if none may."""
-    rows = compared_rows(result, x, y, present, absent)
-    if rows is None or rows.here.kind != NUMBER:
+    if rows.here.kind != NUMBER:
         return ""
     here, there = (_inside(rows, which) for which in (0, 1))
     if there.shows(rows.cause):
         return "another curve of it shows there"
-    for other in _not_below(result, present, rows.effect, rows.values):
+    for other in _not_below(result, rows.places[0], rows.effect, rows.values):
         if other != rows.cause and here.is_unneeded(rows.cause, beside=other):
             return f"curves of {result.names[other]} may be behind it"
     for other in sorted({cause for term in there.terms for cause in term.causes} - {rows.cause}):
