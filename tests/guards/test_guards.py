@@ -12,10 +12,14 @@ from scipy import stats
 import causalcontext as cc
 from causalcontext.data.tables import read_table
 from causalcontext.guards.checks import statistics
-from causalcontext.guards.misfits import CURVES, INTERACTIONS, KINDS, OUTLIERS, ROWS, SKEW, SPREAD, TAILS
+from causalcontext.guards.misfits import CURVES, INTERACTIONS, KINDS, OUTLIERS, ROWS, SKEW, SPREAD, TAILS, Misfit
 from causalcontext.guards.order import lag_one
 from causalcontext.guards.residuals import RUN, fits, sheet_of
-from causalcontext.score.engine import _DANGERS
+from causalcontext.guards.words import RATES, RATES_OF_TESTS, Asked, danger
+from causalcontext.report.payload import payload
+from causalcontext.results.notes import About, Note
+from causalcontext.score import residuals
+from causalcontext.score.engine import _DANGERS, _sentences
 
 WRONG = {
     CURVES: lambda t, g: t.assign(Y=t.X**2 + t.X + 0.5 * g.normal(size=len(t))),
@@ -175,7 +179,19 @@ def test_advice_that_was_followed_is_not_given_again():
     assert any("try test='sandwich'" in text for text in first.guards)
     assert SPREAD in {misfit.kind for misfit in second.misfits}
     told = [*second.guards, *(finding.advice for finding in second.diagnose())]
-    assert not [text for text in told if "test='sandwich'" in text]
+    assert not [text for text in told if "try test='sandwich'" in text]
+
+
+def test_rates_say_whose_they_are():
+    """Those that were measured with the test of the search, else whose they are."""
+    spread, skew = Misfit(SPREAD, ("Y",), 0.3), Misfit(SKEW, ("Y",), 1.0)
+    assert f"(pc-ac, simulated: TPR / FPR {RATES[SPREAD]} " in danger(spread)
+    own = RATES_OF_TESTS[SPREAD, "sandwich"]
+    assert f"(pc-ac with test='sandwich', simulated: TPR / FPR {own} " in danger(spread, asked=Asked(test="sandwich"))
+    assert f"(pc-ac with test='auto', simulated: TPR / FPR {RATES[SKEW]} " in danger(skew, asked=Asked(test="sandwich"))
+    result = cc.discover(WRONG[SPREAD](clean(0), np.random.default_rng(1000)), "R", method="pc-ac", test="sandwich")
+    assert any(own in text for text in result.guards)
+    assert any(own in finding.message for finding in result.diagnose().about("model"))
 
 
 @pytest.mark.parametrize("method", ["pc-ac", "pc-b", "fci-ac"])
@@ -197,7 +213,20 @@ def test_without_a_context_the_diagnosis_has_what_the_guards_say():
 def test_what_residuals_of_scores_say_is_a_finding():
     scored = cc.discover(clean(0), "R", method="score-ac")
     assert scored.diagnose().about("model") == ()
-    for found, danger in _DANGERS.values():
-        note = f"{found.format('Y')}: {danger}"
+    for kind in _DANGERS:
+        (note,) = _sentences([residuals.Misfit(kind, 0, 1.0)], ["Y"], context=True)
         (finding,) = replace(scored, notes=(note,)).diagnose().about("model")
         assert note == (f"{finding.message}; {finding.advice}" if finding.advice else finding.message)
+
+
+def test_what_a_note_is_about_does_not_hang_on_its_words(tmp_path):
+    """Not on those of a column's name either, and a file keeps it."""
+    scored = cc.discover(clean(0), "R", method="score-ac")
+    notes = ("residuals of us, v: few whole numbers; compare with nothing", Note("new words", About.RESIDUALS, "do it"))
+    result = replace(scored, notes=notes)
+    result.save(tmp_path / "result.json")
+    for one in (result, cc.load(tmp_path / "result.json")):
+        assert one.notes == (notes[0], "new words; do it")
+        (finding,) = one.diagnose().about("model")
+        assert (finding.message, finding.advice) == ("new words", "do it")
+        assert payload(one)["notes"] == [f"note: {notes[0]}"]

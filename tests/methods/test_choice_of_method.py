@@ -14,6 +14,8 @@ from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.methods import auto
 from causalcontext.methods.auto import choose_by_table
+from causalcontext.methods.registry import METHODS, takes_lags
+from causalcontext.timeseries.tested import RULES
 
 
 def table(rows: int = 300, seed: int = 1) -> pd.DataFrame:
@@ -167,3 +169,9 @@ def test_an_interrupted_score_is_not_followed_by_tests(monkeypatch: pytest.Monke
     with pytest.raises(cc.InterruptedSearch) as stopped:
         cc.discover(uneven(), "R", method="auto")
     assert stopped.value.result.settings.method == "score-ac"
+
+
+def test_the_registry_knows_who_takes_lags():
+    """Each of the searches with lags, and nobody else."""
+    assert {name for name in METHODS if takes_lags(name)} == {"score-ac", "auto", *RULES}
+    assert not takes_lags("a method of another version")

@@ -10,6 +10,7 @@ from causalcontext.data.scan import Scan
 from causalcontext.graphs.graph import Graph
 from causalcontext.methods.task import Outcome, Task
 from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.notes import About, Note
 
 
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
@@ -74,8 +75,9 @@ def _determinism_warning(data: Dataset) -> tuple[str, ...]:
         return ()
     alone = len(data.contexts.positions) == 1
     return tuple(
-        f"{found.context} is a function of {found.column} without exception; if it was made out of {found.column}, "
-        + ("declare it: " if alone else f"its links cannot be tested given {found.column}: leave one of the two out, "
-           "or declare it as the only context, ") + found.advice()
+        Note(f"{found.context} is a function of {found.column} without exception", About.FUNCTION,
+             f"if it was made out of {found.column}, "
+             + ("declare it: " if alone else f"its links cannot be tested given {found.column}: leave one of the two "
+                "out, or declare it as the only context, ") + found.advice())
         for found in step_functions(data)
     )  # fmt: skip

@@ -19,15 +19,13 @@ from causalcontext.errors import InterruptedSearch, NotYetError, OptionError
 from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.registry import find_test
 from causalcontext.methods.auto import MethodChoice, choose_by_call
+from causalcontext.methods.registry import takes_lags
 from causalcontext.options import Options
 from causalcontext.progress import Advance, watching
 from causalcontext.results.contexts import Settings
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.timeseries.run import score_series, series_settings
-from causalcontext.timeseries.tested import RULES as TESTED
 from causalcontext.timeseries.tested import tested_series
-
-LAGGED_METHODS = ("score-ac", *TESTED, "auto")
 
 
 def discover_lagged(table: Any, context: Any, options: Options, names: Sequence[str] | None,
@@ -39,7 +37,7 @@ def discover_lagged(table: Any, context: Any, options: Options, names: Sequence[
         raise NotYetError("not yet: lags with a table that is larger than memory; read a part of it first")
     if isinstance(context, Indicator):
         raise NotYetError("not yet: lags with a context made out of a column; make the column first")
-    if options.method not in LAGGED_METHODS:
+    if not takes_lags(options.method):
         raise NotYetError(f"not yet: method {options.method!r} with lags; pass method='score-ac', or 'pc-ac'")
     taken = [name for name in (series.time, series.units) if name is not None]
     for name in taken:

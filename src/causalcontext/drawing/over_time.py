@@ -14,6 +14,7 @@ from causalcontext.drawing.layout import MARGIN, Layout, box_size, curve, layout
 from causalcontext.drawing.legend import legend
 from causalcontext.drawing.names import shown_names
 from causalcontext.drawing.strokes import Panel, Stroke, colours_of, ends_of
+from causalcontext.graphs.ends import ends_of_mark
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats, Ints
@@ -105,7 +106,10 @@ def summary_picture(result: LaggedGraphs) -> Picture:
     strokes = tuple(_stroke(result, graph, pair, edges) for pair, edges in pairs.items())
     panel = Panel("summary over all lags", strokes)
     contexts = tuple(names.index(result.names[place]) for place in result.cells.positions)
-    samples = [replace(one, words=BOTH_WAYS) if "(<=>)" in one.words else one for one in legend(result, [panel], None)]
+    samples = [
+        replace(one, words=BOTH_WAYS) if one.stroke.ends == ends_of_mark("<=>") else one
+        for one in legend(result, [panel], None)
+    ]
     return Picture((panel,), tuple(samples), places, contexts)
 
 

@@ -22,10 +22,10 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.report.curves_panel import curves_panel
 from causalcontext.report.effects_panel import effects_panel
 from causalcontext.report.presentable import presentable, stories
-from causalcontext.report.text import notes
+from causalcontext.report.text import notes, remarks
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.evidence import OF_RESIDUALS
 from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.notes import About, about
 from causalcontext.results.words import context_words
 
 MOST_STORIES = 12_000
@@ -185,8 +185,10 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
 
 def _notes(result: ContextGraphs) -> list[str]:
     """What is not among the findings of the first card and of the diagnosis; of a cut search all stands on top."""
-    told = ("WARNING: ", f"note: {OF_RESIDUALS}")
-    return [printable(note) for note in notes(result) if not note.startswith(told)] if result.complete else []
+    if not result.complete:
+        return []
+    others = [note for note in result.notes if about(note) is not About.RESIDUALS]
+    return [printable(note) for note in remarks(result, others)]
 
 
 def _warnings(result: ContextGraphs) -> list[str]:

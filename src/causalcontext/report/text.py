@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
@@ -67,8 +67,13 @@ def _union(result: ContextGraphs) -> str:
 
 def notes(result: ContextGraphs) -> list[str]:
     """Sentences that a reader of the graphs should know."""
-    warnings = (*result.warnings, *result.guards)
-    found = [*(f"WARNING: {sentence}" for sentence in warnings), *(f"note: {note}" for note in result.notes)]
+    warnings = [f"WARNING: {sentence}" for sentence in (*result.warnings, *result.guards)]
+    return [*warnings, *remarks(result, result.notes)]
+
+
+def remarks(result: ContextGraphs, told: Sequence[str]) -> list[str]:
+    """The same without warnings: these notes of the result, and what was not tried or could not be."""
+    found = [f"note: {note}" for note in told]
     levels = result.log.kept.cut
     cut = int((levels > 0).any(axis=0).sum())
     if cut:

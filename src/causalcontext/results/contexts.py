@@ -202,10 +202,13 @@ class ContextGraphs(Answers):
     @property
     def already_asked(self) -> Asked:
         """What advice to the reader depends on."""
+        from causalcontext.methods.registry import takes_lags
+
         settings = self.settings
-        ranked = ("transform='ranks'",) if by_ranks(self) else ()
-        had = (f"test={settings.test!r}", f"method={settings.method!r}", *ranked)
-        return Asked(self.suits_score, settings.method not in ("fci-ac", "pc-b"), had)
+        ranked = (("transform", "ranks"),) if by_ranks(self) else ()
+        had = (("test", settings.test), ("method", settings.method), *ranked)
+        test = settings.test if self.evidence is None else "auto"
+        return Asked(self.suits_score, takes_lags(settings.method), had, test)
 
     @property
     def suits_score(self) -> bool:

@@ -18,8 +18,6 @@ from causalcontext.results.entries import Decision
 from causalcontext.results.equations import Mechanisms
 from causalcontext.results.log import TrialLog
 
-OF_RESIDUALS = "residuals "
-"""How notes begin that say what residuals have against the model."""
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
 
 

@@ -31,6 +31,7 @@ from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
 from causalcontext.results.log import TrialLog
+from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.schema import check_content, check_range
 from causalcontext.search.family import Doubt, Origin
 
@@ -122,7 +123,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "claims": _claims_to_list(result),
         "misfits": [[misfit.kind, list(misfit.columns), misfit.size] for misfit in result.misfits],
         "moments": _moments_to_dict(result.moments),
-    } | (_series_to_dict(result) if isinstance(result, LaggedGraphs) else {})
+    } | _some_have(result)
 
 
 def from_dict(content: dict[str, Any]) -> ContextGraphs:
@@ -158,13 +159,20 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         doubts=tuple(Doubt(*doubt) for doubt in content["doubts"]),
         warnings=tuple(content["warnings"]),
         evidence=evidence,
-        notes=tuple(content["notes"]),
+        notes=with_marks(content["notes"], content.get("notes_about", ())),
         prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
         known_claims=_claims_from_list(content["claims"]),
         known_misfits=tuple(Misfit(kind, tuple(columns), size) for kind, columns, size in content["misfits"]),
         **more,
     )
+
+
+def _some_have(result: ContextGraphs) -> dict[str, Any]:
+    """What not every file has. Of warnings nobody asks what they are about once the rows are gone."""
+    marks = [list(mark) for mark in marked(result.notes)]
+    series = _series_to_dict(result) if isinstance(result, LaggedGraphs) else {}
+    return ({"notes_about": marks} if marks else {}) | series
 
 
 def _series_to_dict(result: LaggedGraphs) -> dict[str, Any]:

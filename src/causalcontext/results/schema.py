@@ -15,6 +15,7 @@ from causalcontext.guards.misfits import KINDS as MISFITS
 from causalcontext.kernels.arrays import Values
 from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES
+from causalcontext.results.notes import About
 from causalcontext.search.rules import CHECKS, RULES
 
 Check = Callable[[Any, str], None]
@@ -52,6 +53,13 @@ def check_content(content: Mapping[str, Any]) -> None:
         "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
     })(content, "")  # fmt: skip
+    _check_marks(content)
+
+
+def _check_marks(content: Mapping[str, Any]) -> None:
+    """What notes are about; older files do not say it."""
+    mark = tuple_of(whole(0, len(content["notes"]) - 1), one_of(*About), text)
+    each(mark)(content.get("notes_about", []), "notes_about")
 
 
 def _check_context(context: Any, names: list[str]) -> None:

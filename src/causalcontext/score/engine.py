@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from causalcontext.graphs.ends import Ends
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.notes import About, Note
 from causalcontext.score.clock import Clock
 from causalcontext.score.directions import Directed, direct
 from causalcontext.score.equations import mechanisms_of
@@ -101,15 +103,23 @@ def _table_ends(setup: Setup, directed: Directed) -> Ends:
     return np.asarray(ends[:, back][:, :, back])
 
 
+class _Danger(NamedTuple):
+    """What was found, what it does where there is a context, and what to do then."""
+
+    found: str
+    danger: str
+    advice: str = ""
+
+
 _DANGERS = {
-    "nonlinear": ("residuals of {} depend on earlier variables, so a mechanism is not additive or its noise not "
-                  "constant", "some edges, and above all links from the context, may be false or missing"),
-    "uneven": ("residuals of {} are not equally large everywhere",
-               "links, above all at the context, may be false, and directions wrong (simulated: TPR / FPR .97 / .07 "
-               "and .99 / .20 at the context, a fourth of the directions wrong); compare with method='pc-ac', "
-               "test='sandwich' (.78 / .03 and .61 / .01)"),
-    "skewed": ("residuals of {} are skewed", "edges are mostly safe, but links at the context may be false"),
-    "heavy tails": ("residuals of {} have heavy tails", "some links from the context may be false"),
+    "nonlinear": _Danger("residuals of {} depend on earlier variables, so a mechanism is not additive or its noise not "
+                         "constant", "some edges, and above all links from the context, may be false or missing"),
+    "uneven": _Danger("residuals of {} are not equally large everywhere",
+                      "links, above all at the context, may be false, and directions wrong (simulated: TPR / FPR "
+                      ".97 / .07 and .99 / .20 at the context, a fourth of the directions wrong)",
+                      "compare with method='pc-ac', test='sandwich' (.78 / .03 and .61 / .01)"),
+    "skewed": _Danger("residuals of {} are skewed", "edges are mostly safe, but links at the context may be false"),
+    "heavy tails": _Danger("residuals of {} have heavy tails", "some links from the context may be false"),
 }  # fmt: skip
 
 
@@ -171,12 +181,13 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(sorted(names)[:MOST_NAMED]) + more
 
 
-def _sentences(findings: Sequence[Misfit], names: Sequence[str], context: bool) -> list[str]:
+def _sentences(findings: Sequence[Misfit], names: Sequence[str], context: bool) -> list[Note]:
     """One warning for every kind of finding."""
     sentences = []
-    for kind, (what, danger) in _DANGERS.items():
+    for kind, words in _DANGERS.items():
         listed = [names[finding.variable] for finding in findings if finding.kind == kind]
         if listed:
-            end = danger if context else "some edges may be false, missing or wrongly directed"
-            sentences.append(f"{what.format(_some(listed))}: {end}")
+            danger = words.danger if context else "some edges may be false, missing or wrongly directed"
+            found = f"{words.found.format(_some(listed))}: {danger}"
+            sentences.append(Note(found, About.RESIDUALS, words.advice if context else ""))
     return sentences

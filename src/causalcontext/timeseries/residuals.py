@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats
+from causalcontext.results.notes import About, Note
 from causalcontext.timeseries.marks import Reader
 
 SKEWED = 0.7
@@ -36,10 +37,10 @@ def skewed(reader: Reader) -> dict[str, float]:
     return found
 
 
-def sentence(found: dict[str, float], context: bool) -> tuple[str, ...]:
+def sentence(found: dict[str, float], context: bool) -> tuple[Note, ...]:
     """What a user should know about skewed residuals."""
     if not found:
         return ()
     shown = ", ".join(f"{name} ({value:.1f})" for name, value in found.items())
     danger = "links at the context may be false or point the wrong way" if context else "some links may be false"
-    return (f"residuals are skewed, which the model does not know: {shown}; {danger}",)
+    return (Note(f"residuals are skewed, which the model does not know: {shown}; {danger}", About.RESIDUALS),)

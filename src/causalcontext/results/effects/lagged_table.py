@@ -15,10 +15,9 @@ from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import Fit
 from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics, WindowChoice
-from causalcontext.results.effects.mechanics import NoAnswer
+from causalcontext.results.effects.mechanics import NoAnswer, Refused
 from causalcontext.results.effects.mechanisms import COLUMNS as MECHANISM_COLUMNS
 from causalcontext.results.effects.responses import Responses
-from causalcontext.results.effects.sets import refusal
 from causalcontext.results.effects.shared_fits import SharedFit
 from causalcontext.results.effects.table import numbers, same
 from causalcontext.results.effects.window_links import MOST_CHOICES
@@ -132,7 +131,7 @@ def _mechanism_row(mechanics: LaggedMechanics, g: int, v: int, column: int, leve
     try:
         found, note = _slopes(mechanics, g, v, column)
     except NoAnswer as reason:
-        return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, refusal(reason))
+        return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, reason.note)
     intervals = [one.slope.interval(level) for one in found]
     low, high = min(one[0] for one in intervals), max(one[1] for one in intervals)
     first = found[0]
@@ -151,7 +150,7 @@ def _slopes(mechanics: LaggedMechanics, g: int, v: int, column: int) -> tuple[li
     """The different coefficients over what is open, and what that is."""
     blamed, choices = mechanics.conflict([v], (g,)), mechanics.choices([v])
     if blamed:
-        raise NoAnswer(f"not identified, because of {blamed}")
+        raise Refused(f"not identified, because of {blamed}")
     if mechanics.cyclic(g):
         raise NoAnswer("directed edges inside the time step form a cycle")
     if choices is None:

@@ -37,8 +37,22 @@ ERRORS = ("auto", "sandwich", "classical")
 class NoAnswer(Exception):
     """A number that the graphs or the rows do not give; the text says why."""
 
+    @property
+    def note(self) -> str:
+        """The reason as a table of effects has it."""
+        return f"not identified: {self}"
 
-class NotLinear(NoAnswer):
+
+class Refused(NoAnswer):
+    """The same, where the text is the note already: "not yet", or what another number was refused for."""
+
+    @property
+    def note(self) -> str:
+        """The text as it is."""
+        return str(self)
+
+
+class NotLinear(Refused):
     """A mechanism that is no linear regression."""
 
 

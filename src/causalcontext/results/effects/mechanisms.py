@@ -15,8 +15,8 @@ from causalcontext.results.effects.asking import approximations
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import Fit
 from causalcontext.results.effects.frames import framed
-from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
-from causalcontext.results.effects.sets import MOST_FAMILIES, edge_text, possible, refusal
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
+from causalcontext.results.effects.sets import MOST_FAMILIES, edge_text, possible
 
 COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p", "standardised", "rows", "n",
            "shared by", "why", "errors", "identified", "note"]  # fmt: skip
@@ -49,7 +49,7 @@ def _row(mechanics: Mechanics, g: int, cause: int, effect: int, level: float) ->
             raise NoAnswer("a PAG leaves room for hidden causes, so it has no direct coefficients")
         found, note = _possible_slopes(mechanics, g, cause, effect)
     except NoAnswer as reason:
-        return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, refusal(reason))
+        return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, reason.note)
     reminder = note or "; ".join(approximations(mechanics, g, (effect,), (cause,)))
     return (*named, *_numbers(mechanics, found, level), not note, reminder)
 
@@ -59,7 +59,7 @@ def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> t
     asked = [(g, effect)]
     checked = possible(mechanics, asked, lambda family: Estimate(0.0), lambda: [Estimate(0.0)])
     if not checked.estimates:
-        raise NoAnswer(checked.note)
+        raise Refused(checked.note)
     found: dict[tuple[int, ...], _Found] = {}
     for family in _families(mechanics, g, effect):
         if cause in family.parents(g, effect):

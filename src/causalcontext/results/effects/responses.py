@@ -21,7 +21,7 @@ from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import Fit
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
 from causalcontext.results.effects.mechanics import NoAnswer
-from causalcontext.results.effects.sets import Possible, collected, refusal
+from causalcontext.results.effects.sets import Possible, collected
 from causalcontext.results.effects.window_links import MOST_CHOICES, Choice
 
 Path = tuple[tuple[int, int], ...]
@@ -106,7 +106,7 @@ class Responses:
         try:
             return collected(map(ask, choices), words)
         except NoAnswer as reason:
-            return Possible((), refusal(reason))
+            return Possible((), reason.note)
 
     def _estimate(self, choice: Choice, g: int, x: int, y: int, lag: int) -> Estimate:
         moved, fits = self._responses(choice, g)

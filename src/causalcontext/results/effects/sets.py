@@ -68,7 +68,7 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
                            + _open_edges(mechanics, components, places))  # fmt: skip
         return collected(map(ask, families), _open_edges(mechanics, components, places))
     except NoAnswer as reason:
-        return Possible((), refusal(reason))
+        return Possible((), reason.note)
 
 
 def local_effects(mechanics: Mechanics, g: int, x: int, y: int) -> list[Estimate]:
@@ -107,12 +107,6 @@ def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[in
         through = total([onto.scaled(onward.value), onward.scaled(onto.value)])
         parts.append(Estimate(onto.value * onward.value, through.gradient))
     return total(parts)
-
-
-def refusal(reason: NoAnswer) -> str:
-    """Why there is no answer, as it is noted."""
-    text = str(reason)
-    return text if text.startswith("not ") else f"not identified: {text}"
 
 
 def collected(estimates: Iterable[Estimate], open_edges: str) -> Possible:

@@ -21,7 +21,7 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import Rows
-from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
 
 MOST_STEPS = 50
 CONVERGED = 1e-10
@@ -49,7 +49,7 @@ def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y:
     """The mean difference of y that a unit of x, or its second category, makes in a context."""
     rows = _checked(mechanics, y)
     if mechanics.kind(x) is Kind.ORDERED or not (mechanics.kind(x).is_number or mechanics.is_binary(x)):
-        raise NoAnswer(f"not yet: effects of {mechanics.name(x)}, which is {mechanics.kind_text(x)}")
+        raise Refused(f"not yet: effects of {mechanics.name(x)}, which is {mechanics.kind_text(x)}")
     cells = _rows_for(mechanics, family, g, x, y)
     causes = tuple(cause for cause in family.parents(g, x) if cause not in mechanics.contexts)
     if y in causes or x not in family.ancestors(g, y, mechanics.contexts):
@@ -64,7 +64,7 @@ def standardised_context_effect(mechanics: Mechanics, family: Family, g: int, h:
     """The mean of y if every case is put in one context, minus that if it is put in another."""
     rows = _checked(mechanics, y)
     if len(mechanics.contexts) > 1:
-        raise NoAnswer("not yet: effects of one of several contexts on categories and counts")
+        raise Refused("not yet: effects of one of several contexts on categories and counts")
     (context,) = mechanics.contexts
     causes = family.parents(g, context)
     if y in causes or context not in family.ancestors(g, y) | family.ancestors(h, y):
@@ -158,9 +158,9 @@ def _averaged(parts: Sequence[tuple[MeanModel, Floats, float]]) -> Estimate:
 def _checked(mechanics: Mechanics, y: int) -> Rows:
     """The rows, if y has a mean that can be modelled."""
     if mechanics.kind(y) is Kind.ORDERED or not (mechanics.kind(y).is_number or mechanics.is_binary(y)):
-        raise NoAnswer(f"not yet: effects on {mechanics.name(y)}, which is {mechanics.kind_text(y)} and has no mean")
+        raise Refused(f"not yet: effects on {mechanics.name(y)}, which is {mechanics.kind_text(y)} and has no mean")
     if mechanics.rows is None:
-        raise NoAnswer("not yet: effects along categories and counts need the rows, which this result has not")
+        raise Refused("not yet: effects along categories and counts need the rows, which this result has not")
     return mechanics.rows
 
 
@@ -172,7 +172,7 @@ def _rows_for(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> t
             (g,) if mechanics.contexts & (family.ancestors(g, y) | family.ancestors(g, x)) else tuple(mechanics.cells)
         )
     if mechanics.contexts & family.ancestors(g, y):
-        raise NoAnswer(f"not yet: {mechanics.name(x)} leads to {mechanics.name(above[0])}, which leads to "
+        raise Refused(f"not yet: {mechanics.name(x)} leads to {mechanics.name(above[0])}, which leads to "
                        f"{mechanics.name(y)}, and not all mechanisms between them are linear")  # fmt: skip
     return tuple(mechanics.cells)
 

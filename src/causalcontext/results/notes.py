@@ -1,0 +1,71 @@
+"""Sentences that come with a result and know what they are about: their words may change, what they do may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+
+class About(StrEnum):
+    """What a sentence is about."""
+
+    SEARCH = "search"
+    RESIDUALS = "residuals"
+    """What the residuals of a model say against it."""
+    FUNCTION = "function of a column"
+    """A context variable that a column determines."""
+
+
+class Note(str):
+    """A sentence and what it is about; who only reads it has a text.
+
+    Attributes
+    ----------
+    about : About
+    found : str
+        The sentence without its advice.
+    advice : str
+        What to do; empty where there is no such part.
+
+    Examples
+    --------
+    >>> note = Note("residuals of X are skewed", About.RESIDUALS, "compare with method='pc-ac'")
+    >>> note, about(note).value, about("a text").value
+    ("residuals of X are skewed; compare with method='pc-ac'", 'residuals', 'search')
+    """
+
+    about: About
+    found: str
+    advice: str
+
+    def __new__(cls, found: str, about: About = About.SEARCH, advice: str = "") -> Note:
+        note = super().__new__(cls, f"{found}; {advice}" if advice else found)
+        note.about, note.found, note.advice = about, found, advice
+        return note
+
+
+def about(note: str) -> About:
+    """What a sentence is about; a plain text is about the search."""
+    return note.about if isinstance(note, Note) else About.SEARCH
+
+
+def of_residuals(notes: Sequence[str]) -> list[Note]:
+    """The sentences that say what residuals have against the model."""
+    return [note for note in notes if isinstance(note, Note) and note.about is About.RESIDUALS]
+
+
+def marked(notes: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Place, subject and advice of the sentences that are about something else than the search, for a file."""
+    kept = ((place, note) for place, note in enumerate(notes) if isinstance(note, Note))
+    return [(place, note.about.value, note.advice) for place, note in kept if note.about is not About.SEARCH]
+
+
+def with_marks(texts: Sequence[str], marks: Sequence[tuple[int, str, str]]) -> tuple[str, ...]:
+    """The sentences of a file with what they are about again."""
+    notes = list(texts)
+    for place, subject, advice in marks:
+        ending = f"; {advice}" if advice else ""
+        if not texts[place].endswith(ending):
+            raise ValueError(f"notes[{place}] does not end with its advice")
+        notes[place] = Note(texts[place].removesuffix(ending), About(subject), advice)
+    return tuple(notes)
