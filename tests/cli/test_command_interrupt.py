@@ -123,3 +123,22 @@ def test_ctrl_c_before_the_search(command: str, monkeypatch: pytest.MonkeyPatch,
     assert answer.exit_code == 130
     assert answer.stderr == "interrupted\n"
     assert list(folder.iterdir()) == []
+
+
+def test_ctrl_c_while_the_library_is_imported_is_one_sentence(folder: Path) -> None:
+    """The package is one that is interrupted in the middle of its import, wherever in it that may be."""
+    package = folder / "causalcontext"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n"
+    )
+    path = os.pathsep.join((str(folder), ENVIRONMENT["PYTHONPATH"]))
+    code = "from causalcontext_command import main; main()"
+    run = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT | {"PYTHONPATH": path}, capture_output=True)
+    assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"interrupted\n")
+
+
+def test_the_command_is_the_command_line() -> None:
+    code = "from causalcontext_command import main; main()"
+    run = subprocess.run([sys.executable, "-c", code, "--version"], env=ENVIRONMENT, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, f"causalcontext {cc.__version__}\n")
