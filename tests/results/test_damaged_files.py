@@ -9,9 +9,12 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.report.payload import payload
 from causalcontext.results.files import FORMAT, FORMAT_VERSION, checksum
 from pags import soil_pags
 
@@ -31,7 +34,17 @@ def results() -> dict[str, cc.ContextGraphs]:
         "threshold": cc.discover(soil.drop(columns="soil"), cc.threshold("radiation", 0.0)),
         "score-ac": cc.discover(soil, "soil", method="score-ac"),
         "pags": soil_pags(),
+        "lags": cc.discover(months(), "R", lags=1),
+        "lags by tests": cc.discover(months(), "R", lags=1, method="pc-ac"),
     }
+
+
+def months() -> pd.DataFrame:
+    """Two columns and a context, whose rows follow each other."""
+    draw = np.random.default_rng(3)
+    x = np.convolve(draw.normal(size=122), [1.0, 0.7, 0.4], "valid")
+    later = np.roll(x, 1)
+    return pd.DataFrame({"X": x, "Y": later + draw.normal(size=120), "R": np.where(later > 0, "wet", "dry")})
 
 
 RESULTS = results()
@@ -53,6 +66,34 @@ def use(result: cc.ContextGraphs) -> None:
                 result.explain(x, y)
     if result.context is not None and result.moments is not None:
         result.labels(), result.changes(*result.contexts[:2])
+    if isinstance(result, cc.LaggedGraphs):
+        str(result.summary), result.reads, payload(result)
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "value"),
+    [
+        ("lags", ("series", "variables", 0), "Z"),
+        ("lags", ("series", "lags"), 10**9),
+        ("lags by tests", ("series", "copies", 1), 2**63),
+        ("lags by tests", ("series", "depth"), 10**9),
+        ("lags", ("series", "slopes", 0, 4), "x"),
+        ("pc-ac", ("data", "kinds", 1), "x"),
+        ("score-ac", ("evidence", "score"), "x"),
+        ("score-ac", ("notes_about",), [[99, "residuals", ""]]),
+        ("score-ac", ("notes_about",), [[0, "residuals", "other words"]]),
+    ],
+)
+def test_damage_that_was_found_where_it_was_used(kind: str, place: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
+    RESULTS[kind].save(tmp_path / "r.json")
+    content = json.loads((tmp_path / "r.json").read_text()) | {"notes": ["a note"]}
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    (tmp_path / "r.json").write_text(signed(content))
+    with pytest.raises(cc.FileError, match=place[0]):
+        cc.load(tmp_path / "r.json")
 
 
 def places(content: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from causalcontext.cli.app import app
 from causalcontext.errors import FileError, OptionError
 from causalcontext.study import Design, failure_table, grid, run_study, run_table, summary_table, time_table
+from causalcontext.study.records import read_records
 
 WRONG = [
     'name = "../../escaped"', 'name = "/tmp/x"', 'name = ""', 'name = ".hidden"', "name = 3", 'name = "a\\\\b"',
@@ -62,6 +63,20 @@ def test_damaged_records_run_again_or_are_refused(tmp_path: Path) -> None:
         assert len(records) == len(whole)
         for table in (run_table, summary_table, time_table, failure_table):
             table(SMALL, records)
+
+
+def test_a_byte_that_is_no_text_costs_one_job(tmp_path: Path) -> None:
+    """And a character at which texts, but not files, have a new line costs none."""
+    path = tmp_path / "records.jsonl"
+    whole = run_study(SMALL, path)
+    lines = path.read_bytes().splitlines()
+    damaged = lines[2].replace(b'"method"', b'"met\xffod"')
+    path.write_bytes(b"\n".join([*lines[:2], damaged, *lines[3:]]) + b"\n")
+    assert len(read_records(path, SMALL)) == len(whole) - 2
+    assert len(run_study(SMALL, path)) == len(whole)
+    failed = json.dumps(json.loads(lines[2]) | {"reason": "one\u2028two"}, ensure_ascii=False).encode()
+    path.write_bytes(b"\n".join([*lines[:2], failed, *lines[3:]]) + b"\n")
+    assert [record.get("reason") for record in read_records(path, SMALL)].count("one\u2028two") == 1
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"{}\n", b"[1]\n", b'{"format": "causalcontext-study"}\n'])

@@ -32,7 +32,8 @@ from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
 from causalcontext.results.log import TrialLog
 from causalcontext.results.notes import marked, with_marks
-from causalcontext.results.schema import check_content, check_range
+from causalcontext.results.schema import check_content
+from causalcontext.results.value_checks import check_range
 from causalcontext.search.family import Doubt, Origin
 
 FORMAT = "causalcontext-result"

@@ -66,6 +66,6 @@ def with_marks(texts: Sequence[str], marks: Sequence[tuple[int, str, str]]) -> t
     for place, subject, advice in marks:
         ending = f"; {advice}" if advice else ""
         if not texts[place].endswith(ending):
-            raise ValueError(f"notes[{place}] does not end with its advice")
+            raise ValueError(f"notes_about has advice that notes[{place}] does not end with")
         notes[place] = Note(texts[place].removesuffix(ending), About(subject), advice)
     return tuple(notes)

@@ -1,24 +1,39 @@
-"""Is the content of a result file what it claims to be? Types, lengths and ranges, before anything is made out of it.
-
-A check is a function of a value and of the words for its place, and raises `ValueError` with one sentence. Checks are
-put together: `each(whole(0))` is a list of whole numbers from 0.
-"""
+"""Is the content of a result file what it claims to be? Types, lengths and ranges, before anything is made of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import inf, isfinite
+from collections.abc import Mapping
+from math import inf
 from typing import Any
 
+from causalcontext.data.kinds import Kind as ColumnKind
 from causalcontext.graphs.ends import Kind
+from causalcontext.graphs.lag_names import window_names
 from causalcontext.guards.misfits import KINDS as MISFITS
-from causalcontext.kernels.arrays import Values
 from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES
 from causalcontext.results.notes import About
+from causalcontext.results.value_checks import (
+    Check,
+    anything,
+    demand,
+    each,
+    finite,
+    keys,
+    known_keys,
+    mapping,
+    none_or,
+    number,
+    one_of,
+    text,
+    truth,
+    tuple_of,
+    whole,
+)
 from causalcontext.search.rules import CHECKS, RULES
 
-Check = Callable[[Any, str], None]
+MOST_DEPTH = 4
+"""The past that was conditioned on is at most so many windows long."""
 
 
 def check_content(content: Mapping[str, Any]) -> None:
@@ -49,11 +64,13 @@ def check_content(content: Mapping[str, Any]) -> None:
         "warnings": each(text),
         "notes": each(text),
         "claims": _claims(names),
-        "misfits": each(tuple_of(one_of(*MISFITS), each(one_of(*names), least=1), number(-inf, inf))),
+        "misfits": each(tuple_of(one_of(*MISFITS), each(one_of(*names), least=1), finite)),
         "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
     })(content, "")  # fmt: skip
     _check_marks(content)
+    if "series" in content:
+        _check_series(content["series"], names)
 
 
 def _check_marks(content: Mapping[str, Any]) -> None:
@@ -82,29 +99,44 @@ def _settings(names: list[str]) -> Check:
 
 
 def _evidence(count: int, contexts: int) -> Check:
-    """What a search by scores leaves behind; older files have no mechanisms."""
+    """What a search by scores leaves behind; older files do not have all of it."""
     mechanisms = none_or(keys({"scales": each(_scale), "equations": each(_equation(count, contexts))}))
+    return known_keys({"score": finite, "penalty": finite, "search": text, "transform": text, "starts": whole(0),
+                       "agreeing": whole(0), "curved": truth, "curves_gain": none_or(finite), "model": each(text),
+                       "contradicted": each(text), "mechanisms": mechanisms})  # fmt: skip
 
-    def check(value: Any, where: str) -> None:
-        mapping(anything)(value, where)
-        mechanisms(value.get("mechanisms"), f"{where}.mechanisms")
 
-    return check
+def _check_series(series: Any, names: list[str]) -> None:
+    """What a search with lags leaves behind, and that its variables at all times are the nodes."""
+    keys({"variables": each(one_of(*names), least=1), "lags": whole(0), "covariates": each(one_of(*names)),
+          "windows": mapping(whole(0)), "rise": none_or(finite)})(series, "series")  # fmt: skip
+    variables, lags, covariates = series["variables"], series["lags"], series["covariates"]
+    right = (lags + 1) * len(variables) + len(covariates) == len(names)
+    right = right and [*window_names(variables, lags), *covariates] == names
+    demand(right, variables, "series.variables", "what the nodes are made of")
+    copy, size = none_or(tuple_of(one_of(*names), _lag_or_lags)), none_or(finite)
+    slope = tuple_of(one_of(*names), one_of(*names), anything, truth, size, size, size, size, size)
+    keys({"reads": mapping(copy), "slopes": each(slope)})(series, "series")
+    known_keys({"copies": each(whole(0, lags)), "depth": whole(0, MOST_DEPTH * (lags + 1))})(series, "series")
+
+
+def _lag_or_lags(value: Any, where: str) -> None:
+    """A lag, or several."""
+    (each(whole(0)) if isinstance(value, list) else whole(0))(value, where)
 
 
 def _scale(value: Any, where: str) -> None:
     """How a column of a model is measured."""
-    finite = number(-inf, inf)
     keys({"kind": one_of(*SCALES), "centre": finite, "spread": number(0.0, inf), "places": each(finite),
           "scores": each(finite), "levels": each(anything)})(value, where)  # fmt: skip
     scores, levels, places = (len(value[name]) for name in ("scores", "levels", "places"))
     right = {"ordered": scores == levels, "category": True}.get(value["kind"], places > 0 and scores in (0, places))
-    _demand(right, value, where, "as many scores as there are places or levels")
+    demand(right, value, where, "as many scores as there are places or levels")
 
 
 def _equation(count: int, contexts: int) -> Check:
     """The mechanism of an effect in some contexts."""
-    finite, place, cells = number(-inf, inf), whole(0, count - 1), each(whole(0, contexts - 1), least=1)
+    place, cells = whole(0, count - 1), each(whole(0, contexts - 1), least=1)
     term = keys({"kind": one_of(*TERMS), "causes": each(place, least=1, most=2), "place": finite, "average": finite,
                  "slopes": each(finite, least=1), "contexts": cells})  # fmt: skip
     whole_equation = keys({"effect": place, "contexts": cells, "kind": one_of(*SCALES), "terms": each(term),
@@ -113,9 +145,9 @@ def _equation(count: int, contexts: int) -> Check:
 
     def check(value: Any, where: str) -> None:
         whole_equation(value, where)
-        _demand(len(value["intercepts"]) == len(value["contexts"]), value, where, "an intercept for every context")
+        demand(len(value["intercepts"]) == len(value["contexts"]), value, where, "an intercept for every context")
         for one in value["terms"]:
-            _demand(
+            demand(
                 len(one["causes"]) == 1 + (one["kind"] == "product"), one, where, "two causes of a product, else one"
             )
 
@@ -135,116 +167,5 @@ def _claims(names: list[str]) -> Check:
 def _data(count: int, contexts: int) -> Check:
     by_context = each(whole(0), least=contexts, most=contexts)
     return keys({"rows": by_context, "lost": by_context, "without_context": whole(0),
-                 "emptied": each(tuple_of(anything, whole(0))), "kinds": each(text, least=count, most=count),
-                 "fingerprint": text})  # fmt: skip
-
-
-def check_range(array: Values, low: float, high: float, where: str) -> None:
-    """Return if all numbers of an array lie within a range."""
-    if array.size and not (low <= array.min() and array.max() <= high):
-        raise ValueError(f"{where} holds a number that is not from {low} to {high}")
-
-
-def anything(value: Any, where: str) -> None:
-    """Whatever it is."""
-
-
-def text(value: Any, where: str) -> None:
-    """A text."""
-    _demand(isinstance(value, str), value, where, "a text")
-
-
-def truth(value: Any, where: str) -> None:
-    """True or false."""
-    _demand(isinstance(value, bool), value, where, "true or false")
-
-
-def whole(low: int | None = None, high: int | None = None) -> Check:
-    """A whole number in a range."""
-
-    def check(value: Any, where: str) -> None:
-        right = isinstance(value, int) and not isinstance(value, bool)
-        right = right and (low is None or value >= low) and (high is None or value <= high)
-        ends = f" from {low}" if high is None else f" from {low} to {high}"
-        _demand(right, value, where, f"a whole number{'' if low is None else ends}")
-
-    return check
-
-
-def number(low: float, high: float) -> Check:
-    """A number between two others."""
-
-    def check(value: Any, where: str) -> None:
-        right = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-        _demand(right and low < value < high, value, where, f"a number between {low} and {high}")
-
-    return check
-
-
-def one_of(*allowed: str) -> Check:
-    """One of some texts."""
-    known = frozenset(allowed)
-
-    def check(value: Any, where: str) -> None:
-        _demand(isinstance(value, str) and value in known, value, where, "one of the known words")
-
-    return check
-
-
-def none_or(inner: Check) -> Check:
-    """Nothing, or what another check allows."""
-    return lambda value, where: None if value is None else inner(value, where)
-
-
-def each(inner: Check, least: int = 0, most: int | None = None) -> Check:
-    """A list of so many entries, all of one kind."""
-
-    def check(value: Any, where: str) -> None:
-        right = isinstance(value, list) and len(value) >= least and (most is None or len(value) <= most)
-        _demand(right, value, where, f"a list of {least if most == least else f'{least} or more'}")
-        for place, entry in enumerate(value):
-            inner(entry, f"{where}[{place}]")
-
-    return check
-
-
-def tuple_of(*inner: Check) -> Check:
-    """A list with an entry of its own kind at every place."""
-
-    def check(value: Any, where: str) -> None:
-        _demand(isinstance(value, list) and len(value) == len(inner), value, where, f"a list of {len(inner)}")
-        for place, (entry, entry_check) in enumerate(zip(value, inner, strict=True)):
-            entry_check(entry, f"{where}[{place}]")
-
-    return check
-
-
-def mapping(inner: Check) -> Check:
-    """A mapping whose values are all of one kind."""
-
-    def check(value: Any, where: str) -> None:
-        _demand(isinstance(value, dict), value, where, "a mapping")
-        for key, entry in value.items():
-            inner(entry, f"{where}.{key}")
-
-    return check
-
-
-def keys(inner: Mapping[str, Check]) -> Check:
-    """A mapping with at least these keys."""
-
-    def check(value: Any, where: str) -> None:
-        _demand(isinstance(value, dict), value, where or "the file", "a mapping")
-        for key, entry_check in inner.items():
-            path = f"{where}.{key}" if where else key
-            if key not in value:
-                raise ValueError(f"{path} is missing")
-            entry_check(value[key], path)
-
-    return check
-
-
-def _demand(right: bool, value: Any, where: str, expected: str) -> None:
-    if not right:
-        shown = repr(value)
-        raise ValueError(f"{where} is {shown if len(shown) <= 40 else shown[:37] + '...'}, expected {expected}")
+                 "emptied": each(tuple_of(anything, whole(0))), "fingerprint": text,
+                 "kinds": each(one_of(*ColumnKind), least=count, most=count)})  # fmt: skip

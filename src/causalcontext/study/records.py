@@ -49,11 +49,9 @@ def read_records(path: str | Path, design: Design) -> list[Record]:
 def _complete_jobs(path: Path, design: Design) -> Iterator[list[Record]]:
     """The records of every job that has all of its runs, in their order; a job with a damaged record runs again."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_bytes().splitlines()
     except OSError as error:
         raise FileError(f"cannot read the records file {str(path)!r}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise FileError(f"file {str(path)!r} does not hold the records of a study: it is no text") from error
     if not lines:
         return
     _check_header(path, lines[0], design)
@@ -69,7 +67,7 @@ def _complete_jobs(path: Path, design: Design) -> Iterator[list[Record]]:
             yield records
 
 
-def _check_header(path: Path, line: str, design: Design) -> None:
+def _check_header(path: Path, line: bytes, design: Design) -> None:
     found, expected = _parsed(line), json.loads(_line(_header(design)))
     if found is None or found.get("format") != FORMAT:
         raise FileError(f"file {str(path)!r} does not hold the records of a study")
@@ -87,10 +85,10 @@ def _line(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _parsed(line: str) -> Record | None:
-    """A record, None for a line that was cut off."""
+def _parsed(line: bytes) -> Record | None:
+    """A record, None for a line that was cut off or is no text."""
     try:
-        record = json.loads(line)
+        record = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
