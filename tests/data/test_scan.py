@@ -1,5 +1,7 @@
 """Tables that are read once, in batches: the same numbers as in memory, whatever the batches, files and partitions."""
 
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -235,6 +237,15 @@ def test_files_give_the_result_of_memory(files, what):
     if what != "text":
         assert result.data.fingerprint == inside.data.fingerprint
         assert np.allclose(result.log.p, inside.log.p, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("what", ["file", "text"])
+def test_a_file_is_searched_without_pandas(files, what):
+    code = f"""import sys, causalcontext as cc
+table = cc.scan({str(files[what])!r}, "R")
+print(cc.discover(table, missing="listwise", test="partial-correlation").stats.n_rows, "pandas" in sys.modules)"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["3000", "False"]
 
 
 def test_a_list_of_files_in_any_order(files):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
+from causalcontext.data.frames import frame_of
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, did_you_mean
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.questions import Contexts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,7 @@ class Dataset:
         """What was inferred: one row for every column with its dtype, its kind and its role."""
         roles = ["context" if i in self.contexts.positions else "system" for i in range(len(self.names))]
         kinds = [kind.value for kind in self.kinds]
-        return pd.DataFrame({"column": self.names, "dtype": self.dtypes, "kind": kinds, "role": roles})
+        return frame_of({"column": self.names, "dtype": self.dtypes, "kind": kinds, "role": roles})
 
 
 def cell_values(contexts: Contexts, levels: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:

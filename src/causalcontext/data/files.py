@@ -14,11 +14,12 @@ import zlib
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
-from typing import IO, Any
-
-import pandas as pd
+from typing import IO, TYPE_CHECKING, Any
 
 from causalcontext.errors import FileError, shortly
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = ".parquet"
@@ -163,6 +164,8 @@ def _read_text(file: Path, delimiter: str) -> pd.DataFrame:
 
 
 def _parsed(file: Path, delimiter: str, width: int) -> pd.DataFrame:
+    import pandas as pd
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -174,6 +177,8 @@ def _parsed(file: Path, delimiter: str, width: int) -> pd.DataFrame:
 
 def _with_words(frame: pd.DataFrame, file: Path, delimiter: str) -> pd.DataFrame:
     """Columns of text with every word in them: `NA` or `None` is missing among numbers, and a level among words."""
+    import pandas as pd
+
     doubtful = [name for name, column in frame.items() if column.isna().any() and _is_words(column)]
     if not doubtful:
         return frame
@@ -190,6 +195,8 @@ def _is_words(column: pd.Series[Any]) -> bool:
 
 def words_for_missing(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """Levels that may have been meant as missing values, by column of text."""
+    import pandas as pd
+
     found: dict[str, tuple[str, ...]] = {}
     for name, column in frame.items():
         if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:

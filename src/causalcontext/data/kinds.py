@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
+from narwhals.dependencies import is_pandas_series
 
+from causalcontext.data.frames import is_missing
 from causalcontext.errors import DataError, OptionError, check_choice, did_you_mean, shortly
 from causalcontext.kernels.arrays import Values
 
@@ -98,7 +99,7 @@ def has_own_order(column: Column) -> bool:
 def _is_ordered(column: Column) -> bool:
     """Whether a column is a pandas categorical that says that it is ordered; a polars `Enum` does not say."""
     native = getattr(column.series, "to_native", lambda: column.series)()
-    return bool(getattr(native.dtype, "ordered", False)) if isinstance(native, pd.Series) else False
+    return bool(getattr(native.dtype, "ordered", False)) if is_pandas_series(native) else False
 
 
 def plain_values(column: Column) -> Values:
@@ -129,7 +130,7 @@ def value_families(values: Values) -> tuple[type, ...]:
 
     `bool`, `int`, `float` and `str` stand for their kin; any other type is listed as it is.
     """
-    types = {type(value) for value in values[~pd.isna(values)]}
+    types = {type(value) for value in values[~is_missing(values)]}
     return tuple(sorted({_family(kind) for kind in types}, key=lambda family: family.__name__))
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.data.frames import numbered
 from causalcontext.data.kinds import Column, for_dates, object_values, plain_values, value_families
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Values
@@ -68,8 +68,7 @@ def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
         raise _not_a_level(column, column.dtype_name, role)
     rows = _row_values(column)
     family = _one_family(column, rows, role)  # of all rows, not of the distinct ones: 1 and True are equal
-    codes, values = pd.factorize(rows)
-    return codes, values, family
+    return *numbered(rows), family
 
 
 def _row_values(column: Column) -> Values:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.kernels.arrays import Floats, Ints, Values
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
 from causalcontext.kernels.rows.batches import find_columns
 
 if TYPE_CHECKING:
@@ -60,7 +60,30 @@ def _positions(held: tuple[str, ...], names: tuple[str, ...]) -> Ints:
 
 
 def _numbers(column: pa.Array) -> Floats:
-    return np.require(column.to_numpy(zero_copy_only=False), dtype=np.float64, requirements=["C", "A"])
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return np.full(len(column), np.nan)
+    numbers = np.require(_stored(column), dtype=np.float64, requirements=["C", "A"])
+    return np.where(_present(column), numbers, np.nan) if column.null_count else numbers
+
+
+def _stored(column: pa.Array) -> Values:
+    """The numbers of a column where they lie, with anything where one is missing.
+
+    So says `to_numpy` of pyarrow, too, but it imports pandas, which takes 40 MB.
+    """
+    kind = np.dtype(column.type.to_pandas_dtype())
+    if not len(column):
+        return np.empty(0, dtype=kind)
+    return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
+
+
+def _present(column: pa.Array) -> Bools:
+    """Where a column that lacks some values has one."""
+    bits = np.frombuffer(column.buffers()[0], dtype=np.uint8)
+    found = np.unpackbits(bits, bitorder="little", count=column.offset + len(column))[column.offset :]
+    return found.view(np.bool_)
 
 
 class Cells(NamedTuple):
@@ -114,7 +137,7 @@ def _few_numbers(column: pa.Array) -> Cells | None:
 
     if not pa.types.is_integer(column.type) or column.null_count or not len(column):
         return None
-    numbers = column.to_numpy(zero_copy_only=False)
+    numbers = _stored(column)
     low, high = int(numbers.min()), int(numbers.max())
     if high - low >= _FEW or high >= 2**62:
         return None
@@ -126,5 +149,8 @@ def _coded(column: pa.Array) -> Cells:
     import pyarrow as pa
 
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    indices = coded.indices if not coded.indices.null_count else coded.indices.cast(pa.int64()).fill_null(-1)
-    return Cells(indices.to_numpy(zero_copy_only=False), 0, [(value,) for value in coded.dictionary.to_pylist()])
+    numbers = _stored(coded.indices)
+    if coded.indices.null_count:
+        numbers = np.where(_present(coded.indices), numbers.astype(np.int64), -1)
+        numbers.setflags(write=False)  # as Arrow's own: kernels are compiled once more for others
+    return Cells(numbers, 0, [(value,) for value in coded.dictionary.to_pylist()])

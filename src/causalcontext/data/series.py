@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.frames import is_missing, numbered
 from causalcontext.errors import DataError, OptionError
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import LARGEST_SCATTER
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TOLERANCE = 0.01
 """A stamp may be off by this share of a step."""
@@ -128,10 +131,10 @@ def with_single_cells_filled(series: Series, which: Bools | None = None) -> Seri
 
 def _numbered(name: str, values: Values) -> Ints:
     """Units as numbers, in the order in which they first occur."""
-    if pd.isna(values).any():
-        raise DataError(f"units column {name!r} has {int(pd.isna(values).sum())} missing values; every row needs a "
-                        "unit")  # fmt: skip
-    return np.asarray(pd.factorize(pd.Series(values, dtype=object))[0], dtype=np.int64)
+    missing = int(is_missing(values).sum())
+    if missing:
+        raise DataError(f"units column {name!r} has {missing} missing values; every row needs a unit")
+    return np.asarray(numbered(values.astype(object))[0], dtype=np.int64)
 
 
 def _counted(units: Ints) -> Ints:
@@ -145,8 +148,9 @@ def _counted(units: Ints) -> Ints:
 
 def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
     """Stamps as numbers of steps, once they are whole multiples of one step and none occurs twice."""
-    if pd.isna(values).any():
-        raise DataError(f"time column {name!r} has {int(pd.isna(values).sum())} missing values; every row needs a time")
+    missing = int(is_missing(values).sum())
+    if missing:
+        raise DataError(f"time column {name!r} has {missing} missing values; every row needs a time")
     stamps, dated = stamps_of(name, values)
     order = np.lexsort((stamps, units))
     same = np.diff(units[order]) == 0
@@ -172,11 +176,10 @@ def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
 
 def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
     """Stamps as numbers (dates: seconds), and whether they are dates."""
-    series = pd.Series(values)
-    if series.dtype.kind in "iuf":
-        return np.asarray(series.to_numpy(), dtype=np.float64), False
+    if values.dtype.kind in "iuf":
+        return np.asarray(values, dtype=np.float64), False
     try:
-        dates = _dates(series)
+        dates = _dates(values)
     except (ValueError, TypeError) as error:
         raise DataError(
             f"time column {name!r} holds {values[0]!r}, expected dates such as 2020-01-31, or numbers"
@@ -185,13 +188,16 @@ def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
     return np.asarray(seconds, dtype=np.float64), True
 
 
-def _dates(series: pd.Series[Any]) -> pd.Series[Any]:
+def _dates(values: Values) -> pd.Series[Any]:
+    import pandas as pd
+
+    series = pd.Series(values)
     return pd.to_datetime(series, utc=True, format=None if series.dtype.kind == "M" else "ISO8601")
 
 
 def _months(values: Values) -> Ints | None:
     """Months counted from year 0, where all dates are the same day of a month, or all the last."""
-    dates = _dates(pd.Series(values))
+    dates = _dates(values)
     if dates.dt.day.nunique() > 1 and not bool(dates.dt.is_month_end.all()):
         return None
     return np.asarray(12 * dates.dt.year + dates.dt.month, dtype=np.int64)
@@ -199,6 +205,8 @@ def _months(values: Values) -> Ints | None:
 
 def step_length(what: str, step: Any, dated: bool) -> float:
     """A duration as a number of the units of the stamps."""
+    import pandas as pd
+
     try:
         length = pd.Timedelta(step).total_seconds() if dated else float(step)
     except (ValueError, TypeError) as error:
@@ -219,4 +227,6 @@ def _whole(ratio: Floats) -> bool:
 
 
 def _shown(seconds: float, dated: bool) -> str:
+    import pandas as pd
+
     return str(pd.Timedelta(seconds=float(seconds))).replace("0 days ", "") if dated else f"{seconds:g}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
+from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
@@ -18,6 +18,9 @@ from causalcontext.data.values import read_system
 from causalcontext.errors import DataError, OptionError, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.questions import Contexts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 INDEX = re.compile(r"__index_level_\d+__")
 """What the index of a pandas table is called where it became a column of an Arrow table without anybody's asking."""
@@ -91,7 +94,7 @@ def take_columns(table: Any, names: Sequence[Any] | None, taken: Sequence[str]) 
 
 def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
     """The columns of any kind of table, named by text, no name twice."""
-    if isinstance(table, pd.DataFrame) and names is None:
+    if is_pandas_dataframe(table) and names is None:
         column_names = _native_names(table)
         _check_unique(column_names)
         return _pandas_columns(table, column_names)
@@ -151,15 +154,14 @@ PLAIN_NUMBERS = {np.dtype(np.float64): nw.Float64(), np.dtype(np.float32): nw.Fl
 
 
 def _frame_of_array(array: Values, names: Sequence[Any] | None) -> pd.DataFrame:
+    import pandas as pd
+
     if array.ndim != 2:
         raise DataError(f"the array has {array.ndim} dimensions, expected 2 (rows and columns)")
     if names is None:
         raise DataError(f"the array has no column names; pass names=[...] with {array.shape[1]} of them")
-    if (
-        not isinstance(names, Sequence | np.ndarray | pd.Index)
-        or isinstance(names, str)
-        or len(names) != array.shape[1]
-    ):
+    listed = isinstance(names, Sequence | np.ndarray | pd.Index) and not isinstance(names, str)
+    if not listed or len(names) != array.shape[1]:
         raise DataError(f"names is {shortly(names)}, expected one name for each of the {array.shape[1]} columns")
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
@@ -167,6 +169,8 @@ def _frame_of_array(array: Values, names: Sequence[Any] | None) -> pd.DataFrame:
 
 
 def _frame_of_mapping(columns: Mapping[Any, Any]) -> pd.DataFrame:
+    import pandas as pd
+
     try:
         return pd.DataFrame(dict(columns), copy=False)
     except ValueError as error:
@@ -175,7 +179,9 @@ def _frame_of_mapping(columns: Mapping[Any, Any]) -> pd.DataFrame:
 
 def _native_names(table: Any) -> list[str]:
     """The names before narwhals sees the table, since it refuses duplicates in its own words."""
-    if isinstance(table, pd.DataFrame):
+    if is_pandas_dataframe(table):
+        import pandas as pd
+
         if isinstance(table.columns, pd.MultiIndex):
             raise DataError("the table has column names of several levels (a MultiIndex); join them")
         return [str(name) for name in table.columns.tolist()]

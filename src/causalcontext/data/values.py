@@ -6,9 +6,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
 
 from causalcontext.data.cuts import number_text
+from causalcontext.data.frames import is_missing
 from causalcontext.data.kinds import Column, Kind, has_own_order, plain_values
 from causalcontext.data.levels import read_levels
 from causalcontext.errors import DataError
@@ -47,7 +47,7 @@ def _numbers(column: Column) -> Values:
     if values.dtype.kind != "O":
         return values.astype(np.float64)
     numbers = np.full(len(values), np.nan)
-    present = ~pd.isna(values)
+    present = ~is_missing(values)
     try:
         numbers[present] = values[present].astype(np.float64)
     except (ValueError, TypeError, OverflowError) as error:
@@ -70,6 +70,8 @@ def _counts(column: Column) -> Values:
 
 def _check_no_typing_error(column: Column) -> None:
     """Return unless the column is text that is mostly, but not always, numbers."""
+    import pandas as pd
+
     if not isinstance(column.dtype, nw.String):
         return
     values = pd.Series(plain_values(column)).dropna()

@@ -6,9 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+from causalcontext.data.frames import frame_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 MOST_SHOWN = 12
 """Findings that are printed; the table has all of them."""
@@ -64,7 +68,7 @@ class Diagnosis:
     def to_frame(self) -> pd.DataFrame:
         """The findings as a table."""
         rows = [(f.topic, f.severity.name.lower(), f.message, f.advice, dict(f.evidence)) for f in self.findings]
-        return pd.DataFrame(rows, columns=["topic", "severity", "message", "advice", "evidence"])
+        return frame_of(rows, columns=["topic", "severity", "message", "advice", "evidence"])
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)

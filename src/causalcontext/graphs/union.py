@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.graphs.ends import End, Ends, Kind, as_written, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def union_graph(graphs: Sequence[Graph]) -> Graph:
@@ -73,7 +76,7 @@ class LabeledUnion:
 
     def to_frame(self) -> pd.DataFrame:
         """The edges as a table: source, target, mark, contexts."""
-        return pd.DataFrame(list(self.edges), columns=list(LabeledEdge._fields))
+        return frame_of(list(self.edges), columns=list(LabeledEdge._fields))
 
     def __iter__(self) -> Iterator[LabeledEdge]:
         return iter(self.edges)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-import pandas as pd
-
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.graph import Graph
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from causalcontext.results.contexts import ContextGraphs
     from causalcontext.results.effects.mechanics import Mechanics
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.survey import take_survey
@@ -25,6 +25,9 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
 from causalcontext.results.misfits import by_ranks, has_levels, is_curved, slopes_mislead
 from causalcontext.results.slopes import slope
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LARGEST_NEGLIGIBLE = 0.15
 """A partial correlation below this counts as no edge."""
@@ -70,7 +73,7 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
     if any(change.claimed for change in found):
         found = _held_back(result, found, alpha)
     order = sorted(found, key=lambda c: (not c.claimed, c.q if c.q == c.q else 2.0))
-    return pd.DataFrame(order, columns=list(Change._fields)).astype({"claimed": bool})
+    return frame_of(order, columns=list(Change._fields)).astype({"claimed": bool})
 
 
 def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
@@ -188,7 +191,7 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
         for x, y, *edge in _union_edges(result)
         for place, value in enumerate(result.contexts)
     ]
-    return pd.DataFrame(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
+    return frame_of(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
 
 
 def false_discovery(p: Sequence[float], of: int = 0) -> Floats:

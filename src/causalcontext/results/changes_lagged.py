@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.changes import context_place, false_discovery
 from causalcontext.results.lagged import LaggedGraphs, SlopeRow
 from causalcontext.results.slopes import Slope, heterogeneity
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = [
     "source",
@@ -48,7 +51,7 @@ def changes_lagged(result: LaggedGraphs, first: Any, second: Any, alpha: float |
     adjusted = false_discovery([float(row[9]) for row in found], _candidates(result))
     rows = [(*row[:10], float(q), bool(q <= level)) for row, q in zip(found, adjusted, strict=True)]
     rows.sort(key=lambda row: (not row[11], row[10] if row[10] == row[10] else 2.0))
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"claimed": bool})
+    return frame_of(rows, columns=COLUMNS).astype({"claimed": bool})
 
 
 def _differ(one: SlopeRow | None, other: SlopeRow | None) -> bool:

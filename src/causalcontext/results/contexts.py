@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
 from causalcontext.errors import OptionError, did_you_mean, shortly
@@ -31,6 +31,7 @@ from causalcontext.results.misfits import by_ranks, find_misfits
 from causalcontext.search.family import Doubt, Origin
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from causalcontext.diagnostics.findings import Diagnosis
@@ -238,7 +239,7 @@ class ContextGraphs(Answers):
             return score_edges(self.evidence, self.labeled_union, self.names, self.contexts)
         rows = [(*edge, *self._evidence(edge.source, edge.target, edge.contexts)) for edge in self.labeled_union]
         columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n"]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(rows, columns=columns)
 
     def tests(self) -> pd.DataFrame:
         """The test that decided each pair in each context; for edges that stayed, the one with the largest p-value.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.data.frames import frame_of
 from causalcontext.graphs.ends import may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
@@ -17,6 +17,9 @@ from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.entries import Decision
 from causalcontext.results.equations import Mechanisms
 from causalcontext.results.log import TrialLog
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
 
@@ -100,12 +103,12 @@ class ScoreEvidence:
                              self.merged(effect, r, contexts) if known else (), self.difference[r, slot],
                              self.strength[r, slot], int(self.rows[r, effect]) if known else 0,
                              Decision(int(self.decision[r, slot])).name.lower()))  # fmt: skip
-        return pd.DataFrame(rows, columns=_COLUMNS)
+        return frame_of(rows, columns=_COLUMNS)
 
     @staticmethod
     def no_frame() -> pd.DataFrame:
         """The table of no evidence."""
-        return pd.DataFrame(columns=_COLUMNS)
+        return frame_of(columns=_COLUMNS)
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""
@@ -181,7 +184,7 @@ def score_edges(
         rows.append((*edge, float(evidence.strength[weakest, slot]), float("nan"), int(n),
                      float(evidence.difference[weakest, slot]), evidence.model[effect]))  # fmt: skip
     columns = ["source", "target", "mark", "contexts", "strength", "p-value", "n", "score", "model"]
-    return pd.DataFrame(rows, columns=columns)
+    return frame_of(rows, columns=columns)
 
 
 def score_decisions(
@@ -200,7 +203,7 @@ def score_decisions(
                          "score" if effect >= 0 else "", evidence.difference[r, slot], float("nan"), float("nan"),
                          int(evidence.rows[r, effect]) if effect >= 0 else 0,
                          Decision(int(evidence.decision[r, slot])).name.lower(), 0))  # fmt: skip
-    return pd.DataFrame(rows, columns=list(TrialLog.COLUMNS))
+    return frame_of(rows, columns=list(TrialLog.COLUMNS))
 
 
 def _rows_in_words(shared: tuple[Any, ...], contexts: Sequence[Any], context: str | None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.graphs.ends import as_written, mark_of
 from causalcontext.results.changes import ONE_SIDED_95
@@ -14,6 +15,9 @@ from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
 from causalcontext.results.effects.window_links import Choice
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.slopes import slope
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def labels_lagged(result: LaggedGraphs, negligible: float) -> pd.DataFrame:
@@ -31,7 +35,7 @@ def labels_lagged(result: LaggedGraphs, negligible: float) -> pd.DataFrame:
         for cause, effect, mark in _links(mechanics)
         for g, value in enumerate(result.contexts)
     ]
-    return pd.DataFrame(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
+    return frame_of(rows, columns=["source", "target", "mark", "context", "label", "correlation", "bound", "n"])
 
 
 def _links(mechanics: LaggedMechanics) -> Iterator[tuple[int, int, str]]:

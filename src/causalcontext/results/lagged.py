@@ -9,8 +9,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.data.window_moments import WindowMoments
 from causalcontext.data.windows import LaggedTable, WindowCounts
 from causalcontext.errors import NotYetError, OptionError
@@ -21,6 +21,8 @@ from causalcontext.questions import Contexts
 from causalcontext.results.contexts import ContextGraphs
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
     from causalcontext.results.effects.mechanics import Mechanics
 
@@ -80,7 +82,7 @@ class SummaryGraph:
 
     def to_frame(self) -> pd.DataFrame:
         """The edges as a table."""
-        return pd.DataFrame(list(self.edges), columns=list(SummaryEdge._fields))
+        return frame_of(list(self.edges), columns=list(SummaryEdge._fields))
 
     def __iter__(self) -> Iterator[SummaryEdge]:
         return iter(self.edges)
@@ -226,7 +228,7 @@ class LaggedGraphs(ContextGraphs):
             for row in self.series.slopes
             if (source is None or source in (row.source, split(row.source)[0])) and target in (None, row.target)
         ]
-        return pd.DataFrame(rows, columns=["source", "lag", "target", "context", "present", "slope", "error"])
+        return frame_of(rows, columns=["source", "lag", "target", "context", "present", "slope", "error"])
 
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words; one of them is at time t."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.data.frames import frame_of
 from causalcontext.independence.labels import Label
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 from causalcontext.questions import Trial
@@ -18,6 +18,9 @@ from causalcontext.results.entries import Decision, Entries, Entry, padded, pick
 from causalcontext.results.ledger_entries import FromLedger
 from causalcontext.search.ledger import Ledger, pairs_at, slot
 from causalcontext.search.plan import Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Source(Protocol):
@@ -200,7 +203,7 @@ class TrialLog:
         names_of_tests = ["", *(label.name for label in self.labels)]
         values = np.empty(len(contexts), dtype=object)
         values[:] = contexts
-        return pd.DataFrame(
+        return frame_of(
             {
                 "context": values[row],
                 "x": name[first[pair]],

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.questions import Contexts, Outcomes, Reason, Trial
 from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Where = tuple[tuple[int, int], ...]
 
@@ -88,7 +91,7 @@ class DiscreteModel:
         """A table of `n` rows drawn from the joint: integers for the context, floats for the others."""
         cells = np.random.default_rng(seed).choice(self.joint.size, size=n, p=self.joint.ravel())
         values = np.unravel_index(cells, self.joint.shape)
-        return pd.DataFrame({
+        return frame_of({
             name: column if node == self.context else column.astype(float)
             for node, (name, column) in enumerate(zip(self.names, values, strict=True))
         })  # fmt: skip

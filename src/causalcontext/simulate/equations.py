@@ -10,15 +10,18 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.kernels.arrays import Values
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.truth import Truth
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Equation = Callable[..., Any]
 NOISE = "noise"
@@ -86,7 +89,7 @@ class EquationSCM:
     def sample(self, n: int, seed: int | np.random.Generator) -> pd.DataFrame:
         """A table of `n` rows."""
         values = self.solve(self.draw_noise(n, seed))
-        return pd.DataFrame({name: self._labeled(name, values[name]) for name in self.names})
+        return frame_of({name: self._labeled(name, values[name]) for name in self.names})
 
     def draw_noise(self, n: int, seed: int | np.random.Generator) -> dict[str, Values]:
         """The noise of every variable, an array of `n` values each."""

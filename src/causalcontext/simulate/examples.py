@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from scipy import special
 
 from causalcontext.errors import check_choice
@@ -19,6 +19,9 @@ from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.series import land_surface as land_surface
 from causalcontext.simulate.series import land_surface_model as land_surface_model
 from causalcontext.simulate.truth import Truth
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def example_i_model() -> EquationSCM:
@@ -246,6 +249,8 @@ def clinic(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
     >>> clinic(50, seed=0)["complaint"].dtype.ordered
     True
     """
+    import pandas as pd
+
     table = clinic_model().sample(n, seed)
     scale = pd.CategoricalDtype(["none", "mild", "strong"], ordered=True)
     words = np.asarray(scale.categories)[table["complaint"]]

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import pandas as pd
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.ends import End, Ends, Kind
@@ -23,6 +22,9 @@ from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools
 from causalcontext.simulate.assumptions import union_of
 from causalcontext.simulate.mixture import SeparationTest, separated
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class WholeModel(Protocol):

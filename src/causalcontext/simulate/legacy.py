@@ -10,14 +10,17 @@ the causal order of context r - 1, the first one in that of the base graph.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.simulate.linear import ContextSCM, add_effects, cut_at_quantiles
 from causalcontext.simulate.random_graphs import Design, random_family
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ADDED_COEFFICIENTS = (-0.5, -0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4)
 """Coefficients of added links. The scripts may draw 0 too, a link without effect; such draws are left out here."""
@@ -43,7 +46,7 @@ class LegacySCM(ContextSCM):
             add_effects(block, self.coefficients[level], orders[level])
             noise[:, rows] = block
         columns = {name: noise[node] for node, name in enumerate(self.names)}
-        return pd.DataFrame(columns | {self.context_name: levels})
+        return frame_of(columns | {self.context_name: levels})
 
 
 def random_legacy_model(

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import ancestors, causal_order
@@ -22,6 +22,9 @@ from causalcontext.simulate.assumptions import is_strongly_acyclic
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.random_graphs import Design, Rejection, random_family
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +137,7 @@ class ContextSCM:
         levels = self._draw_upstream(values)
         self._draw_downstream(values, levels)
         columns = {name: values[node] for node, name in enumerate(self.names)}
-        return pd.DataFrame(columns | {self.context_name: levels})
+        return frame_of(columns | {self.context_name: levels})
 
     def _draw_upstream(self, values: Floats) -> Ints:
         """The ancestors of R are final in `values`; returned is the context of every row."""

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError, check_choice, check_whole
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import njit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BURN_IN = 300
 PILOT = 4000
@@ -83,7 +86,7 @@ class SeriesModel:
         """A table of so many consecutive times, after a burn-in."""
         values, codes = self.run(rows, np.random.default_rng(seed))[:2]
         columns = {name: values[:, i] for i, name in enumerate(self.names)}
-        return pd.DataFrame({**columns, self.context: [self.labels[code] for code in codes.tolist()]})
+        return frame_of({**columns, self.context: [self.labels[code] for code in codes.tolist()]})
 
     def run(self, rows: int, random: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """Variables, contexts, and what the context was cut from."""

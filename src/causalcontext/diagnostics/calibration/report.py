@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.diagnostics.calibration.sizes import RIGHT, TOO_OFTEN, TOO_RARELY, UNTESTABLE, compatible
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 ADVICE = {
@@ -86,7 +87,7 @@ class Calibration:
 
     def __str__(self) -> str:
         header, *rows = shown(self.table)
-        frame = pd.DataFrame(rows, columns=header)
+        frame = frame_of(rows, columns=header)
         return "\n".join([self.heading(), "", frame.to_string(index=False), "", *self.sentences()])
 
     def _sharpness(self) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.diagnostics.calibration.alternatives import NONE
 from causalcontext.diagnostics.calibration.questions import Question
 from causalcontext.diagnostics.calibration.repeats import Repeat
 from causalcontext.questions import REASON_TEXT, Reason
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUANTILE = 2.5758293035489004
 """Of the normal law, for intervals of 99 %: a table has a dozen rows, and few of them should be wrong by chance."""
@@ -24,7 +27,7 @@ COLUMNS = ("pair", "given", "test", "rows", "size", "size_low", "size_high", "ve
 def trials_frame(questions: Sequence[Question], repeats: Sequence[Repeat]) -> pd.DataFrame:
     """Every repeat, question by question."""
     ordered = sorted(repeats, key=_place)
-    frame = pd.DataFrame(ordered, columns=list(Repeat._fields))
+    frame = frame_of(ordered, columns=list(Repeat._fields))
     frame = frame.rename(columns={"given": "conditions"}).drop(columns="repeat")
     frame.insert(1, "pair", [questions[place].pair for place in frame["question"]])
     frame.insert(2, "given", [questions[place].size for place in frame["question"]])
@@ -34,7 +37,7 @@ def trials_frame(questions: Sequence[Question], repeats: Sequence[Repeat]) -> pd
 def calibration_table(trials: pd.DataFrame, alpha: float) -> pd.DataFrame:
     """One row for every question that has a repeat."""
     rows = [_row(part, alpha) for _, part in trials.groupby("question", sort=True)]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return frame_of(rows, columns=list(COLUMNS))
 
 
 def wilson(rejected: int, tested: int) -> tuple[float, float]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
+from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
@@ -23,6 +23,9 @@ from causalcontext.guards.checks import check_table
 from causalcontext.guards.misfits import OUTLIERS, ROWS, SKEW, TAILS
 from causalcontext.guards.words import Asked, sentence
 from causalcontext.methods.auto import choose_by_call, choose_by_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
 """What columns say by themselves; curves and the like need a graph."""
@@ -73,7 +76,7 @@ def _read(frame: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | N
 
 def _frame(table: Any) -> pd.DataFrame:
     """Any kind of table as one of pandas."""
-    if isinstance(table, pd.DataFrame):
+    if is_pandas_dataframe(table):
         return table
     try:
         frame = nw.from_native(table)

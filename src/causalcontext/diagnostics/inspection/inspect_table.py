@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
 
 from causalcontext.data.checks import check_missing_option, check_survey
 from causalcontext.data.dataset import Dataset
@@ -29,6 +29,9 @@ from causalcontext.diagnostics.inspection.readings import (
 from causalcontext.errors import DataError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Values
 from causalcontext.kernels.limits import SMALLEST_SCATTER, SPARE_ROWS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AnyContext = str | Sequence[str] | Indicator | None
 LOOK = 10_000
@@ -93,6 +96,7 @@ def inspect(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> import pandas as pd
     >>> table = pd.DataFrame({"X": [1.0, None, 3.0, 4.0], "Y": list("abca"), "R": [0, 0, 1, 1]})
     >>> for problem in inspect(table, context="R").problems:

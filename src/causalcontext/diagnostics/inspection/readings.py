@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from causalcontext.data.dataset import Dataset, cell_values
+from causalcontext.data.frames import frame_of
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column, Kind, infer_kind
 from causalcontext.data.tables import cells_of, read_table
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.questions import Contexts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +162,7 @@ def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dat
 def _beside_zeros(column: Column, count: int) -> pd.DataFrame:
     """A table of the column and `count` harmless ones, since a table needs two variables."""
     zeros = {f"{column.name}{mark}": 0.0 for mark in ("'", "''")[:count]}
-    return pd.DataFrame({column.name: column.series.to_native(), **zeros})
+    return frame_of({column.name: column.series.to_native(), **zeros})
 
 
 def _only(name: str, declared: Kind | None) -> dict[str, str]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError
 from causalcontext.graphs.ends import End, ends_of_arcs, ends_of_mark, mark_texts, may_cause
 from causalcontext.graphs.export.lines import kind_of_marks
 from causalcontext.graphs.export.refusals import refuse_marks, refuse_pag
 from causalcontext.graphs.graph import Graph
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def to_mark_table(graph: Graph) -> pd.DataFrame:
@@ -23,7 +27,7 @@ def to_mark_table(graph: Graph) -> pd.DataFrame:
     >>> to_mark_table(Graph.from_edges("XY", [("X", "Y", "-->")])).loc["Y", "X"]
     '<--'
     """
-    return pd.DataFrame(mark_texts(graph.ends), index=list(graph.names), columns=list(graph.names))
+    return frame_of(mark_texts(graph.ends), index=list(graph.names), columns=list(graph.names))
 
 
 def from_mark_table(table: pd.DataFrame, kind: str | None = None) -> Graph:
@@ -35,7 +39,7 @@ def to_adjacency(graph: Graph) -> pd.DataFrame:
     """1 where the row may cause the column, else 0: an undirected edge has both; other marks are refused."""
     refuse_marks(graph, ("-->", "o-o"), "a table of ones and zeros")
     refuse_pag(graph, "a table of ones and zeros")
-    return pd.DataFrame(may_cause(graph.ends).astype(np.int64), index=list(graph.names), columns=list(graph.names))
+    return frame_of(may_cause(graph.ends).astype(np.int64), index=list(graph.names), columns=list(graph.names))
 
 
 def from_adjacency(table: pd.DataFrame) -> Graph:
