@@ -103,6 +103,7 @@ def _stream_of_parquet(files: list[Path]) -> Stream:
                     rows += batch.num_rows
                     yield batch, done + size * rows // total
             done += size
+        _give_back_memory()
 
     return Stream(schema, batches, sum(sizes), _spoken(files), rows_of_first if len(files) == 1 else None)
 
@@ -122,6 +123,15 @@ def _opened(file: Path) -> ParquetFile:
         return ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER, page_checksum_verification=True)
     finally:
         pa.set_memory_pool(usual)
+
+
+def _give_back_memory() -> None:
+    """Have pages that readers no longer need given back now, rather than after some time: others are made soon."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    with suppress(NotImplementedError):
+        pa.jemalloc_memory_pool().release_unused()
 
 
 def _stream_of_text(files: list[Path], contexts: Sequence[str]) -> Stream:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
@@ -26,7 +26,7 @@ def mean_ranks(values: Values) -> Floats:
 
 def gaussian_ranks(values: Values) -> Floats:
     """The normal quantiles of (rank - 1/2) / n."""
-    return np.asarray(ndtri((mean_ranks(values) - 0.5) / values.size))
+    return np.asarray(scipy.special.ndtri((mean_ranks(values) - 0.5) / values.size))
 
 
 def with_normal_scores(data: Dataset) -> Dataset:

@@ -83,19 +83,34 @@ class Sample:
 
     def drawn(self) -> Drawn:
         """The rows of the sample; the others are let go."""
-        hashes, numbers, codes, values = zip(*self._parts, strict=True)
-        held = Drawn(np.concatenate(hashes), np.concatenate(numbers), np.concatenate(codes), np.concatenate(values, 1))
-        if held.hashes.size > self.most:
-            held = held.some(_smallest(held.hashes, self.most))
-            self.bound = int(held.hashes.max())
-        self._parts, self._held = [held], held.hashes.size
+        hashes, numbers, codes = (np.concatenate([part[k] for part in self._parts]) for k in range(3))
+        kept = _smallest(hashes, self.most)
+        if kept.size < hashes.size:
+            self.bound = int(hashes[kept].max())
+        held = Drawn(hashes[kept], numbers[kept], codes[kept], self._values_of(kept))
+        self._parts, self._held = [held], kept.size
         return held
 
     def in_order(self) -> tuple[Floats, Codes]:
         """The values and cells of the rows, in the order of the table."""
         held = self.drawn()
-        held = held.some(np.argsort(held.numbers))
+        if (np.diff(held.numbers) < 0).any():
+            held = held.some(np.argsort(held.numbers))
         return held.values, held.codes
+
+    def _values_of(self, rows: Ints) -> Floats:
+        """The values of some rows, counted through all parts, which are let go as soon as they are copied."""
+        waiting, self._parts = self._parts[::-1], []
+        if len(waiting) == 1 and rows.size == waiting[0].hashes.size:
+            return waiting[0].values
+        found = np.empty((len(waiting[0].values), rows.size))
+        begin = place = 0
+        while waiting:
+            part = waiting.pop()
+            here = rows[place : np.searchsorted(rows, begin + part.hashes.size)] - begin
+            found[:, place : place + here.size] = part.values[:, here]
+            begin, place = begin + part.hashes.size, place + here.size
+        return found
 
 
 def _smallest(hashes: Words, most: int) -> Ints:

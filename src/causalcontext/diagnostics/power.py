@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
@@ -31,7 +31,7 @@ def minimum_detectable(n: int, given: int, alpha: float) -> float:
     """
     if n - given - 3 <= 0:
         return 1.0
-    return float(np.tanh((special.ndtri(1 - alpha / 2) + special.ndtri(POWER)) / np.sqrt(n - given - 3)))
+    return float(np.tanh((scipy.special.ndtri(1 - alpha / 2) + scipy.special.ndtri(POWER)) / np.sqrt(n - given - 3)))
 
 
 def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:

@@ -13,8 +13,8 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.some_rows import complete_rows
@@ -202,7 +202,7 @@ def _fit(rows: Floats) -> _Fit:
     rest = max(yy - slope * xy, 1e-300)
     t = slope * np.sqrt(xx * df / rest)
     spread_x, spread = float(np.sqrt(xx / n) * scale[0]), float(np.sqrt(rest / df) * scale[1])
-    return _Fit(slope * float(scale[1] / scale[0]), spread_x, spread, float(2.0 * special.stdtr(df, -abs(t))))
+    return _Fit(slope * float(scale[1] / scale[0]), spread_x, spread, float(2.0 * scipy.special.stdtr(df, -abs(t))))
 
 
 def _power(slope: float, fit: _Fit, n: int, alpha: float) -> float:
@@ -210,8 +210,8 @@ def _power(slope: float, fit: _Fit, n: int, alpha: float) -> float:
     if fit.spread <= 0.0:
         return 0.0
     shift = abs(slope) * fit.spread_x * np.sqrt(n) / fit.spread
-    bound = -special.ndtri(alpha / 2)
-    return float(special.ndtr(shift - bound) + special.ndtr(-bound - shift))
+    bound = -scipy.special.ndtri(alpha / 2)
+    return float(scipy.special.ndtr(shift - bound) + scipy.special.ndtr(-bound - shift))
 
 
 def _tied(values: Floats) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.graphs.ends import Ends
@@ -121,7 +121,7 @@ def _misfits(found: Statistics, rows: int, names: list[str]) -> Iterator[Misfit]
 
 def _beyond(sizes: Floats, clear: float, comparisons: int, weight: float) -> Bools:
     """Where a size is clear, and significant among so many comparisons; its variance is 1 / weight."""
-    bound = -float(ndtri(LEVEL / (2.0 * comparisons))) / np.sqrt(weight)
+    bound = -float(scipy.special.ndtri(LEVEL / (2.0 * comparisons))) / np.sqrt(weight)
     return np.asarray(np.abs(sizes) > max(clear, bound))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import fdtrc, stdtr
+import scipy
 
 from causalcontext.independence.rows import Answer, untestable
 from causalcontext.kernels.arrays import Floats
@@ -49,7 +49,7 @@ def correlation_answer(correlation: float, df: float) -> Answer:
     bounded = float(np.clip(correlation, -1.0, 1.0))
     unexplained = (1.0 - bounded) * (1.0 + bounded)
     t = abs(bounded) * math.sqrt(df / unexplained) if unexplained > 0.0 else math.inf
-    return Answer(bounded, df, float(2.0 * stdtr(df, -t)))
+    return Answer(bounded, df, float(2.0 * scipy.special.stdtr(df, -t)))
 
 
 def _rao(unexplained: float, p: int, q: int, spare: int) -> Answer:
@@ -59,4 +59,4 @@ def _rao(unexplained: float, p: int, q: int, spare: int) -> Answer:
     df = (spare - (p + q + 1) / 2) * root - (p * q - 2) / 2
     share = unexplained ** (1.0 / root)
     ratio = (1.0 - share) / share * df / (p * q) if share > 0.0 else math.inf
-    return Answer(ratio, float(p * q), float(fdtrc(p * q, df, ratio)))
+    return Answer(ratio, float(p * q), float(scipy.special.fdtrc(p * q, df, ratio)))

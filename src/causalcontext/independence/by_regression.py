@@ -12,7 +12,7 @@ than `ROWS_PER_COEFFICIENT` effective rows for every coefficient, classes are dr
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc
+import scipy
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.association import FEWEST_DF, association
@@ -72,7 +72,7 @@ def _is_fitted(response: Variable) -> bool:
 
 
 def _answer_classes(found: NestedFits, needed: int, random: np.random.Generator) -> Answer:
-    p = float(chdtrc(found.df, found.ratio))
+    p = float(scipy.special.chdtrc(found.df, found.ratio))
     each = effective_rows(found) / needed
     clear = p > INSIGNIFICANT or (p < CLEAR and each >= ROWS_PER_COEFFICIENT / 3)
     if each < ROWS_PER_COEFFICIENT and not clear and len(found.base) * needed**2 <= COSTLIEST_BOOTSTRAP:
@@ -84,4 +84,4 @@ def _answer_counts(found: NestedFits) -> Answer:
     """F of the ratio in units of the dispersion."""
     scale, spare = dispersion(found), len(found.design) - found.design.shape[1]
     statistic = found.ratio / found.df / scale if scale > 0.0 else np.inf
-    return Answer(statistic, float(found.df), float(fdtrc(found.df, spare, statistic)))
+    return Answer(statistic, float(found.df), float(scipy.special.fdtrc(found.df, spare, statistic)))

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import digamma
+import scipy
 
 from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import mean_ranks
@@ -170,7 +170,7 @@ def rank_space(x: Variable, y: Variable, given: Sequence[Variable]) -> RankSpace
     columns = [v.codes if code else twice_mean_ranks(v.values) for v, code in zip(variables, is_code, strict=True)]
     strict = not any(v.levels or np.unique(column).size < rows for v, column in zip(variables, columns, strict=True))
     stacked = np.array(columns) // (2 if strict else 1)
-    psi = np.concatenate([[0.0], digamma(np.arange(1, rows + 1))])
+    psi = np.concatenate([[0.0], scipy.special.digamma(np.arange(1, rows + 1))])
     return RankSpace(np.ascontiguousarray(stacked, np.int16), is_code, (1 if strict else 2) * rows, strict, psi)
 
 

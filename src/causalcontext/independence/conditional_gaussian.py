@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import chdtrc, digamma
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.association import FEWEST_DF, association
@@ -47,7 +47,7 @@ class ConditionalGaussian(RowTest):
             terms = stratum_terms(x, y, [variable for variable in given if variable.is_number], parts)
             if sum(term.rows for term in terms) >= USABLE_SHARE * len(x.values):
                 statistic = sum(term.value for term in terms)
-                return Answer(statistic, float(len(terms)), float(chdtrc(len(terms), statistic)))
+                return Answer(statistic, float(len(terms)), float(scipy.special.chdtrc(len(terms), statistic)))
         base = base_of(given, len(x.values))
         first, second = (added_to(base, columns_of(variable)) for variable in (x, y))
         return association(first, second, base)
@@ -91,7 +91,7 @@ def change_between(category: Variable, number: Variable, given: Sequence[Variabl
     together, apart = np.array(whole), np.sum(each, axis=0)
     (ratio, expected), df = (together - apart)[:2], float((apart - together)[2])
     statistic = max(float(ratio * df / expected), 0.0)
-    return Answer(statistic, df, float(chdtrc(df, statistic)))
+    return Answer(statistic, df, float(scipy.special.chdtrc(df, statistic)))
 
 
 def _part(variable: Variable, rows: Rows) -> Variable | None:
@@ -115,5 +115,5 @@ def _gaussian_fit(number: Variable, given: Sequence[Variable], rows: Rows) -> tu
     left = column - base @ (base.T @ column / n)
     if left @ left <= 1e-10 * (column @ column):
         return None
-    expected = n * (float(digamma((n - base.shape[1]) / 2)) + np.log(2 / n))
+    expected = n * (float(scipy.special.digamma((n - base.shape[1]) / 2)) + np.log(2 / n))
     return n * float(np.log(left @ left / n)), expected, base.shape[1] + 1.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import OptionError
@@ -96,4 +96,4 @@ def _standardised(values: Floats) -> Floats:
 def _log_arrangements(group: Variable) -> float:
     """The logarithm of the number of ways to assign the levels to the rows."""
     sizes = np.bincount(group.codes)
-    return float(gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum())
+    return float(scipy.special.gammaln(sizes.sum() + 1) - scipy.special.gammaln(sizes + 1).sum())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, xlogy
+import scipy
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.permutation import sequential_p
@@ -50,7 +50,7 @@ class GSquared(RowTest):
         statistic = max(2.0 * (observed - tables.margins), 0.0)
         if len(tables.x) < ROWS_PER_CELL * tables.cells:
             return Answer(statistic, float(tables.df), permutation_p(tables, observed, random))
-        return Answer(statistic, float(tables.df), float(chdtrc(tables.df, statistic)))
+        return Answer(statistic, float(tables.df), float(scipy.special.chdtrc(tables.df, statistic)))
 
 
 class Tables(NamedTuple):
@@ -84,7 +84,8 @@ def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> Tables:
             continue
         kept.append(rows)
         df, cells = df + (first - 1) * (second - 1), cells + first * second
-        margins += sum(float(xlogy(side, side).sum()) for side in sides) - float(xlogy(rows.size, rows.size))
+        own = sum(float(scipy.special.xlogy(side, side).sum()) for side in sides)
+        margins += own - float(scipy.special.xlogy(rows.size, rows.size))
     bounds = np.concatenate([[0], np.cumsum([rows.size for rows in kept])]).astype(np.int64)
     order = np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
     return Tables(codes[0][order], codes[1][order], bounds, df, cells, margins)
@@ -111,4 +112,4 @@ def _zeros(tables: Tables) -> Ints:
 
 
 def _logs(rows: int) -> Floats:
-    return np.asarray(xlogy(np.arange(rows + 1.0), np.arange(rows + 1.0)))
+    return np.asarray(scipy.special.xlogy(np.arange(rows + 1.0), np.arange(rows + 1.0)))

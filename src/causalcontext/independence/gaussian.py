@@ -7,7 +7,7 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import digamma
+import scipy
 
 from causalcontext.data.moments import Moments
 from causalcontext.independence.labels import Label, Strength
@@ -199,5 +199,5 @@ def _expected_terms(counts: Ints, size: int) -> Floats:
     n = counts[:, None].astype(np.float64)
     half = (n - 1.0 - np.arange(size + 1)) / 2.0
     safe = half > 0.0
-    terms = n * (digamma(np.where(safe, half, 1.0)) + np.log(2.0 / np.maximum(n, 1.0)))
+    terms = n * (scipy.special.digamma(np.where(safe, half, 1.0)) + np.log(2.0 / np.maximum(n, 1.0)))
     return np.where(safe, terms, 0.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, softmax
+import scipy
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.rows import Variable
@@ -96,11 +96,11 @@ def shares(response: Response, design: Floats, slopes: Floats) -> Floats:
     """The probability of every class in every row, shape (rows, classes)."""
     if response.family == ORDINAL:
         cuts, rest = slopes[: response.classes - 1], slopes[response.classes - 1 :]
-        below = expit(cuts - (design[:, 1:] @ rest)[:, None])
+        below = scipy.special.expit(cuts - (design[:, 1:] @ rest)[:, None])
         return np.asarray(np.maximum(np.diff(below, axis=1, prepend=0.0, append=1.0), 0.0))
     predictor = np.zeros((len(design), response.classes))
     predictor[:, :-1] = design @ slopes.reshape(response.classes - 1, -1).T
-    return np.asarray(softmax(predictor, axis=1))
+    return np.asarray(scipy.special.softmax(predictor, axis=1))
 
 
 def dispersion(found: NestedFits) -> float:

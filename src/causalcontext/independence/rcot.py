@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import chdtrc
 
 from causalcontext.errors import OptionError
 from causalcontext.independence.labels import Strength
@@ -134,7 +134,7 @@ def weighted_chi2_upper(statistic: float, cumulants: tuple[float, float, float])
     """P(Q > statistic) for a weighted sum of chi-squared variables with these first three cumulants."""
     mean, variance, third = cumulants
     df = 8.0 * variance**3 / third**2
-    return float(chdtrc(df, max(df + np.sqrt(2.0 * df / variance) * (statistic - mean), 0.0)))
+    return float(scipy.special.chdtrc(df, max(df + np.sqrt(2.0 * df / variance) * (statistic - mean), 0.0)))
 
 
 def _covariance_test(left: Floats, right: Floats, df: float) -> tuple[float, tuple[float, float, float]]:

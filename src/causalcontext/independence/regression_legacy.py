@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import chdtrc, stdtr
 
 from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import gaussian_ranks
@@ -108,13 +108,13 @@ class PreparedLegacy(Declared):
         if df < SPARE_ROWS:
             return _untestable(len(pairs), Reason.FEW_ROWS)
         t = np.abs(correlation) * np.sqrt(df / np.maximum(1.0 - correlation**2, 1e-30))
-        return correlation, np.full(len(pairs), df), 2.0 * stdtr(df, -t), reason
+        return correlation, np.full(len(pairs), df), 2.0 * scipy.special.stdtr(df, -t), reason
 
     def _given_context(self, view: int, pairs: Ints, given: Ints) -> _Answers:
         """The drop in deviance when one variable joins the other's conditions and the context's one-hot columns."""
         correlation, reason = _partial_correlation(self.within, pairs, given)
         drop = -self.rows[0] * np.log1p(-(np.minimum(np.abs(correlation), 1.0 - 1e-15) ** 2))
-        return drop, np.ones(len(pairs)), chdtrc(1, drop), reason
+        return drop, np.ones(len(pairs)), scipy.special.chdtrc(1, drop), reason
 
     def _regression(self, view: int, pairs: Ints, given: Ints) -> _Answers:
         """The drop in deviance when the one-hot context joins; charged with a degree of freedom for every level."""
@@ -124,7 +124,12 @@ class PreparedLegacy(Declared):
         rest = np.where(untestable, 1.0, before[:, 0, 0])
         drop = self.rows[0] * np.log(rest / np.maximum(after[:, 0, 0], 1e-30 * rest))
         df = np.full(len(pairs), float(self.levels))
-        return np.where(untestable, np.nan, drop), df, np.where(untestable, np.nan, chdtrc(df, drop)), _why(untestable)
+        return (
+            np.where(untestable, np.nan, drop),
+            df,
+            np.where(untestable, np.nan, scipy.special.chdtrc(df, drop)),
+            _why(untestable),
+        )
 
     def _constant(self, view: int, pairs: Ints, given: Ints) -> _Answers:
         """Inside one context the context is constant: nothing to test."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import fdtrc
+import scipy
 
 from causalcontext.data.kinds import Kind
 from causalcontext.independence.association import FEWEST_DF
@@ -61,7 +61,7 @@ def hotelling(products: Floats, leverage: Floats, df: int) -> Answer:
         return untestable(Reason.COLLINEAR)
     squared = float(((vectors.T @ total)[usable] ** 2 / values[usable]).sum())
     spare = df - m + 1
-    p = float(fdtrc(m, spare, squared * spare / (df * m)))
+    p = float(scipy.special.fdtrc(m, spare, squared * spare / (df * m)))
     if products.shape[1] == 1:
         return Answer(math.copysign(math.sqrt(squared), total[0]), float(df), p)
     return Answer(squared * spare / (df * m), float(m), p)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
+import scipy
 
 from causalcontext.data.moments import Moments
 from causalcontext.independence.labels import Label
@@ -26,7 +26,7 @@ def wilks(moments: Moments, contexts: Contexts, trials: Sequence[Trial]) -> Outc
     statistic, df = np.array([answer[:2] for answer in answers], dtype=np.float64).reshape(-1, 2).T
     n, reason = np.array([answer[2:] for answer in answers], dtype=np.int64).reshape(-1, 2).T
     label = np.full(len(answers), WILKS_PLACE, dtype=np.int8)
-    p = special.chdtrc(df, np.maximum(statistic, 0.0))
+    p = scipy.special.chdtrc(df, np.maximum(statistic, 0.0))
     return Outcomes(statistic, df, p, n, reason.astype(np.int8), label)
 
 

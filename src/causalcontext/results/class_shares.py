@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import SPARE_ROWS
@@ -56,7 +56,7 @@ def kept_more(odds: Floats, kept: Floats, codes: Floats, others: Sequence[Floats
     if found is None:
         return np.nan
     more = found.along([-1.0, 1.0])
-    return float(special.stdtr(more.df, -more.value / more.error))
+    return float(scipy.special.stdtr(more.df, -more.value / more.error))
 
 
 def class_shares(given: Sequence[Floats], codes: Floats, others: Sequence[Floats]) -> Shares | None:

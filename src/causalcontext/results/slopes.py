@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.limits import SPARE_ROWS
@@ -26,7 +26,7 @@ class Slope(NamedTuple):
     @property
     def p(self) -> float:
         """The p-value of "the slope is 0"."""
-        return float(2.0 * special.stdtr(self.df, -abs(self.value / self.error))) if self.df > 0 else np.nan
+        return float(2.0 * scipy.special.stdtr(self.df, -abs(self.value / self.error))) if self.df > 0 else np.nan
 
 
 def slope(moments: Moments, cell: int, x: int, y: int, given: Sequence[int]) -> Slope:
@@ -54,8 +54,8 @@ def heterogeneity(slopes: Sequence[Slope]) -> tuple[float, float]:
     centre = float(weight @ value / weight.sum())
     q = float(weight @ (value - centre) ** 2)
     if len(known) == 2:
-        return q, float(2.0 * special.stdtr(_welch(known), -np.sqrt(q)))
-    return q, float(special.chdtrc(len(known) - 1, q))
+        return q, float(2.0 * scipy.special.stdtr(_welch(known), -np.sqrt(q)))
+    return q, float(scipy.special.chdtrc(len(known) - 1, q))
 
 
 def _welch(slopes: Sequence[Slope]) -> float:

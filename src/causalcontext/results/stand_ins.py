@@ -14,7 +14,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from causalcontext.graphs.ends import directed
 from causalcontext.graphs.paths import descendants
@@ -127,7 +127,7 @@ def extra_columns(effect: Floats, asked: Sequence[Floats], given: Sequence[Float
     left = max(float(y @ y) - large, ROUNDING * float(y @ y))
     if more <= 0 or large <= small or left <= 0.0:
         return 1.0
-    return float(special.fdtrc(more, df, (large - small) / more / (left / df)))
+    return float(scipy.special.fdtrc(more, df, (large - small) / more / (left / df)))
 
 
 def _explained(y: Floats, columns: Sequence[Floats]) -> tuple[float, int]:

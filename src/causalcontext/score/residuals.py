@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from causalcontext.data.ranks import gaussian_ranks
 from causalcontext.kernels.orders.node_data import NUMBER
@@ -80,7 +80,7 @@ def _shape(residual: Floats) -> Iterator[tuple[str, float]]:
     n = len(residual)
     square = residual * residual
     skewness, kurtosis = float(square @ residual) / n, float(square @ square) / n - 3.0
-    clear = -float(ndtri(LEVEL / 2.0))
+    clear = -float(scipy.special.ndtri(LEVEL / 2.0))
     if abs(skewness) > max(CLEAR_SKEWNESS, clear * np.sqrt(6.0 / n)):
         yield "skewed", skewness
     if kurtosis > max(CLEAR_KURTOSIS, clear * np.sqrt(24.0 / n)):
@@ -102,7 +102,7 @@ def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Misfit
     bend = float(np.abs(_correlations(residual, squares)).max())
     uneven = max(float(np.abs(_correlations(spread, other)).max()) for other in (usable, squares))
     size = max(bend, uneven)
-    clear = -float(ndtri(LEVEL / (2.0 * 3.0 * len(usable))))
+    clear = -float(scipy.special.ndtri(LEVEL / (2.0 * 3.0 * len(usable))))
     enough = max(CLEAR_CORRELATION, clear / np.sqrt(n))
     if size > enough and _by_ranks(residual, usable) > enough:
         yield Misfit("nonlinear" if bend > max(enough, uneven) else "uneven", node, size)

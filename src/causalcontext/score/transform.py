@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import digamma, ndtri
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
@@ -47,7 +47,7 @@ def normal_scores(column: NDArray[np.generic]) -> Floats:
     >>> normal_scores(np.array([10.0, 30.0, 20.0])).round(2).tolist()
     [-0.67, 0.67, 0.0]
     """
-    return np.asarray(ndtri(mean_ranks(column) / (len(column) + 1.0)))
+    return np.asarray(scipy.special.ndtri(mean_ranks(column) / (len(column) + 1.0)))
 
 
 def log_slope(column: Floats) -> float:
@@ -76,5 +76,5 @@ def log_density(column: Floats) -> Floats:
     smallest = gaps[gaps > 0].min(initial=1.0) if n > 1 else 1.0
     width = np.maximum(ordered[high] - ordered[low], smallest)
     density = np.empty(n)
-    density[order] = digamma(high - low) - digamma(n + 1) - np.log(width)
+    density[order] = scipy.special.digamma(high - low) - scipy.special.digamma(n + 1) - np.log(width)
     return density

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.special import comb
+import scipy
 
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.progress import COLLIDERS
@@ -78,8 +78,8 @@ def _sets(own: Floats, common: Floats, size: int) -> Floats:
     """Sets of a size among those that serve one end or the other, by numbers, shape (graphs, N, N)."""
     if size < 0:
         return np.zeros_like(common)
-    found = np.asarray(comb(own, size))
-    return np.asarray(np.maximum(found + found.swapaxes(1, 2) - comb(common, size), 0.0))
+    found = np.asarray(scipy.special.comb(own, size))
+    return np.asarray(np.maximum(found + found.swapaxes(1, 2) - scipy.special.comb(common, size), 0.0))
 
 
 def _count(plan: Plan, everywhere: Floats, inside: Floats) -> float:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
+import scipy
 
 from causalcontext.errors import check_choice
 from causalcontext.kernels.arrays import Floats, Ints
@@ -142,7 +142,7 @@ def farm(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
 def _poisson(mean: Floats, noise: Floats) -> Ints:
     """Counts with these means, by the quantiles of normal noise."""
     counts = np.arange(25)
-    return np.asarray((special.pdtr(counts, mean[:, None]) < special.ndtr(noise)[:, None]).sum(axis=1))
+    return np.asarray((scipy.special.pdtr(counts, mean[:, None]) < scipy.special.ndtr(noise)[:, None]).sum(axis=1))
 
 
 def soil_feedback_model() -> EquationSCM:

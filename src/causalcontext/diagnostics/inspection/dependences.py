@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dpstrf
+import scipy
 
 from causalcontext.data.survey import Survey
 from causalcontext.kernels.arrays import Floats
@@ -57,8 +56,8 @@ def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
         return []
     scale = np.sqrt(squares[varying])
     correlation = scatter[np.ix_(varying, varying)] / scale[:, None] / scale
-    factor, pivots, rank, _ = dpstrf(correlation, tol=COLLINEAR_BELOW, lower=1)
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(correlation, tol=COLLINEAR_BELOW, lower=1)
     basis, rest = pivots[:rank] - 1, np.sort(pivots[rank:] - 1)
-    shares = cho_solve((factor[:rank, :rank], True), correlation[np.ix_(basis, rest)])
+    shares = scipy.linalg.cho_solve((factor[:rank, :rank], True), correlation[np.ix_(basis, rest)])
     parts = [np.sort(basis[np.abs(share) > _NO_SHARE]) for share in shares.T]
     return [(int(varying[column]), varying[part].tolist()) for column, part in zip(rest, parts, strict=True)]

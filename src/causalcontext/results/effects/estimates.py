@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy import special
+import scipy
 
 from causalcontext.kernels.arrays import Floats
 
@@ -113,9 +113,9 @@ def _sum(rows: Floats) -> Floats:
 
 def quantile(df: float, probability: float) -> float:
     """The quantile of Student's t; of the normal law without a limit to the degrees of freedom."""
-    return float(special.ndtri(probability) if np.isinf(df) else special.stdtrit(df, probability))
+    return float(scipy.special.ndtri(probability) if np.isinf(df) else scipy.special.stdtrit(df, probability))
 
 
 def tail(df: float, value: float) -> float:
     """The probability below a value, by the same laws."""
-    return float(special.ndtr(value) if np.isinf(df) else special.stdtr(df, value))
+    return float(scipy.special.ndtr(value) if np.isinf(df) else scipy.special.stdtr(df, value))

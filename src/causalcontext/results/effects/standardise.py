@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from causalcontext.data.kinds import Kind
 from causalcontext.graphs.families import Family
@@ -187,7 +187,7 @@ def _start(kind: Kind, mean: float) -> float:
 
 def _mean(kind: Kind, fitted: Floats) -> Floats:
     if kind is Kind.CATEGORICAL:
-        return np.asarray(expit(fitted))
+        return np.asarray(scipy.special.expit(fitted))
     return np.exp(np.minimum(fitted, LARGEST_EXPONENT)) if kind is Kind.COUNT else fitted
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import chdtrc
+import scipy
 
 from causalcontext.independence.labels import Label
 from causalcontext.independence.protocol import Declared, PreparedTest
@@ -77,7 +77,7 @@ def fisher(p: Sequence[float]) -> float:
     known = [value for value in p if value == value]
     if not known:
         return 1.0
-    return float(chdtrc(2 * len(known), float(-2.0 * np.log(np.maximum(known, SMALLEST)).sum())))
+    return float(scipy.special.chdtrc(2 * len(known), float(-2.0 * np.log(np.maximum(known, SMALLEST)).sum())))
 
 
 def _combined(found: Outcomes, places: list[int], label: int) -> Row:
