@@ -146,7 +146,7 @@ def discover(
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     chosen, reason = _resolved(chosen, context)
-    scanned = scanned_table(table, context, chosen, progress is True)
+    scanned = scanned_table(table, context, chosen, progress is True, names=names)
     data = read(in_memory(table), context, chosen, names) if scanned is None else scanned.data
     settings = settings_of(chosen, test.name, context)
     links = links_of(settings.knowledge, data)

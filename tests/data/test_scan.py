@@ -373,7 +373,7 @@ def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):
              str(tmp_path / "out.json")]  # fmt: skip
     answer = CliRunner().invoke(app, words)
     assert answer.exit_code == 0, answer.output
-    assert "is read once, in batches" in answer.stderr
+    assert "table.parquet is read once, in batches" in answer.stderr
     assert sum(cc.load(tmp_path / "out.json").data.rows) == 3000
 
 

@@ -37,8 +37,14 @@ app = typer.Typer(
 )
 app.add_typer(study_app, name="study")
 
-Table = Annotated[
-    Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file, or a folder of them.")
+Table = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
+Tables = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA...",
+        help='A .csv, .tsv (both also .gz) or .parquet file; or a folder of them, a pattern such as "year-*.parquet", '
+        "several files: these are read once, in batches, and so is a file of more than 256 MB.",
+    ),
 ]
 Context = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")]
 KindList = Annotated[
@@ -79,7 +85,7 @@ Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="NAMES", help=
 @app.command()
 @with_options(Options)
 def discover(
-    data: Table,
+    data: Tables,
     context: Contexts = None,
     columns: Columns = None,
     drop: Drop = None,
@@ -101,7 +107,7 @@ def discover(
 @app.command()
 @with_options(Options)
 def stability(
-    data: Table,
+    data: Tables,
     context: Contexts = None,
     columns: Columns = None,
     drop: Drop = None,

@@ -9,9 +9,10 @@ from typing import Any
 
 import typer
 
+from causalcontext.cli.opening import read_whole
 from causalcontext.cli.showing import check_other
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
-from causalcontext.data.files import check_writable, read_file, write_whole
+from causalcontext.data.files import check_writable, write_whole
 from causalcontext.diagnostics.calibration.calibrate import calibrate
 from causalcontext.diagnostics.calibration.options import CalibrationOptions
 from causalcontext.diagnostics.calibration.report import Calibration, shown
@@ -38,7 +39,7 @@ def calibrate_file(path: Path, context: str | None, output: Path | None, picture
     _check_outputs(path, output, picture)
     made(CalibrationOptions, {name: value for name, value in options.items() if name != "progress"}, "calibrate")
     try:
-        report = calibrate(read_file(path), context, **options)
+        report = calibrate(read_whole(path), context, **options)
     except InterruptedSearch as stop:
         saved = _save(stop.result, output, picture)
         say(f"interrupted: what was done so far is in {' and '.join(saved)}" if saved

@@ -12,8 +12,8 @@ import numpy as np
 import typer
 
 from causalcontext.cli.choosing import Choice
+from causalcontext.cli.opening import read_whole
 from causalcontext.cli.terminal import print_line, show_page, show_table
-from causalcontext.data.files import read_file
 from causalcontext.diagnostics.inspection.check import check
 from causalcontext.diagnostics.inspection.inspect_table import (
     Inspection,
@@ -31,7 +31,7 @@ _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant i
 
 def check_file(path: Path, choice: Choice, kinds: Mapping[str, str], missing: str, as_json: bool) -> None:
     """The inspection of a file is on stdout; the command ends with 1 if `discover` would refuse the table."""
-    table, context = choice.applied(read_file(path))
+    table, context = choice.applied(read_whole(path))
     findings = to_dict(check(table, context, kinds=kinds, missing=missing))
     if as_json:
         print_line(json.dumps(findings, ensure_ascii=False, indent=2))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +12,23 @@ import pandas as pd
 import typer
 
 from causalcontext.cli.choosing import Choice
+from causalcontext.cli.opening import check_apart, opened
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.cli.warming import say_when_compiling
-from causalcontext.data.files import check_writable, read_file, words_for_missing
-from causalcontext.data.indicators import Indicator
+from causalcontext.data.files import check_writable
 from causalcontext.data.kinds import Column
-from causalcontext.data.open_stream import is_out_of_memory, open_stream
-from causalcontext.data.scan import Scan, scan
+from causalcontext.data.scan import Scan
 from causalcontext.diagnostics.inspection.inspect_table import shortened
 from causalcontext.discover import discover
-from causalcontext.errors import FileError, InterruptedSearch, NotYetError, OptionError
+from causalcontext.errors import FileError, InterruptedSearch, OptionError
 from causalcontext.knowledge import Knowledge
-from causalcontext.options import Options, made
 from causalcontext.report.text import summary
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 
 
 def discover_file(
-    path: Path, choice: Choice, knowledge: Path | None, output: Path | None, report: Path | None,
+    paths: Sequence[Path], choice: Choice, knowledge: Path | None, output: Path | None, report: Path | None,
     findings: bool, **options: Any,
 ) -> None:  # fmt: skip
     """The result is in `output`, if that was asked for, and a summary is on the terminal.
@@ -40,8 +37,8 @@ def discover_file(
 
     Parameters
     ----------
-    path : Path
-        The table.
+    paths : sequence of Path
+        The table: a file, or what is read in batches, a folder, a pattern or several files.
     choice : Choice
         The context, and which columns.
     knowledge : Path or None
@@ -55,14 +52,13 @@ def discover_file(
     options
         Arguments of `discover`.
     """
-    _check_outputs(output, report, inputs=[path, knowledge])
-    made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
-    known = None if knowledge is None else Knowledge.from_toml(knowledge)
-    table, chosen = _opened(path, choice, options)
+    _check_outputs(output, report, inputs=[*paths, knowledge])
+    options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
+    table, context = opened(paths, choice, outputs=[output, report], **options)
     if sys.stderr.isatty():
         say_when_compiling()
     try:
-        result = discover(table, chosen, knowledge=known, **options)
+        result = discover(table, context, **options)
     except InterruptedSearch as stop:
         _keep(stop.result, output, report)
         raise typer.Exit(INTERRUPTED) from stop
@@ -95,41 +91,14 @@ def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
     return kinds
 
 
-def _opened(path: Path, choice: Choice, options: Mapping[str, Any]) -> tuple[pd.DataFrame | Scan, Any]:
-    """The table of a file and the context; of a file that is too large for that, what one pass over it found."""
-    if not is_out_of_memory(path):
-        table, context = choice.applied(read_file(path))
-        say_words_for_missing(table)
-        return table, context
-    empty, context = choice.applied(pd.DataFrame(columns=open_stream(path).schema.names))
-    if isinstance(context, Indicator):
-        raise NotYetError("not yet: a context made out of a column of a large file; make it a column of the file")
-    say(f"{path} is large: it is read once, in batches")
-    return scan(path, context, columns=list(empty.columns), kinds=options.get("kinds"),
-                progress=bool(options.get("progress"))), context  # fmt: skip
-
-
-def say_words_for_missing(table: pd.DataFrame) -> None:
-    """One sentence for every column of text whose levels may have been meant as missing values."""
-    for column, words in words_for_missing(table).items():
-        say(f"note: {' and '.join(map(repr, words))} in column {column!r} is read as a level like any other; if it "
-            "means a missing value, leave the field empty")  # fmt: skip
-
-
 def _check_outputs(output: Path | None, report: Path | None, inputs: Sequence[Path | None]) -> None:
     """Return if the files that are asked for can be written, and none of them is an input."""
     for file in (output, report):
-        if file is None:
-            continue
-        check_writable(file)
-        if any(other is not None and _same(other, file) for other in inputs):
-            raise FileError(f"cannot write {file}: it is an input of the same command")
+        if file is not None:
+            check_writable(file)
+    check_apart((output, report), inputs)
     if output is not None and report is not None and output.resolve() == report.resolve():
         raise FileError(f"cannot write {report}: it is asked for twice, as --json and as --report")
-
-
-def _same(first: Path, second: Path) -> bool:
-    return os.path.exists(first) and os.path.exists(second) and os.path.samefile(first, second)
 
 
 def _keep(result: ContextGraphs, output: Path | None, report: Path | None) -> None:

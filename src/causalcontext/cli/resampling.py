@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from causalcontext.cli.choosing import Choice
-from causalcontext.cli.discovery import say_words_for_missing
+from causalcontext.cli.opening import opened
 from causalcontext.cli.terminal import show_table
-from causalcontext.data.files import check_writable, read_file, write_whole
+from causalcontext.data.files import check_writable, write_whole
 from causalcontext.discover import discover
 from causalcontext.errors import check_whole
 from causalcontext.knowledge import Knowledge
 
 
 def stability_file(
-    path: Path, choice: Choice, knowledge: Path | None, samples: int, output: Path | None, report: Path | None,
-    **options: Any,
+    paths: Sequence[Path], choice: Choice, knowledge: Path | None, samples: int, output: Path | None,
+    report: Path | None, **options: Any,
 ) -> None:  # fmt: skip
     """The shares of samples with each edge and mark are on the terminal, and in `output` and `report` if asked for."""
     check_whole("samples", samples, 1)
     for file in (output, report):
         if file is not None:
             check_writable(file)
-    known = None if knowledge is None else Knowledge.from_toml(knowledge)
-    table, context = choice.applied(read_file(path))
-    say_words_for_missing(table)
-    result = discover(table, context, knowledge=known, **options)
+    options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
+    table, context = opened(paths, choice, outputs=[output, report], **options)
+    result = discover(table, context, **options)
     stable = result.stability(samples, seed=options.get("seed", 0), progress=options.get("progress", False))
     found = stable.edges()
     if report is not None:

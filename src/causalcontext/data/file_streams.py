@@ -10,7 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from causalcontext.data.files import DELIMITERS, IN_UTF8, as_path
+from causalcontext.data.files import DELIMITERS, IN_UTF8, as_path, check_text
+from causalcontext.data.parse_errors import about_text
 from causalcontext.data.streams import Stream, check_columns, cut, rows_per_batch
 from causalcontext.errors import FileError
 
@@ -39,15 +40,17 @@ def stream_of_files(places: Place | Sequence[Place], contexts: Sequence[str]) ->
     FileError
         There is no such file, it is listed twice, or its name says nothing about what it holds.
     """
-    files = _files(places) if isinstance(places, str | os.PathLike) else _files_of_all(places)
+    files = files_of(places)
     endings = {_ending(file) for file in files}
     if len(endings) > 1:
-        raise FileError(f"{_spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
+        raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
     return _stream_of_parquet(files) if endings == {".parquet"} else _stream_of_text(files, contexts)
 
 
-def _files_of_all(places: Sequence[Place]) -> list[Path]:
-    """The files of several places, sorted as those of a folder are: rows have the same numbers in any order."""
+def files_of(places: Place | Sequence[Place]) -> list[Path]:
+    """The files of one or several places, sorted as those of a folder are: rows have the same numbers in any order."""
+    if isinstance(places, str | os.PathLike):
+        return _files(places)
     found = sorted(file for place in places for file in _files(place))
     twice = next((file for file, following in pairwise(found) if file == following), None)
     if twice is not None:
@@ -58,17 +61,18 @@ def _files_of_all(places: Sequence[Place]) -> list[Path]:
 def _files(path: Place) -> list[Path]:
     """The files that a path, a folder or a pattern means, sorted by name; those that begin with . or _ are left out."""
     place = as_path(path)
-    if place.is_dir():
+    if os.path.isdir(place):
         found = [file for file in sorted(place.rglob("*")) if file.is_file() and _known(file)]
         found = [file for file in found if not any(p[0] in "._" for p in file.relative_to(place).parts)]
-    elif glob.has_magic(str(path)) and not place.exists():
+    elif glob.has_magic(str(path)) and not os.path.exists(place):
         found = [Path(file) for file in sorted(glob.glob(str(path), recursive=True)) if Path(file).is_file()]
     else:
-        found = [place] if place.exists() else []
+        with _reading(place):
+            found = [place] if place.exists() else []
     if not found:
         raise FileError(
             f"there is no file {path}"
-            if not place.is_dir()
+            if not os.path.isdir(place)
             else f"{path} is a folder, expected a file, or a folder that holds tables"
         )
     return found
@@ -105,7 +109,7 @@ def _stream_of_parquet(files: list[Path]) -> Stream:
             done += size
         _give_back_memory()
 
-    return Stream(schema, batches, sum(sizes), _spoken(files), rows_of_first if len(files) == 1 else None)
+    return Stream(schema, batches, sum(sizes), spoken(files), rows_of_first if len(files) == 1 else None)
 
 
 def _opened(file: Path) -> ParquetFile:
@@ -142,6 +146,7 @@ def _stream_of_text(files: list[Path], contexts: Sequence[str]) -> Stream:
     decimals: dict[str, pa.DataType] = {}
 
     def opened(file: Path) -> Any:
+        check_text(file, DELIMITERS[_ending(file)])
         options = csv.ParseOptions(delimiter=DELIMITERS[_ending(file)])
         reading = csv.ReadOptions(use_threads=False, block_size=_TEXT_BLOCK)
         return csv.open_csv(file, reading, options, csv.ConvertOptions(column_types=decimals))
@@ -149,6 +154,8 @@ def _stream_of_text(files: list[Path], contexts: Sequence[str]) -> Stream:
     with _reading(files[0]), opened(files[0]) as first:
         schema = first.schema
         _ = schema.names  # read as text only now, and that may fail
+    if all(pa.types.is_null(field.type) for field in schema):
+        raise FileError(f"{files[0]} has no rows, or none with a value")
     for place, field in enumerate(schema):
         if field.name not in contexts and (pa.types.is_integer(field.type) or pa.types.is_null(field.type)):
             decimals[field.name] = pa.float64()
@@ -158,21 +165,21 @@ def _stream_of_text(files: list[Path], contexts: Sequence[str]) -> Stream:
         done = 0
         for file, size in zip(files, sizes, strict=True):
             read = 0
-            with _reading(file), opened(file) as content:
+            with _reading(file, schema.names), opened(file) as content:
                 check_columns(file, content.schema, schema, columns)
                 for block in content:
                     read = min(read + _TEXT_BLOCK, size)
                     yield from ((batch, done + read) for batch in cut(block.select(list(columns)), columns))
             done += size
 
-    return Stream(schema, batches, sum(sizes), _spoken(files))
+    return Stream(schema, batches, sum(sizes), spoken(files))
 
 
 class _reading:
-    """Errors of pyarrow in one sentence of ours."""
+    """Errors of pyarrow in one sentence of ours; `names` are those of the columns of a text file."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, file: Path, names: Sequence[str] = ()) -> None:
+        self.file, self.names = file, names
 
     def __enter__(self) -> None:
         return None
@@ -182,12 +189,15 @@ class _reading:
 
         if isinstance(error, UnicodeDecodeError):
             raise FileError(f"{self.file} is not a text file in UTF-8; {IN_UTF8}") from error
+        if isinstance(error, OSError) and error.strerror:
+            raise FileError(f"cannot read {self.file}: {error.strerror}") from error
         if isinstance(error, ArrowException | OSError):
             line = next(iter(str(error).splitlines()), type(error).__name__)
-            raise FileError(f"cannot read {self.file}: {line}") from error
+            raise FileError(about_text(self.file, line, self.names)) from error
 
 
-def _spoken(files: list[Path]) -> str:
+def spoken(files: list[Path]) -> str:
+    """Files in words."""
     if len(files) == 1:
         return str(files[0])
     folder = files[0].parent

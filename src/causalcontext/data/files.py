@@ -31,6 +31,16 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError,
 IN_UTF8 = 'save it in that encoding, or pass pandas.read_csv(path, encoding="latin-1"), if that is its own'
 """What to do about a text in another encoding."""
 _NOT_TEXT = (csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
+_HEAD = 64
+_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+"""What texts in wide encodings begin with, the longer marks first."""
+_ZEROS = {
+    "UTF-32-LE": (False, True, True, True),
+    "UTF-32-BE": (True, True, True, False),
+    "UTF-16-LE": (False, True),
+    "UTF-16-BE": (True, False),
+}
+"""Which bytes of a letter are zeros in Latin script."""
 
 
 def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -50,8 +60,8 @@ def read_file(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def as_path(path: object) -> Path:
-    """The path that is meant; anything but text or a path is refused."""
-    if not isinstance(path, str | os.PathLike):
+    """The path that is meant; anything but text or a path is refused, and so is what no file can be called."""
+    if not isinstance(path, str | os.PathLike) or not str(path):
         raise FileError(f"a file is called {shortly(path)}, expected a path, as text or as a Path")
     return Path(path)
 
@@ -146,11 +156,62 @@ def _read_parquet(file: Path) -> pd.DataFrame:
     return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
 
-def _read_text(file: Path, delimiter: str) -> pd.DataFrame:
+def check_text(file: Path, delimiter: str) -> list[str]:
+    """The names in the first row of a text file, if that is one in UTF-8 with a name for every column.
+
+    Raises
+    ------
+    FileError
+        It is in another encoding, is no text, or its columns are divided by something else.
+    """
     try:
+        with contextlib.closing(_bytes(file)) as content:
+            head = content.read(_HEAD)
+        if head.startswith(b"PAR1"):
+            raise FileError(f"{file} holds a Parquet file; let its name end with {_PARQUET}")
+        encoding = wide_encoding(head)
+        if encoding is not None:
+            raise FileError(f"{file} is text in {encoding}, expected UTF-8; save it in that encoding, or pass "
+                            f'pandas.read_csv(path, encoding="{encoding.lower()}", sep=...)')  # fmt: skip
         with contextlib.closing(_rows(file, delimiter)) as rows:
             header = next(rows, [])
-        _check_header(file, header, delimiter)
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise FileError(f"{file} is not a text file in UTF-8 (byte {byte:#x}); {IN_UTF8}") from error
+    except _NOT_TEXT as error:
+        raise FileError(f"{file} is not a text file in UTF-8: {_first_line(error)}") from error
+    _check_header(file, header, delimiter)
+    return header
+
+
+def wide_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32, by the mark that a text begins with or by the zeros in its first line; None for any other.
+
+    Examples
+    --------
+    >>> wide_encoding("A,B".encode("utf-16")), wide_encoding("A,B".encode("utf-32-le")), wide_encoding(b"A,B")
+    ('UTF-16', 'UTF-32-LE', None)
+    """
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
+    for name, zeros in _ZEROS.items():
+        width = len(zeros)
+        line = head[: len(head) // width * width][: 8 * width]
+        if len(line) >= 2 * width and all((byte == 0) == zeros[k % width] for k, byte in enumerate(line)):
+            return name
+    return None
+
+
+def _bytes(file: Path) -> IO[bytes] | gzip.GzipFile:
+    if file.suffix.lower() == ".gz":
+        return gzip.open(file, "rb")
+    return file.open("rb")
+
+
+def _read_text(file: Path, delimiter: str) -> pd.DataFrame:
+    header = check_text(file, delimiter)
+    try:
         frame = _with_words(_parsed(file, delimiter, len(header)), file, delimiter)
         # Rows that are too short end with missing values, so only then is it worth reading the file again.
         if frame.iloc[:, -1].isna().any():
@@ -211,7 +272,8 @@ def _check_header(file: Path, header: list[str], delimiter: str = ",") -> None:
         raise FileError(f"{file} is empty")
     other = next((mark for mark in ";\t," if mark != delimiter and mark in header[0]), None)
     if len(header) == 1 and other is not None:
-        raise FileError(f"{file} has a single column {header[0]!r}; are its columns separated by {other!r}?")
+        raise FileError(f"{file} has a single column {header[0]!r}; are its columns separated by {other!r}? Save it "
+                        f"with {delimiter!r}, or pass pandas.read_csv(path, sep={other!r})")  # fmt: skip
     unnamed = [str(place + 1) for place, name in enumerate(header) if not name.strip()]
     if unnamed:
         raise FileError(f"{file} has no name for column {', '.join(unnamed)} (an index?); name or remove it")

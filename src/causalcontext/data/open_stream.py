@@ -27,9 +27,9 @@ LARGE_FILE = 256 * 2**20
 def is_out_of_memory(table: Any) -> bool:
     """Whether a table has to be read in batches: a large file, a folder, pattern or list, a reader, Spark, chunks."""
     if isinstance(table, str | os.PathLike):
-        place = as_path(table)
-        pattern = glob.has_magic(str(table)) and not place.exists()
-        return pattern or place.is_dir() or (place.is_file() and place.stat().st_size > LARGE_FILE)
+        place = as_path(table)  # os.path, since a Path raises errors where it cannot look
+        pattern = glob.has_magic(str(table)) and not os.path.exists(place)
+        return pattern or os.path.isdir(place) or (os.path.isfile(place) and os.path.getsize(place) > LARGE_FILE)
     library, name = type(table).__module__.partition(".")[0], type(table).__name__
     reader = library == "pyarrow" and name == "RecordBatchReader"
     return reader or library == "pyspark" or is_list_of_paths(table) or hasattr(table, "__next__")

@@ -64,6 +64,8 @@ def _numbers(column: pa.Array) -> Floats:
 
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
+    if pa.types.is_decimal(column.type):  # by way of text every one becomes the nearest number, as in memory
+        column = column.cast(pa.string()).cast(pa.float64())
     numbers = np.require(_stored(column), dtype=np.float64, requirements=["C", "A"])
     return np.where(_present(column), numbers, np.nan) if column.null_count else numbers
 

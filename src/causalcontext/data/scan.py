@@ -16,7 +16,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind, declared_kinds
 from causalcontext.data.moments import Moments
 from causalcontext.data.open_stream import open_stream
-from causalcontext.data.streams import Stream, gathered, is_index, rows_per_batch
+from causalcontext.data.streams import Stream, gathered, is_index, is_number, rows_per_batch
 from causalcontext.data.survey import Survey, fingerprint_of
 from causalcontext.data.tables import context_places
 from causalcontext.data.tally import settle
@@ -71,9 +71,9 @@ class Scan:
         if scored:
             return (f"{self.source} was read once: the model of score-ac, its edges, directions and scores rest on "
                     f"{sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip
-        return (f"{self.source} was read once: what rests on moments (partial-correlation, fisher-z, context-change, "
-                f"effects) uses all {self.rows:,} rows, any other test and the support check {sample}; tests() has "
-                "the rows of every decision in n")  # fmt: skip
+        return (f"{self.source} was read once: what rests on moments (partial-correlation and fisher-z, at the "
+                f"context too, and effects) uses all {self.rows:,} rows, any other test and the support check "
+                f"{sample}; tests() has the rows of every decision in n")  # fmt: skip
 
     def __repr__(self) -> str:
         named = f", context {self.data.context_name}" if self.data.contexts.positions else ""
@@ -127,14 +127,29 @@ def scan(
     >>> found.survey.moments.mean.tolist()
     [[2.0, 0.5], [4.0, 2.5]]
     """
+    return scan_checked(source, context, None, columns=columns, kinds=kinds, sample=sample, progress=progress)
+
+
+def scan_checked(
+    source: Any,
+    context: str | Sequence[str] | None,
+    check: Callable[[tuple[str, ...]], None] | None,
+    *,
+    columns: Sequence[str] | None = None,
+    kinds: Mapping[Any, str] | None = None,
+    sample: int = SAMPLE,
+    progress: bool | Watch = False,
+) -> Scan:
+    """The same, once `check` has seen the names of the columns: it may refuse them before the table is read."""
     if not isinstance(sample, int) or sample < 1:
         raise OptionError(f"sample is {shortly(sample)}, expected a positive number of rows")
     parts = partitions_of(source)
-    if parts is not None:
-        read = columns_of(parts.schema, context, kinds, columns)
-        return finished(parts.accumulated(read.system, read.contexts, sample), read, parts.source)
-    stream = open_stream(source, context)
+    stream = open_stream(source, context) if parts is None else parts
     read = columns_of(stream.schema, context, kinds, columns)
+    if check is not None:
+        check(read.names)
+    if not isinstance(stream, Stream):
+        return finished(stream.accumulated(read.system, read.contexts, sample), read, stream.source)
     with _watched(progress) as watch:
         found = _accumulated(stream, read, sample, watch)
     return finished(found, read, stream.source)
@@ -185,7 +200,7 @@ def columns_of(
                             "chunksize=100_000) with the encoding it has")  # fmt: skip
         if place in places:
             _check_context(name, dtype)
-        elif not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype)):
+        elif not is_number(dtype):
             raise NotYetError(f"not yet: column {name!r} holds {dtype}, and {ONLY_NUMBERS}; convert the column, leave "
                               "it out, or read the table into memory")  # fmt: skip
         kind = Kind.CATEGORICAL if place in places else declared.get(name, Kind.CONTINUOUS)
@@ -205,6 +220,10 @@ def _check_context(name: str, dtype: pa.DataType) -> None:
     import pyarrow as pa
 
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+    if pa.types.is_null(plain):
+        raise DataError(
+            f"context {name!r} has no value in the rows that are read first; leave the rows without one out"
+        )
     if pa.types.is_floating(plain):
         raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
     text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)

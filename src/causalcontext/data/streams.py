@@ -94,10 +94,17 @@ def _sort_of(dtype: pa.DataType) -> str:
     import pyarrow as pa
 
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
-    if pa.types.is_integer(plain) or pa.types.is_floating(plain):
+    if is_number(plain):
         return "number"
     text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
     return "text" if text else str(plain)
+
+
+def is_number(dtype: pa.DataType) -> bool:
+    """Whether values are numbers: whole ones, decimals with a binary or a decimal point."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype))
 
 
 def is_index(name: str) -> bool:

@@ -26,6 +26,7 @@ INDEX = re.compile(r"__index_level_\d+__")
 """What the index of a pandas table is called where it became a column of an Arrow table without anybody's asking."""
 MANY_COLUMNS, FEW_ROWS = 50, 8192
 """To make a pandas `Series` of a column takes as long as to copy so many rows of it."""
+NAMES_OF_ARRAYS = "names is only for arrays; this table brings its own column names"
 MOST_CELLS = 1000
 MOST_CONTEXTS = 8
 """Context variables at most: every one doubles the views that a row belongs to."""
@@ -110,7 +111,7 @@ def _eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     if isinstance(table, np.ndarray):
         table = _frame_of_array(table, names)
     elif names is not None:
-        raise OptionError("names is only for arrays; this table brings its own column names")
+        raise OptionError(NAMES_OF_ARRAYS)
     elif isinstance(table, Mapping):
         table = _frame_of_mapping(table)
     _check_unique(_native_names(table))

@@ -14,6 +14,7 @@ from causalcontext.data.open_stream import is_out_of_memory
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.scan import Scan
 from causalcontext.data.tables import read_table, take_columns
+from causalcontext.discovery.reading import LAGS_NEED_ROWS
 from causalcontext.discovery.settings import settings_of
 from causalcontext.errors import InterruptedSearch, NotYetError, OptionError
 from causalcontext.independence.devices import on_device, usable_device
@@ -34,7 +35,7 @@ def discover_lagged(table: Any, context: Any, options: Options, names: Sequence[
     series = options.series
     assert series is not None
     if isinstance(table, Scan) or is_out_of_memory(table):
-        raise NotYetError("not yet: lags with a table that is larger than memory; read a part of it first")
+        raise NotYetError(LAGS_NEED_ROWS)
     if isinstance(context, Indicator):
         raise NotYetError("not yet: lags with a context made out of a column; make the column first")
     if not takes_lags(options.method):

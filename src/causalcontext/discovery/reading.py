@@ -12,12 +12,14 @@ from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.open_stream import is_lazy, is_out_of_memory
 from causalcontext.data.ranks import with_normal_scores
-from causalcontext.data.scan import Scan, scan
-from causalcontext.data.tables import read_table
+from causalcontext.data.scan import Scan, scan_checked
+from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table
 from causalcontext.discovery.settings import ranked
 from causalcontext.errors import FileError, NotYetError, OptionError
 from causalcontext.methods.score_ac import ONE_CONTEXT
 from causalcontext.options import Options
+
+LAGS_NEED_ROWS = "not yet: lags with a table that is larger than memory; read a part of it first"
 
 
 def in_memory(table: Any) -> Any:
@@ -36,31 +38,58 @@ def read(table: Any, context: Any, options: Options, names: Sequence[str] | None
     return context.applied(read_table(table, None, kinds=options.kinds, names=names))
 
 
-def scanned_table(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
+def scanned_table(
+    table: Any,
+    context: Any,
+    options: Options,
+    progress: bool,
+    columns: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+) -> Scan | None:
     """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
     if not isinstance(table, Scan) and not is_out_of_memory(table):
-        return _scanned_lazily(table, context, options) if is_lazy(table) else None
+        lazily = is_lazy(table) and names is None
+        return _scanned_lazily(table, context, options, progress) if lazily else None
+    if names is not None:
+        raise OptionError(NAMES_OF_ARRAYS)
+    check_scannable(context, options)
+    if isinstance(table, Scan):
+        _check_context(table, context)
+        return table
+    return _scanned(table, context, options, progress, columns)
+
+
+def check_scannable(context: Any, options: Options) -> None:
+    """Return if a search can do with what one pass over a table keeps, moments and a sample of its rows."""
+    if options.lags is not None:
+        raise NotYetError(LAGS_NEED_ROWS)
     if isinstance(context, Indicator):
         raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
     if options.missing == "testwise":
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
     if ranked(options):
         raise NotYetError('not yet: transform="ranks" needs the table in memory')
-    if isinstance(table, Scan):
-        _check_context(table, context)
-        return table
     several = context is not None and not isinstance(context, str) and len(context) > 1
     if several and options.method == "score-ac":
         raise NotYetError(ONE_CONTEXT)
-    return scan(table, context, kinds=options.kinds, progress=progress)
 
 
-def _scanned_lazily(table: Any, context: Any, options: Options) -> Scan | None:
+def _scanned(table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None) -> Scan:
+    """The scan of a table; knowledge about columns that it has not is refused before it is read."""
+
+    def check(names: Sequence[str]) -> None:
+        if options.knowledge is not None:
+            options.knowledge.links(names)
+
+    return scan_checked(table, context, check, columns=columns, kinds=options.kinds, progress=progress)
+
+
+def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
     """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
     if options.missing == "testwise" or ranked(options) or isinstance(context, Indicator):
         return None
     try:
-        return scan(table, context, kinds=options.kinds)
+        return _scanned(table, context, options, progress)
     except (NotYetError, FileError):
         return None
 

@@ -1,0 +1,105 @@
+"""Commands on tables that are read in batches: folders, patterns, several files, and what is refused before that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import causalcontext as cc
+from causalcontext.cli.app import app
+from causalcontext.data import open_stream
+from causalcontext.data.accumulate import Accumulator
+
+pytest.importorskip("pyarrow")
+TEST = ("--context", "R", "--test", "partial-correlation")
+
+
+@pytest.fixture(autouse=True)
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """A table in two files of the folder `parts`, with an index that nobody asked for."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((900, 3)), columns=list("ABC"))
+    table["B"] += table["A"]
+    table["R"] = np.where(table["B"] + rng.standard_normal(900) > 0, "dry", "wet")
+    dated = table.set_index(pd.date_range("2020", periods=900))
+    Path("parts").mkdir()
+    dated[:400].to_parquet("parts/a.parquet")
+    dated[400:].to_parquet("parts/b.parquet")
+    return table
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+@pytest.mark.parametrize("data", [
+    ("parts",), ("parts/*.parquet",), ("parts/a.parquet", "parts/b.parquet"), ("parts/b.parquet", "parts/a.parquet"),
+])  # fmt: skip
+def test_a_folder_a_pattern_and_several_files(table: pd.DataFrame, data: tuple[str, ...]) -> None:
+    answer = run("discover", *data, *TEST, "--json", "out.json")
+    assert answer.exit_code == 0, answer.output
+    assert "2 files in parts are read once, in batches" in answer.stderr
+    inside, result = cc.discover(table, "R", test="partial-correlation"), cc.load("out.json")
+    assert result.names == inside.names
+    assert dict(result.graphs) == dict(inside.graphs)
+    assert result.data.fingerprint == inside.data.fingerprint
+
+
+def test_stability_of_a_folder_and_of_several_files() -> None:
+    words = ("stability", *TEST, "--samples", "3", "--csv", "out.csv")
+    assert run(*words, "parts").exit_code == 0
+    first = Path("out.csv").read_text()
+    assert run(*words, "parts/a.parquet", "parts/b.parquet").exit_code == 0
+    assert Path("out.csv").read_text() == first
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    (("--missing", "testwise"), 'missing="testwise" needs the table in memory'),
+    (("--lags", "2"), "not yet: lags with a table that is larger than memory"),
+    (("--transform", "ranks"), 'transform="ranks" needs the table in memory'),
+    (("--knowledge", "known.toml"), "knowledge names 'Q', which is not a column"),
+    (("--columns", "A,Q"), "no column 'Q'"),
+    (("--drop", "Q"), "no column 'Q'"),
+    (("--kind", "A=categorical"), "column 'A' is declared categorical"),
+    (("--json", "parts/a.parquet"), "is an input of the same command"),
+    (("--alpha", "2"), "alpha is 2"),
+])  # fmt: skip
+def test_what_a_scan_cannot_answer_is_refused_before_it(
+    options: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Accumulator, "add", None)  # no row is looked at
+    Path("known.toml").write_text('forbidden = [["Q", "A"]]')
+    answer = run("discover", "parts", "--context", "R", *options)
+    assert answer.exit_code == 2, answer.output
+    assert words in answer.stderr
+    assert "Traceback" not in answer.output
+
+
+def test_a_context_that_would_have_to_be_made_and_one_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Accumulator, "add", None)
+    for context, words in (("A > 0", "make it a column"), ("Q", "no context column 'Q'")):
+        answer = run("discover", "parts", "--context", context)
+        assert answer.exit_code == 2
+        assert words in answer.stderr
+
+
+def test_the_library_refuses_before_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Accumulator, "add", None)
+    known = cc.Knowledge(forbidden=[("Q", "A")])
+    with pytest.raises(cc.KnowledgeError, match="names 'Q'"):
+        cc.discover("parts", "R", knowledge=known)
+    with pytest.raises(cc.OptionError, match="names is only for arrays"):
+        cc.discover("parts", "R", names=list("ABCR"))
+
+
+def test_a_file_that_may_not_fit_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_stream, "LARGE_FILE", 1)
+    answer = run("check", "parts/a.parquet", "--context", "R")
+    assert answer.exit_code == 0, answer.output
+    assert "is read into memory" in answer.stderr
+    assert run("check", "parts", "--context", "R").exit_code == 2
