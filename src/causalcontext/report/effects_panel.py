@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from causalcontext.drawing.names import printable
 from causalcontext.errors import CausalContextError
+from causalcontext.report.presentable import four_digits
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
 from causalcontext.results.effects.lagged_table import COLUMNS as LAGGED_COLUMNS
@@ -84,10 +83,5 @@ def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int])
     contexts = shown.contexts
     versus = -1 if known["versus"] is None else contexts.index(known["versus"])
     values = known["values"] or (math.nan,)
-    numbers = [_number(value) for value in (values[0], values[-1], known["low"], known["high"], known["p"])]
+    numbers = [four_digits(value) for value in (values[0], values[-1], known["low"], known["high"], known["p"])]
     return [contexts.index(known["context"]), versus, *numbers, notes.setdefault(known["note"], len(notes))]
-
-
-def _number(value: float) -> float | None:
-    """Four digits; None where there is no number."""
-    return float(f"{value:.4g}") if np.isfinite(value) else None

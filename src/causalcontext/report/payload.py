@@ -21,7 +21,7 @@ from causalcontext.drawing.strokes import NEAR, context_variables, graph_panel
 from causalcontext.graphs.graph import Graph
 from causalcontext.report.curves_panel import curves_panel
 from causalcontext.report.effects_panel import effects_panel
-from causalcontext.report.presentable import presentable, stories
+from causalcontext.report.presentable import four_digits, presentable, stories
 from causalcontext.report.text import notes, remarks
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
@@ -157,13 +157,13 @@ def _columns(shown: ContextGraphs, value: Any, rows: dict[tuple[int, int], Any],
     chosen = [rows.get(pair, missing) for pair in pairs]
     return {
         "decision": [row["decision"] for row in chosen],
-        "p": [_number(row["p"]) for row in chosen],
-        "statistic": [_number(row["statistic"]) for row in chosen],
+        "p": [four_digits(row["p"]) for row in chosen],
+        "statistic": [four_digits(row["statistic"]) for row in chosen],
         "n": [int(row["n"]) for row in chosen],
         "given": [[shown.columns.index(name) for name in row["given"]] for row in chosen],
         "rows": [printable(row["rows"]) if row["rows"] else "" for row in chosen],
         "test": [row["test"] for row in chosen],
-        "strength": [_number(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],
+        "strength": [four_digits(shown.strength(shown.names[i], shown.names[j], value)) for i, j in pairs],
     }
 
 
@@ -175,8 +175,8 @@ def _edges(result: ContextGraphs) -> list[dict[str, Any]]:
             "j": result.position(row["target"]),
             "mark": row["mark"],
             "contexts": [place[type(value), value] for value in row["contexts"]],
-            "strength": _number(row["strength"]),
-            "p": _number(row["p-value"]),
+            "strength": four_digits(row["strength"]),
+            "p": four_digits(row["p-value"]),
             "n": int(row["n"]),
         }
         for row in result.edges().to_dict("records")
@@ -247,8 +247,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _number(value: float) -> float | None:
-    """Four digits; None where there is no number."""
-    return float(f"{value:.4g}") if math.isfinite(value) else None

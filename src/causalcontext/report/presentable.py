@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -56,3 +57,8 @@ def shown_once(names: Sequence[str]) -> tuple[str, ...]:
             text = f"{spelled} #{count}"
         found.append(text)
     return tuple(found)
+
+
+def four_digits(value: float) -> float | None:
+    """A number as the page has it; None where there is none."""
+    return float(f"{value:.4g}") if math.isfinite(value) else None

@@ -29,8 +29,8 @@ from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.setup import Setup, set_up
 
 MOST_LEVELS = 20
-MOST_NAMED = 5
 """The most levels of a categorical or ordered column."""
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,1 @@
-"""score-ac with lags: which columns of the past and of the present each variable depends on, and in which contexts."""
+"""Searches with lags: which columns of the past and of the present each variable depends on, and in which contexts."""
