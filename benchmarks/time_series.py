@@ -1,6 +1,6 @@
 """score-ac and pc-ac with lags on random systems in time, against the truth; PCMCI+ beside them if it is installed.
 
-Systems are those of `simulate.series`: 6 variables, 2 lags, a context of 2 values that is caused by the system, two
+Systems are those of `simulate.random_series`: 6 variables, 2 lags, a context of 2 values caused by the system, two
 variables that lose a link or turn its sign in one context. Rates are over the links of the window graphs of all
 contexts: lagged ones by (source, lag, target) without a variable's own past, contemporaneous ones without direction. A
 change is a link that only one context has, or whose slope turns its sign. pc-ac, pc-m and pc-p (`--methods`) run at
@@ -25,7 +25,7 @@ import pandas as pd
 import causalcontext as cc
 from causalcontext.graphs.lag_names import at
 from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
-from causalcontext.simulate.series import land_surface_model
+from causalcontext.simulate.land_surface import land_surface_model
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.order_search import search
 from causalcontext.timeseries.stability import Halves, half_of_blocks

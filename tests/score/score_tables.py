@@ -11,8 +11,9 @@ from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.clock import Clock
 from causalcontext.score.columns import make_columns
+from causalcontext.score.layout import Worktop
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import Workshop, Worktop
+from causalcontext.score.problem import Workshop
 from causalcontext.score.search import Effort, search
 from causalcontext.score.setup import set_up
 from causalcontext.simulate import random_model

@@ -16,10 +16,11 @@ from causalcontext.kernels.rows.class_scores import class_call
 from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
 from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.knowledge import Knowledge
+from causalcontext.score.blocks import MIXED, PLAIN
 from causalcontext.score.columns import LINEAR, make_columns
 from causalcontext.score.model import members
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import MIXED, PLAIN, Workshop
+from causalcontext.score.problem import Workshop
 from causalcontext.score.setup import set_up
 
 

@@ -15,9 +15,9 @@ from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
 from causalcontext.score.clock import Clock
 from causalcontext.score.columns import OWN_STEP, PRODUCT, Offer, make_columns
 from causalcontext.score.directions import direct
+from causalcontext.score.layout import Desk, Worktop
 from causalcontext.score.merging import Merger
 from causalcontext.score.order_search import Climber, lattice, random_order, sweeps
-from causalcontext.score.problem import Desk, Worktop
 from causalcontext.score.search import Effort, best_first, search
 
 CYCLIC = {"cycles": "enforce", "edits": ("add", "remove", "flip")}

@@ -9,8 +9,9 @@ from causalcontext.data.determinism import step_functions
 from causalcontext.data.scan import Scan
 from causalcontext.graphs.graph import Graph
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.results.contexts import ContextGraphs, DataSummary, Settings
+from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.notes import About, Note
+from causalcontext.results.provenance import DataSummary, Settings
 
 
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:

@@ -23,8 +23,8 @@ from causalcontext.methods.auto import MethodChoice, choose_by_call
 from causalcontext.methods.registry import takes_lags
 from causalcontext.options import Options
 from causalcontext.progress import Advance, watching
-from causalcontext.results.contexts import Settings
 from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.provenance import Settings
 from causalcontext.timeseries.run import score_series, series_settings
 from causalcontext.timeseries.tested import tested_series
 

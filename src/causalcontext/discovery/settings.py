@@ -8,7 +8,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import Indicator
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.options import Options
-from causalcontext.results.contexts import Settings
+from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
 from causalcontext.version import __version__

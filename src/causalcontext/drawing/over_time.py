@@ -19,7 +19,8 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs, SummaryEdge
+from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.summary_graph import SummaryEdge
 
 if TYPE_CHECKING:
     from causalcontext.drawing.figure import Picture

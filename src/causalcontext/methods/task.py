@@ -15,9 +15,9 @@ from causalcontext.kernels.arrays import Ints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.questions import ViewRule
-from causalcontext.results.contexts import Settings
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import TrialLog
+from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import Found, algorithm_1
 from causalcontext.search.family import Doubt, Origin, Place

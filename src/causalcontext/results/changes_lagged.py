@@ -10,7 +10,8 @@ from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.changes import context_place, false_discovery
-from causalcontext.results.lagged import LaggedGraphs, SlopeRow
+from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.series_facts import SlopeRow
 from causalcontext.results.slopes import Slope, heterogeneity
 
 if TYPE_CHECKING:

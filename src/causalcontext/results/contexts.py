@@ -22,12 +22,12 @@ from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.guards.misfits import Misfit
 from causalcontext.guards.words import Asked, sentence
 from causalcontext.independence.protocol import PreparedTest
-from causalcontext.knowledge import Knowledge
 from causalcontext.questions import Contexts, described
 from causalcontext.results.answers import Answers
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import TrialLog
 from causalcontext.results.misfits import by_ranks, find_misfits
+from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.search.family import Doubt, Origin
 
 if TYPE_CHECKING:
@@ -37,56 +37,6 @@ if TYPE_CHECKING:
     from causalcontext.diagnostics.findings import Diagnosis
     from causalcontext.diagnostics.stability import Stability
     from causalcontext.report.payload import Section
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a result was made."""
-
-    method: str
-    test: str
-    alpha: float
-    collider_rule: str
-    max_given: int | None
-    missing: str
-    seed: int
-    knowledge: Knowledge
-    version: str
-    masked_scope: str = "adaptive"
-    orientation: str = "within"
-    indicator: str | None = None
-    score: Mapping[str, Any] = field(default_factory=dict)
-    possible_dsep: int | None = None
-    contested: str = "conflict"
-    context_confounded: bool = True
-    series: Mapping[str, Any] = field(default_factory=dict)
-    transform: str = "none"
-
-
-@dataclass(frozen=True)
-class DataSummary:
-    """What was analysed, and what was not.
-
-    Attributes
-    ----------
-    rows, lost : tuples of int
-        Rows used, and rows dropped for missing values, for every context.
-    without_context : int
-        Rows dropped because the context itself is missing.
-    emptied : tuple of (context value, rows)
-        Contexts without a graph, since all of their rows were dropped.
-    kinds : tuple of str
-        The kind of every column.
-    fingerprint : str
-        Tells tables apart; two results with the same one come from the same values.
-    """
-
-    rows: tuple[int, ...]
-    lost: tuple[int, ...]
-    without_context: int
-    emptied: tuple[tuple[Any, int], ...]
-    kinds: tuple[str, ...]
-    fingerprint: str
 
 
 @dataclass(frozen=True, eq=False)

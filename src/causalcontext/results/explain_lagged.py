@@ -7,7 +7,8 @@ from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.explain import explain
 from causalcontext.results.explain_scores import head_of, told_by_score
-from causalcontext.results.lagged import LaggedGraphs, SlopeRow
+from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.series_facts import SlopeRow
 
 UNSCORED = "no link between them could be scored in the order of the present that was found"
 

@@ -17,8 +17,10 @@ from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.set_scores import best_extras
 from causalcontext.kernels.orders.single_fits import fit_many
+from causalcontext.score.blocks import price
+from causalcontext.score.layout import Layout, Worktop
 from causalcontext.score.model import FittedModel, Part, members, translated
-from causalcontext.score.problem import Layout, Workshop, Worktop, price
+from causalcontext.score.problem import Workshop
 from causalcontext.score.proposals import products_for
 
 Bools = NDArray[np.bool_]

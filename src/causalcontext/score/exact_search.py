@@ -15,8 +15,8 @@ from causalcontext.kernels.orders.exact_orders import all_scores, best_path, bes
 from causalcontext.kernels.orders.node_data import Memory
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, NEVER
+from causalcontext.score.layout import Layout, Worktop
 from causalcontext.score.model import FittedModel, Part, members
-from causalcontext.score.problem import Layout, Worktop
 from causalcontext.score.setup import Setup
 
 Floats = NDArray[np.float64]

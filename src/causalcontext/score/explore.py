@@ -19,9 +19,10 @@ from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Links
 from causalcontext.score.alarm import curves_gain, looks_curved
 from causalcontext.score.columns import make_columns
+from causalcontext.score.layout import Worktop
 from causalcontext.score.model import FittedModel, members
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
-from causalcontext.score.problem import Workshop, Worktop
+from causalcontext.score.problem import Workshop
 from causalcontext.score.proposals import propose
 from causalcontext.score.search import Effort, Found, search
 from causalcontext.score.setup import Setup, set_up

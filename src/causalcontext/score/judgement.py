@@ -18,9 +18,10 @@ from causalcontext.knowledge import Links
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.score.directions import Directed
+from causalcontext.score.layout import Layout, Worktop
 from causalcontext.score.model import PARTITIONED, FittedModel, Part, members, owners
 from causalcontext.score.order_search import lattice
-from causalcontext.score.problem import Layout, Workshop, Worktop
+from causalcontext.score.problem import Workshop
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -17,8 +17,9 @@ from causalcontext.kernels.orders.node_data import Memory
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.partitions import Partitions, best_partition
 from causalcontext.kernels.orders.single_fits import fit_many
+from causalcontext.score.layout import Layout, Worktop
 from causalcontext.score.model import members
-from causalcontext.score.problem import Layout, Workshop, Worktop
+from causalcontext.score.problem import Workshop
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

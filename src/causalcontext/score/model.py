@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.regressions import CONTEXTS, OWNER, PARTNER, SOURCE
-from causalcontext.score.problem import Layout
+from causalcontext.score.layout import Layout
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]

@@ -13,8 +13,8 @@ from causalcontext.kernels.orders.order_state import Moves, Problem, State
 from causalcontext.kernels.orders.partitions import NEVER, Partitions, chosen_slots
 from causalcontext.kernels.orders.selection import copy_call
 from causalcontext.score.clock import Clock
+from causalcontext.score.layout import Desk, Layout, Worktop
 from causalcontext.score.model import FittedModel, Part
-from causalcontext.score.problem import Desk, Layout, Worktop
 from causalcontext.score.setup import Setup
 
 Floats = NDArray[np.float64]

@@ -1,10 +1,10 @@
-"""The search problem as the kernels see it: blocks of contexts with their moments and prices, and the rows."""
+"""From the columns of a table to search problems: all blocks in one table, made when they are first asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cache
 from math import log, pi
 from threading import Lock
 from typing import Any
@@ -12,152 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.handles import note_of
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import SPARE_ROWS
-from causalcontext.kernels.orders.kept_fits import Kept, no_kept
-from causalcontext.kernels.orders.node_data import (
-    BENCH,
-    CLASS,
-    CURVES,
-    LAWS,
-    ORDERED,
-    Bench,
-    Calls,
-    Memory,
-    Rows,
-    Tables,
-    no_memory,
-)
-from causalcontext.kernels.orders.node_scores import calls_for
-from causalcontext.kernels.orders.regressions import BASIC, PATH, TAKEN, no_fits, scratch
-from causalcontext.kernels.rows.laws import law_table
+from causalcontext.kernels.orders.node_data import CLASS, Memory, Rows, Tables
 from causalcontext.kernels.rows.number_scores import IN_A_BIN
-from causalcontext.score.columns import CURVES as OFFERED_CURVES
-from causalcontext.score.columns import LEVEL, Columns, one_function
+from causalcontext.score.blocks import Block, DesignFacts, block_of, mixed_block, plain_design, price, shifted_block
+from causalcontext.score.columns import Columns, one_function
+from causalcontext.score.layout import MOST_CURVED, Layout
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.setup import Setup
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-MOST_PLAIN, MOST_CURVED = 12, 20
-"""The most columns of a node beside required ones, without curves and with them."""
 MOST_CONTEXTS_MIXED = 2
 """Up to so many contexts slopes may differ between any sets of them; more of them cost time and gained nothing."""
 GROWTH = 8
 """By what factor room for matrices grows: memory that is never written is never taken."""
-PLAIN, MIXED = range(2)
-"""Designs: columns that live on all rows of a block; columns that live in some contexts."""
-
-
-@dataclass(frozen=True, eq=False)
-class Desk:
-    """What one thread remembers in a search: sets of columns that were evaluated, and whole fits."""
-
-    memory: Memory
-    kept: Kept
-
-
-class Worktop:
-    """Tables, rows and room for fits, for one thread, and the note by which kernels find them.
-
-    Only a search over orders keeps fits, and asks what matters to them.
-    """
-
-    def __init__(self, layout: Layout, slots: int, memory: Memory, kept: Kept | None = None) -> None:
-        setup = layout.setup
-        p, columns = setup.variables, layout.tables.about.shape[2]
-        forced = np.vstack([setup.forced, setup.context_forced[None]])
-        self.bench = Bench(layout.tables, layout.rows, law_table(), forced,
-                           no_fits(p + 1, slots, layout.width, p if kept else 0),
-                           scratch(p, columns, layout.width, layout.responses), memory,
-                           kept or no_kept(p, 1, 0))  # fmt: skip
-        self.note = note_of(self.bench, BENCH)
-
-    def taken(self, node: int, slot: int) -> Ints:
-        """The columns of a fit."""
-        whole, room = self.bench.fits.whole[node, slot], (self.bench.fits.whole.shape[2] - PATH) // 2
-        return np.array(whole[PATH + room : PATH + room + whole[TAKEN]])
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Blocks as bit masks of contexts, then, with two or more contexts, the shifted model and the mixed one."""
-
-    setup: Setup
-    columns: Columns
-    masks: tuple[int, ...]
-    tables: Tables
-    rows: Rows
-
-    @property
-    def shifted(self) -> int:
-        """The number of the block with an intercept for every context; that with own slopes follows, if any."""
-        return len(self.masks)
-
-    @property
-    def plain(self) -> bool:
-        """Whether curves are not on offer."""
-        return bool(self.rows.facts[CURVES] == 0.0)
-
-    @property
-    def calls(self) -> Calls:
-        """The functions that a fit calls."""
-        return calls_for(bool((self.setup.kind == ORDERED).any()))
-
-    @cached_property
-    def width(self) -> int:
-        """The most columns of a node, required ones included."""
-        return (MOST_PLAIN if self.plain else MOST_CURVED) + self._required
-
-    @cached_property
-    def _required(self) -> int:
-        """The most columns that required parents bring, and one to spare for a family that falls apart."""
-        basic = np.zeros(self.setup.variables)
-        np.add.at(basic, self.columns.owner, self.tables.about[PLAIN, BASIC, : self.columns.size])
-        forced = np.vstack([self.setup.forced, self.setup.context_forced[None]])
-        return int((forced @ basic).max(initial=0)) + 2
-
-    @property
-    def responses(self) -> int:
-        """The most response columns of a node."""
-        return int(self.rows.node[:, 2].max())
-
-    def memory(self) -> Memory:
-        """An empty memory."""
-        return no_memory(MOST_CURVED + self._required, 1 << (15 if self.setup.variables <= 12 else 18))
-
-    def desk(self, memory: Memory) -> Desk:
-        """A desk for a search, on which no fit lies yet."""
-        places = 1 << (14 if self.setup.variables <= 12 else 17)
-        return Desk(memory, no_kept(self.setup.variables, self.width, places))
-
-    def offering(self, curves: bool, laws: bool = True) -> Layout:
-        """The same with other things on offer."""
-        facts = self.rows.facts.copy()
-        facts[LAWS], facts[CURVES] = float(laws), float(curves and bool(self.columns.curved.any()))
-        return replace(self, rows=self.rows._replace(facts=facts))
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """One block, before all of them go into one table."""
-
-    matrix: Floats
-    design: int
-    mask: int
-    by_context: bool
-    parameters: float
-    cost: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class DesignFacts:
-    """What is known of the columns of a design: `about`, `first` and `extra` of a regression."""
-
-    about: Ints
-    first: Ints
-    extra: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,10 +63,10 @@ class Workshop:
 
     def __init__(self, setup: Setup, columns: Columns, options: ScoreOptions) -> None:
         self.setup, self.columns, self.options = setup, columns, options
-        self._designs, self._shelf = [_plain_design(setup, columns, options)], Shelf()
-        last = [_shifted(setup, columns, options)] if setup.contexts > 1 else []
+        self._designs, self._shelf = [plain_design(setup, columns, options)], Shelf()
+        last = [shifted_block(setup, columns, options)] if setup.contexts > 1 else []
         if 1 < setup.contexts <= MOST_CONTEXTS_MIXED:
-            design, block = _mixed(setup, columns, options)
+            design, block = mixed_block(setup, columns, options)
             self._designs.append(design)
             last.append(block)
         self._blocks: dict[int, Shelved] = {}
@@ -222,7 +90,7 @@ class Workshop:
         """The layout of some sets of contexts."""
         for mask in masks:
             if mask not in self._blocks:
-                self._blocks[mask] = self._shelved(_block(self.setup, self.columns, self.options, mask))
+                self._blocks[mask] = self._shelved(block_of(self.setup, self.columns, self.options, mask))
         blocks = [*(self._blocks[mask] for mask in masks), *self._last]
         tables = _tables(self._shelf.entries, blocks, self._designs)
         return Layout(self.setup, self.columns, tuple(masks), tables, self._rows).offering(
@@ -245,11 +113,6 @@ class Workshop:
     def lattice(self, curves: bool, laws: bool = True) -> Layout:
         """The layout with every set of contexts as a block: all partitions are within reach."""
         return self.layout(range(1, 1 << self.setup.contexts), curves, laws)
-
-
-def price(options: ScoreOptions, rows: float) -> float:
-    """What a parameter costs in a block of so many rows."""
-    return 0.5 * options.penalty * log(max(rows, 2.0))
 
 
 def _rows(setup: Setup, columns: Columns) -> Rows:
@@ -301,92 +164,3 @@ def _padded(array: NDArray[Any], width: int) -> NDArray[Any]:
     out = np.zeros((*array.shape[:-1], width), dtype=array.dtype)
     out[..., : array.shape[-1]] = array
     return out
-
-
-def _plain_design(setup: Setup, columns: Columns, options: ScoreOptions) -> DesignFacts:
-    q, p, extra = columns.size, setup.variables, max(setup.contexts - 1, 0)
-    about = np.zeros((7, q + extra), dtype=np.int64)
-    about[0, :q], about[0, q:] = columns.owner, p
-    about[1] = -1
-    about[1, :q] = [_partner(offer.owner, offer.partner, place >= columns.first[p])
-                    for place, offer in enumerate(columns.offers)]  # fmt: skip
-    about[2] = about[3] = np.arange(q + extra)
-    about[5, :q] = _basic(setup, columns)
-    about[6, :q] = columns.curved
-    surcharge = columns.surcharge(setup.total) + options.parent_price(p)
-    return DesignFacts(about, columns.first, np.append(surcharge, np.zeros(extra)))
-
-
-def _partner(owner: int, partner: int, proposed: bool) -> int:
-    """The second owner; a proposed column of one variable counts as its product with itself."""
-    return owner if proposed and partner < 0 else partner
-
-
-def _basic(setup: Setup, columns: Columns) -> NDArray[np.bool_]:
-    """The columns that a required parent must have: the number itself, all levels of a category but one."""
-    number = np.arange(columns.size) - columns.first[columns.owner]
-    level = np.array([offer.kind == LEVEL for offer in columns.offers], dtype=bool)
-    enough = np.where(level, np.maximum(setup.classes[columns.owner] - 1, 1), 1)
-    return np.asarray((number < enough) & (np.arange(columns.size) < columns.first[setup.variables]))
-
-
-def _block(setup: Setup, columns: Columns, options: ScoreOptions, mask: int) -> Block:
-    """The rows of some contexts; of all contexts with indicators of these at the end."""
-    k, q = setup.contexts, columns.size
-    members = [r for r in range(k) if mask >> r & 1]
-    n, means = setup.n[members], columns.means[members]
-    away = means - n @ means / n.sum()
-    matrix = np.zeros((q + max(k - 1, 0),) * 2)
-    matrix[:q, :q] = (columns.scatter[members].sum(axis=0) + (away.T * n) @ away) / n.sum()
-    if len(members) == k and k > 1:
-        share = setup.n[: k - 1] / setup.total
-        matrix[q:, :q] = share[:, None] * away[: k - 1]
-        matrix[:q, q:] = matrix[q:, :q].T
-        matrix[q:, q:] = np.diag(share) - np.outer(share, share)
-    return Block(matrix, PLAIN, mask, False, 2.0, np.full(len(matrix), price(options, float(n.sum()))))
-
-
-def _shifted(setup: Setup, columns: Columns, options: ScoreOptions) -> Block:
-    """All rows, around the means of their own contexts."""
-    k, q = setup.contexts, columns.size
-    matrix = np.zeros((q + k - 1,) * 2)
-    matrix[:q, :q] = columns.scatter.sum(axis=0) / setup.total
-    return Block(matrix, PLAIN, (1 << k) - 1, True, 1.0 + k, np.full(len(matrix), price(options, setup.total)))
-
-
-def _mixed(setup: Setup, columns: Columns, options: ScoreOptions) -> tuple[DesignFacts, Block]:
-    """Columns that live in some contexts only, around their means there; a curve pays twice for being chosen then.
-
-    The responses come first, with the numbers that they have in the plain design, and are nobody's columns.
-    """
-    k, q, p = setup.contexts, columns.size, setup.variables
-    plain, everything = _plain_design(setup, columns, options), (1 << k) - 1
-    source, mask = np.repeat(np.arange(q), everything), np.tile(np.arange(1, everything + 1), q)
-    place = np.concatenate([np.arange(q), source])
-    lives = np.concatenate([np.full(q, everything), mask])
-    matrix = _mixed_moments(columns.scatter, setup.total)
-    about = plain.about[:, place]
-    about[0, :q], about[1, :q] = p, -1
-    about[2] = place
-    about[3] = np.concatenate([np.arange(q), q + np.searchsorted(source, source)])
-    about[4] = lives
-    about[5] &= (lives == everything) & (np.arange(len(place)) >= q)
-    first = q + np.searchsorted(source, columns.first)
-    prices = np.array([price(options, setup.block_rows(contexts)) for contexts in range(everything + 1)])
-    extra = plain.extra[place] + log(OFFERED_CURVES) * (columns.curved[place] & (lives != everything))
-    block = Block(matrix, MIXED, everything, True, 1.0 + k, prices[lives])
-    return DesignFacts(about, first.astype(np.int64), extra), block
-
-
-def _mixed_moments(scatter: Floats, total: float) -> Floats:
-    """Covariances of q columns, then of each of them in every set of contexts; `scatter` is that of single contexts."""
-    k, q = scatter.shape[:2]
-    sets = (1 << k) - 1
-    within = [scatter[[r for r in range(k) if mask >> r & 1]].sum(axis=0) / total for mask in range(sets + 1)]
-    lives = [(slice(0, q), sets), *((slice(q + mask - 1, None, sets), mask) for mask in range(1, sets + 1))]
-    matrix = np.zeros((q + q * sets,) * 2)
-    for rows, one in lives:
-        for columns, other in lives:
-            if one & other:
-                matrix[rows, columns] = within[one & other]
-    return matrix

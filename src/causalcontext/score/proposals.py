@@ -20,8 +20,10 @@ from causalcontext.kernels.orders.node_data import CLASS, NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.kernels.rows.class_scores import weighted_products
+from causalcontext.score.blocks import price
 from causalcontext.score.columns import OWN_STEP, PRODUCT, Offer
-from causalcontext.score.problem import Workshop, Worktop, price
+from causalcontext.score.layout import Worktop
+from causalcontext.score.problem import Workshop
 from causalcontext.score.setup import Setup
 
 Bools = NDArray[np.bool_]

@@ -15,11 +15,12 @@ from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, Partiti
 from causalcontext.progress import Advance
 from causalcontext.score.clock import Clock
 from causalcontext.score.exact_search import check_size, is_quick, score_everything
+from causalcontext.score.layout import Desk, Layout
 from causalcontext.score.merging import Merger, Tree
 from causalcontext.score.model import FittedModel
 from causalcontext.score.options import MANY_CONTEXTS
 from causalcontext.score.order_search import Climber, Rivals, lattice, random_order
-from causalcontext.score.problem import Desk, Layout, Workshop
+from causalcontext.score.problem import Workshop
 
 Ints = NDArray[np.int64]
 

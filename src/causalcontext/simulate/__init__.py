@@ -9,6 +9,7 @@ from causalcontext.simulate.enumerate import every_model, random_models, with_hi
 from causalcontext.simulate.equations import EquationSCM
 from causalcontext.simulate.examples import MODELS, clinic, example_i, example_ii, named_model, soil_moisture
 from causalcontext.simulate.hidden import HiddenVariables
+from causalcontext.simulate.land_surface import land_surface
 from causalcontext.simulate.legacy import LegacySCM, random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
 from causalcontext.simulate.mixture import SeparationTest
@@ -22,7 +23,8 @@ from causalcontext.simulate.predicates import (
     weak_context_acyclicity,
     weak_context_sufficiency,
 )
-from causalcontext.simulate.series import SeriesDesign, SeriesModel, land_surface, random_series_model
+from causalcontext.simulate.random_series import SeriesDesign, random_series_model
+from causalcontext.simulate.series import SeriesModel
 from causalcontext.simulate.truth import Truth
 
 __all__ = [

@@ -16,8 +16,8 @@ import scipy
 from causalcontext.errors import check_choice
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.simulate.equations import EquationSCM
-from causalcontext.simulate.series import land_surface as land_surface
-from causalcontext.simulate.series import land_surface_model as land_surface_model
+from causalcontext.simulate.land_surface import land_surface as land_surface
+from causalcontext.simulate.land_surface import land_surface_model as land_surface_model
 from causalcontext.simulate.truth import Truth
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ from causalcontext.graphs.lag_names import check_plain, window_names
 from causalcontext.kernels.arrays import Values
 from causalcontext.progress import OutOfTime, Watch
 from causalcontext.questions import Contexts
-from causalcontext.results.contexts import DataSummary, Settings
-from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
+from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.log import TrialLog
+from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.results.series_facts import SeriesFacts
 from causalcontext.score.options import ScoreOptions
 from causalcontext.timeseries.alarm import not_asked, rise_with_more_lags, sentence
 from causalcontext.timeseries.known import allowed_links

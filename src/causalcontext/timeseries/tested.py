@@ -24,8 +24,9 @@ from causalcontext.kernels.arrays import Ints, Values
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.progress import Watch, nobody
 from causalcontext.questions import Contexts, ViewRule, adaptive, masked, pooled
-from causalcontext.results.contexts import DataSummary, Settings
-from causalcontext.results.lagged import LaggedGraphs, SeriesFacts
+from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.results.series_facts import SeriesFacts
 from causalcontext.results.words import p_words
 from causalcontext.search.family import Origin, Place
 from causalcontext.search.lagged.algorithm import LaggedFound, search_lagged

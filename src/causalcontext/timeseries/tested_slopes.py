@@ -13,7 +13,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments, Regression
 from causalcontext.graphs.ends import Ends, adjacent, directed
 from causalcontext.questions import View
-from causalcontext.results.lagged import Copy, SlopeRow
+from causalcontext.results.series_facts import Copy, SlopeRow
 from causalcontext.search.lagged.plan import LaggedPlan
 
 

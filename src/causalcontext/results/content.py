@@ -1,0 +1,208 @@
+"""A result as plain lists, mappings, numbers and text, as files have it, and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from causalcontext.data.dataset import cell_values
+from causalcontext.data.moments import Moments
+from causalcontext.data.window_moments import WindowMoments
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import split
+from causalcontext.guards.misfits import Misfit
+from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
+from causalcontext.knowledge import Knowledge
+from causalcontext.questions import Contexts
+from causalcontext.results.changes import claims_to_keep
+from causalcontext.results.content_arrays import log_from_dict, log_to_dict, moments_from_dict, moments_to_dict
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.entries import Decision
+from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.notes import marked, with_marks
+from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.results.schema import check_content
+from causalcontext.results.series_facts import SeriesFacts
+from causalcontext.results.value_checks import check_range
+from causalcontext.search.family import Doubt, Origin
+
+_LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+def to_dict(result: ContextGraphs) -> dict[str, Any]:
+    """A result as plain lists, mappings, numbers and text."""
+    settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
+    return {
+        "complete": result.complete,
+        "names": list(result.names),
+        "context": {
+            "name": result.context,
+            "levels": list(result.contexts),
+            "variables": [_variable(result, place) for place in range(len(result.levels))],
+            "cells": [list(cell) for cell in result.cells.cells],
+            "source": result.cells.source,
+        },
+        "kind": result.union.kind.value,
+        "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
+        "union": _edges(result.union),
+        "labeled_union": [edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union],
+        "settings": settings,
+        "data": asdict(result.data),
+        "tests_run": dict(result.tests_run),
+        "log": log_to_dict(result.log),
+        "origins": [[*place, *origin] for place, origin in result.origins.items()],
+        "doubts": [list(doubt) for doubt in result.doubts],
+        "warnings": list(result.warnings),
+        "evidence": None if result.evidence is None else result.evidence.to_dict(),
+        "notes": list(result.notes),
+        "claims": _claims_to_list(result),
+        "misfits": [[misfit.kind, list(misfit.columns), misfit.size] for misfit in result.misfits],
+        "moments": moments_to_dict(result.moments),
+    } | _some_have(result)
+
+
+def from_dict(content: dict[str, Any]) -> ContextGraphs:
+    """The result of `to_dict`."""
+    check_content(content)
+    names = tuple(content["names"])
+    cells, levels = _cells(names, content["context"])
+    contexts = cell_values(cells, levels)
+    edges = {value: content["graphs"][str(value)] for value in contexts}
+    evidence = None if content["evidence"] is None else ScoreEvidence.from_dict(content["evidence"])
+    if evidence is not None:
+        _check_evidence(evidence, len(contexts), len(names))
+    settings = Settings(**content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])})
+    moments = moments_from_dict(content["moments"], len(contexts), len(names))
+    numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
+    kind: type[ContextGraphs] = LaggedGraphs if "series" in content else ContextGraphs
+    more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
+    series: SeriesFacts | None = more.get("series")
+    asked = cells if series is None else series.asked(cells)
+    columns = len(names) if series is None else len(series.columns(names))
+    return kind(
+        names=names,
+        cells=cells,
+        levels=levels,
+        contexts=contexts,
+        graphs={value: _graph(names, edges[value], content["kind"]) for value in contexts},
+        settings=settings,
+        data=_summary(content["data"]),
+        log=log_from_dict(content["log"], asked, len(names), (len(contexts), columns)),
+        tests_run=content["tests_run"],
+        complete=content["complete"],
+        origins={(g, a, b): Origin(rule, h, tuple(via)) for g, a, b, rule, h, via in content["origins"]},
+        doubts=tuple(Doubt(*doubt) for doubt in content["doubts"]),
+        warnings=tuple(content["warnings"]),
+        evidence=evidence,
+        notes=with_marks(content["notes"], content.get("notes_about", ())),
+        prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
+        moments=moments,
+        known_claims=_claims_from_list(content["claims"]),
+        known_misfits=tuple(Misfit(kind, tuple(columns), size) for kind, columns, size in content["misfits"]),
+        **more,
+    )
+
+
+def _some_have(result: ContextGraphs) -> dict[str, Any]:
+    """What not every file has. Of warnings nobody asks what they are about once the rows are gone."""
+    marks = [list(mark) for mark in marked(result.notes)]
+    series = _series_to_dict(result) if isinstance(result, LaggedGraphs) else {}
+    return ({"notes_about": marks} if marks else {}) | series
+
+
+def _series_to_dict(result: LaggedGraphs) -> dict[str, Any]:
+    """What a result with lags knows besides: facts, the moments of its windows, and the times of nodes for others."""
+    found = result.window_moments
+    kept = None if found is None else {"copies": list(found.copies), "codes": found.codes.tolist(),
+                                       "moments": moments_to_dict(found.moments)}  # fmt: skip
+    nodes = [{"name": name, "lag": lag} for name, lag in map(split, result.names)]
+    return {"series": result.series.to_dict(), "windows": kept, "nodes": nodes}
+
+
+def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
+    facts, kept = SeriesFacts.from_dict(content["series"]), content.get("windows")
+    if kept is None:
+        return {"series": facts}
+    contexts, copies = len(content["context"]["cells"]), tuple(int(lag) for lag in kept["copies"])
+    codes = np.array(kept["codes"], dtype=np.int64).reshape(len(kept["codes"]), len(copies))
+    check_range(codes, 0, contexts - 1, "windows.codes")
+    check_range(np.array(copies), 0, facts.lags, "windows.copies")
+    system = len(facts.variables) - len(content["context"]["variables"])
+    width = system * (facts.lags + 1) + len(facts.covariates)
+    moments = moments_from_dict(kept["moments"], len(codes), width)
+    if moments is None:
+        raise ValueError("windows have no moments")
+    return {"series": facts, "kept_moments": WindowMoments(copies, contexts, codes, moments)}
+
+
+def _claims_to_list(result: ContextGraphs) -> list[list[str]] | str:
+    kept = claims_to_keep(result)
+    return kept if isinstance(kept, str) else [list(claim) for claim in kept]
+
+
+def _claims_from_list(claims: Any) -> tuple[tuple[str, str, str, str], ...] | str:
+    return claims if isinstance(claims, str) else tuple((x, y, here, there) for x, y, here, there in claims)
+
+
+def _summary(data: dict[str, Any]) -> DataSummary:
+    emptied = tuple((value, rows) for value, rows in data["emptied"])
+    return DataSummary(tuple(data["rows"]), tuple(data["lost"]), data["without_context"], emptied, tuple(data["kinds"]),
+                       data["fingerprint"])  # fmt: skip
+
+
+def _variable(result: ContextGraphs, place: int) -> dict[str, Any]:
+    """A context variable: its name, its values and their types."""
+    levels = result.levels[place]
+    types = [type(value).__name__ for value in levels]
+    return {"name": result.names[result.cells.positions[place]], "levels": list(levels), "types": types}
+
+
+def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, tuple[tuple[Any, ...], ...]]:
+    """The context variables, and their values with their own types again."""
+    variables = context["variables"]
+    positions = tuple(names.index(variable["name"]) for variable in variables)
+    cells = tuple(tuple(int(level) for level in cell) for cell in context["cells"])
+    levels = tuple(
+        tuple(_level(value, kind) for value, kind in zip(variable["levels"], variable["types"], strict=True))
+        for variable in variables
+    )
+    return Contexts(positions, cells, context["source"]), levels
+
+
+def _level(value: Any, kind: str) -> Any:
+    """A context value of a type that is known; a float may be written as a whole number."""
+    if type(value).__name__ != kind and (kind, type(value)) != ("float", int):
+        raise ValueError(f"a level is {value!r}, expected a value of type {kind}")
+    return _LEVEL_TYPES[kind](value)
+
+
+def _prepared(moments: Moments, cells: Contexts, test: str) -> PreparedGaussian:
+    """The linear-Gaussian test on the moments that were kept."""
+    return PreparedGaussian(moments, cells, FISHER if test == "fisher-z" else STUDENT)
+
+
+def _edges(graph: Graph) -> list[dict[str, str]]:
+    return [edge._asdict() for edge in graph.edges]
+
+
+def _graph(names: tuple[str, ...], edges: list[dict[str, str]], kind: str) -> Graph:
+    return Graph.from_edges(names, [(edge["source"], edge["target"], edge["mark"]) for edge in edges], kind)
+
+
+def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> None:
+    """Return if the evidence is about so many contexts and variables."""
+    pairs = variables * (variables - 1) // 2
+    shapes = (evidence.difference.shape, evidence.block.shape, evidence.rows.shape, (len(evidence.model),))
+    if shapes != ((contexts, pairs), (contexts, variables), (contexts, variables), (variables,)):
+        raise ValueError("evidence is about other contexts or variables")
+    check_range(evidence.effect, -1, variables - 1, "evidence.effect")
+    check_range(evidence.decision, 0, max(Decision), "evidence.decision")
+    if evidence.mechanisms is not None:
+        told = {(one.effect, context) for one in evidence.mechanisms.equations for context in one.contexts}
+        asked = {(int(effect), r) for r, effects in enumerate(evidence.effect) for effect in effects if effect >= 0}
+        if len(evidence.mechanisms.scales) < variables or not asked <= told:
+            raise ValueError("evidence lacks the mechanism of a variable")
