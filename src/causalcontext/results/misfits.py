@@ -15,8 +15,8 @@ from causalcontext.guards.words import named
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
-MODEL_FREE = ("cmi-knn", "cmi-knn-mixed", "rcot", "energy")
-"""Tests that assume nothing but independent rows."""
+MODEL_FREE = ("cmi-knn", "rcot")
+"""Tests that assume nothing but independent rows, for two numbers too, which others leave to partial correlations."""
 CURVED = ("basis",)
 """Tests of numbers that see curves of one column; products of two they do not."""
 HARMLESS = (TAILS,)
