@@ -29,14 +29,14 @@ def measure(variables: int, rows: int, alpha: float, log: str) -> dict[str, Any]
     result = cc.discover(table, "R", alpha=alpha, test="partial-correlation", method="pc-ac")
     seconds = time.process_time() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    marks = hashlib.sha256(b"".join(graph.ends.tobytes() for graph in result.graphs.values())).hexdigest()
+    marks = [f"{value}: {edge}" for value, graph in result.graphs.items() for edge in graph.edges]
     if variables <= LARGEST_LOG:
         np.save(log, np.stack([np.asarray(getattr(result.log, name), dtype=np.float64) for name in COLUMNS]))
     return {
         "cpu": seconds,
         "peak_mb": peak,
         "edges": len(result.union.edges),
-        "marks": marks,
+        "marks": hashlib.sha256("\n".join(marks).encode()).hexdigest(),
         "tests": dict(result.tests_run),
     }
 

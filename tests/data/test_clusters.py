@@ -109,3 +109,19 @@ def test_spark_tables_are_searched_by_discover(spark):
         cc.scan(on_spark(spark, table.assign(T="text"), 2), "R")
     with pytest.raises(cc.OptionError, match="listwise"):
         cc.discover(parted, "R", missing="testwise")
+
+
+def test_spark_tables_that_cannot_be_added_up(spark):
+    from pyspark.sql import functions
+
+    parted = on_spark(spark, make_table(600), 2)
+    timed = parted.withColumn("A", functions.current_timestamp())
+    failing = parted.withColumn("A", functions.udf(lambda value: 1 / 0, "double")("A"))
+    many = spark.range(4000).select((functions.col("id") % 1500).alias("R"), functions.rand(1).alias("A"),
+                                    functions.rand(2).alias("B"))  # fmt: skip
+    exact = parted.withColumn("A", functions.col("A").cast("decimal(10,3)"))
+    assert cc.scan(exact, "R").rows == 600
+    for source, words in ((timed, "holds timestamp"), (failing, "ZeroDivisionError.*PYSPARK_PYTHON"),
+                          (many, "^R has more than 1000 values"), (parted.filter("A > 1e9"), "no rows")):  # fmt: skip
+        with pytest.raises(cc.CausalContextError, match=words):
+            cc.scan(source, "R")

@@ -18,6 +18,7 @@ from causalcontext.data.sample import row_hashes
 from causalcontext.data.scan import columns_of, finished
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
+from causalcontext.guards.misfits import ROWS
 from causalcontext.kernels.rows.batches import copy_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -320,6 +321,39 @@ def test_a_score_rests_on_the_sample(files, method):
     assert not result.mechanisms().empty
 
 
+def test_the_sample_warns_of_what_all_rows_would(tmp_path):
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((6000, 3))
+    x[:, 1] += x[:, 0] ** 2
+    table = pd.DataFrame(x, columns=list("ABC")).assign(R=np.where(x[:, 2] > 0.3, "high", "low"))
+    inside = cc.discover(table, "R", **TEST)
+    result = cc.discover(cc.scan(bad(table), "R", sample=2000), **TEST)
+    assert [misfit.kind for misfit in result.misfits] == [misfit.kind for misfit in inside.misfits]
+    assert result.misfits
+    assert "R is a function of C in every row of the sample" in str(result)
+    assert "without exception" in str(inside)
+    result.save(tmp_path / "result.json")
+    assert cc.load(tmp_path / "result.json").misfits == result.misfits
+    assert "read in batches" in str(result.diagnose())
+    assert "loaded" not in str(result.diagnose())
+
+
+def test_rows_of_a_sample_do_not_follow_each_other():
+    rng = np.random.default_rng(6)
+    drift = np.cumsum(rng.standard_normal((3000, 3)), axis=0)
+    table = pd.DataFrame(drift + rng.standard_normal((3000, 3)), columns=list("ABC"))
+    table["R"] = np.arange(3000) // 100 % 2
+    assert any(misfit.kind == ROWS for misfit in cc.discover(table, "R", **TEST).misfits)
+    found = cc.discover(cc.scan(bad(table), "R", sample=1500), **TEST)
+    assert not any(misfit.kind == ROWS for misfit in found.misfits)
+
+
+def test_the_power_of_a_score_is_that_of_the_sample(files):
+    result = cc.discover(cc.scan(files["file"], "R", sample=800, columns=["A", "B", "C", "R"]), method="score-ac")
+    counts = np.bincount(result.scanned.data.codes).tolist()
+    assert f"contexts have from {min(counts)} rows" in str(result.diagnose())
+
+
 def test_a_score_of_a_rare_context_is_refused():
     table = make_table(3000)
     table["R"] = np.where(np.arange(3000) < 12, "rare", "usual")
@@ -463,6 +497,27 @@ def test_ctrl_c_ends_a_scan(files):
 
     with pytest.raises(KeyboardInterrupt):
         cc.scan(files["file"], "R", progress=stop)
+
+
+def test_tables_of_dask_that_cannot_be_added_up():
+    dataframe = pytest.importorskip("dask.dataframe")
+    table = make_table(300)
+    parted = dataframe.from_pandas(table, npartitions=2, sort=False)
+
+    def own_error(part):
+        raise ZeroDivisionError("of their own")
+
+    meta = table.head(0)
+    refused = [(parted.map_partitions(own_error, meta=meta), "ZeroDivisionError: of their own"),
+               (parted.map_partitions(lambda part: part.assign(A="x"), meta=meta), "Dask could not add up the table"),
+               (parted.map_partitions(lambda part: part.drop(columns="A"), meta=meta), "look at its partitions"),
+               (parted["A"], "of type Series"), (parted[["A", "B"]].to_dask_array(), "of type Array"),
+               (parted[parted["A"] > 1e9], "no rows")]  # fmt: skip
+    for source, words in refused:
+        with pytest.raises(cc.DataError, match=words):
+            cc.scan(source, "R")
+    numbered = dataframe.from_pandas(table.rename(columns={"A": 0}), npartitions=2, sort=False)
+    assert cc.scan(numbered, "R").data.names == ("0", "B", "R", "C", "D", "E", "F")
 
 
 @pytest.mark.parametrize("partitions", [1, 4])

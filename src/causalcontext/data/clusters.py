@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from inspect import signature
 from itertools import accumulate
 from math import isqrt
 from typing import TYPE_CHECKING, Any, Protocol
 
 from causalcontext.data.accumulate import Accumulator, unpacked
 from causalcontext.data.streams import gathered, rows_per_batch
-from causalcontext.errors import DataError
+from causalcontext.errors import CausalContextError, DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +41,7 @@ class Partitions(Protocol):
 def partitions_of(source: Any) -> Partitions | None:
     """The partitions of a Dask or Spark table; None for anything else."""
     library = type(source).__module__.partition(".")[0]
-    if library.startswith("dask") and hasattr(source, "to_delayed"):
+    if library.startswith("dask") and hasattr(source, "columns") and source.ndim == 2:
         return DaskPartitions(source)
     if library == "pyspark" and hasattr(source, "mapInArrow"):
         return SparkPartitions(source)
@@ -67,11 +68,11 @@ class DaskPartitions:
 
     def accumulated(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int) -> Accumulator:
         """What all partitions say together; the number of their rows is asked for first, to number them."""
-        from dask.base import compute
         from dask.delayed import delayed
 
-        table = self.table[[*system, *contexts]]
-        lengths = table.map_partitions(len).compute().tolist()
+        native = {str(name): name for name in self.table.columns}
+        table = self.table[[native[name] for name in (*system, *contexts)]]
+        lengths = _computed(table.map_partitions(len)).tolist()
         begins, found = accumulate([0, *lengths[:-1]]), Accumulator(system, contexts, sample)
         found.sample.expect(sum(lengths))
         parts = [
@@ -81,9 +82,23 @@ class DaskPartitions:
         while len(parts) > 1:
             pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
             parts = [delayed(merged_all)(pair) if len(pair) > 1 else pair[0] for pair in pairs]
-        whole: Accumulator = compute(parts[0])[0]  # type: ignore[no-untyped-call]
+        whole: Accumulator = _computed(parts[0])
         _check_rows(whole.rows, sum(lengths))
         return whole
+
+
+def _computed(what: Any) -> Any:
+    """What Dask is asked for; errors of the table's own graph in one sentence of ours."""
+    from dask.base import compute
+
+    try:
+        return compute(what)[0]  # type: ignore[no-untyped-call]
+    except CausalContextError:
+        raise
+    except Exception as error:
+        said = next(iter(str(error).splitlines()), "no reason")
+        raise DataError(f"Dask could not add up the table ({type(error).__name__}: {said}); look at its partitions, "
+                        "and whether they hold the columns that the table says") from error  # fmt: skip
 
 
 class SparkPartitions:
@@ -106,6 +121,8 @@ class SparkPartitions:
         """The columns."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
+        if "timezone" in signature(to_arrow_schema).parameters:  # some versions know no time without one
+            return to_arrow_schema(self.table.schema, timezone="UTC")
         return to_arrow_schema(self.table.schema)
 
     def accumulated(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int) -> Accumulator:
@@ -136,8 +153,10 @@ def _collected(table: Any) -> list[Any]:
     except PySparkException as error:
         lines = [line.strip() for line in str(error).splitlines()]
         reason = next((line for line in reversed(lines) if "Error: " in line), lines[0] if lines else "no reason")
-        raise DataError(f"Spark could not add up the table ({reason}); every worker needs causalcontext and "
-                        "pyarrow") from error  # fmt: skip
+        if reason.startswith(DataError.__module__):
+            raise DataError(reason.partition("Error: ")[2]) from error
+        raise DataError(f"Spark could not add up the table ({reason}); every worker needs causalcontext and pyarrow, "
+                        "and PYSPARK_PYTHON says which Python they run") from error  # fmt: skip
 
 
 class _SparkPart:

@@ -69,11 +69,11 @@ class Scan:
             return ""
         sample = f"a random sample of {self.data.n_rows:,} rows"
         if scored:
-            return (f"{self.source} was read once: the model of score-ac, its edges, directions and scores rest on "
-                    f"{sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip
+            return (f"{self.source} was read once: the model of score-ac, its edges, directions, scores and warnings "
+                    f"rest on {sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip
         return (f"{self.source} was read once: what rests on moments (partial-correlation and fisher-z, at the "
-                f"context too, and effects) uses all {self.rows:,} rows, any other test and the support check "
-                f"{sample}; tests() has the rows of every decision in n")  # fmt: skip
+                f"context too, and effects) uses all {self.rows:,} rows, any other test, the support check and "
+                f"warnings {sample}; tests() has the rows of every decision in n")  # fmt: skip
 
     def __repr__(self) -> str:
         named = f", context {self.data.context_name}" if self.data.contexts.positions else ""

@@ -51,6 +51,9 @@ def _of_rows(result: ContextGraphs) -> list[Finding]:
     if isinstance(result, LaggedGraphs):
         missing = "missing edges, determinism and overlap are not looked at with lags"
         return [Finding("rows", Severity.NOTE, missing, "changes() says which differences hold")]
+    if result.scanned is not None:
+        missing = "missing edges, hidden causes and overlap are not looked at in a table that was read in batches"
+        return [Finding("rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory")]
     if result.rows is None:
         missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"
         return [Finding("rows", Severity.NOTE, missing, "run discover again to have them checked")]

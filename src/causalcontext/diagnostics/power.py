@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from causalcontext.data.some_rows import complete_rows
+from causalcontext.data.survey import drop_empty_cells
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
@@ -70,8 +72,16 @@ def _power_of(result: ContextGraphs, place: int) -> _Power:
     given = result.log.kept.given[place]
     sizes = (given >= 0).sum(axis=1) - np.isin(given, result.cells.positions).sum(axis=1)
     largest = int(sizes[result.log.kept.view[place] > 0].max(initial=0))
-    rows = result.data.rows[place]
+    rows = _rows_of(result, place)
     return _Power(result.contexts[place], rows, largest, minimum_detectable(rows, largest, result.settings.alpha))
+
+
+def _rows_of(result: ContextGraphs, place: int) -> int:
+    """The rows of a context that the graph rests on: all of them, or the sample where score-ac had no more."""
+    if result.scanned is None or result.evidence is None:
+        return result.data.rows[place]
+    sample = drop_empty_cells(result.scanned.data, result.scanned.survey)[0]
+    return int(np.count_nonzero(complete_rows(sample) & (sample.codes == place)))
 
 
 def _together(found: list[_Power]) -> str:

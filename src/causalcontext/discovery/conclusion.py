@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.determinism import step_functions
+from causalcontext.data.determinism import StepFunction, step_functions
 from causalcontext.data.scan import Scan
 from causalcontext.graphs.graph import Graph
 from causalcontext.methods.task import Outcome, Task
@@ -36,7 +36,7 @@ def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[s
         complete=outcome.complete,
         origins=dict(outcome.origins),
         doubts=outcome.doubts,
-        warnings=(*_missing_warning(task), *(() if sampled else _determinism_warning(data))),
+        warnings=(*_missing_warning(task), *_determinism_warning(data, sampled)),
         evidence=outcome.evidence,
         notes=(*_transform_note(task), *outcome.notes, *notes),
         prepared=task.prepared,
@@ -70,15 +70,22 @@ def _missing_warning(task: Task) -> tuple[str, ...]:
             "values",)  # fmt: skip
 
 
-def _determinism_warning(data: Dataset) -> tuple[str, ...]:
+def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
     """What must be said where a context variable is a function of a column."""
     if data.contexts.source is not None:
         return ()
-    alone = len(data.contexts.positions) == 1
+    where = "in every row of the sample" if sampled else "without exception"
     return tuple(
-        Note(f"{found.context} is a function of {found.column} without exception", About.FUNCTION,
-             f"if it was made out of {found.column}, "
-             + ("declare it: " if alone else f"its links cannot be tested given {found.column}: leave one of the two "
-                "out, or declare it as the only context, ") + found.advice())
+        Note(f"{found.context} is a function of {found.column} {where}", About.FUNCTION,
+             f"if it was made out of {found.column}, {_way_out(data, found, sampled)}")
         for found in step_functions(data)
     )  # fmt: skip
+
+
+def _way_out(data: Dataset, found: StepFunction, sampled: bool) -> str:
+    """What to do about a context that was made out of a column."""
+    untested = f"its links cannot be tested given {found.column}: leave one of the two out, or declare it"
+    if sampled:
+        return f"{untested} for a part of the table that fits in memory: {found.advice()}"
+    alone = len(data.contexts.positions) == 1
+    return f"declare it: {found.advice()}" if alone else f"{untested} as the only context, {found.advice()}"

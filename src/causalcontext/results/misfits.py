@@ -8,11 +8,13 @@ import numpy as np
 
 from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import with_normal_scores
+from causalcontext.data.survey import drop_empty_cells
 from causalcontext.guards.checks import check_table
 from causalcontext.guards.misfits import CURVES, KINDS, OUTLIERS, ROWS, TAILS, Misfit
 from causalcontext.guards.words import named
 
 if TYPE_CHECKING:
+    from causalcontext.data.dataset import Dataset
     from causalcontext.results.contexts import ContextGraphs
 
 MODEL_FREE = ("cmi-knn", "rcot")
@@ -30,14 +32,23 @@ ENGINE = (OUTLIERS, ROWS)
 def find_misfits(result: ContextGraphs) -> tuple[Misfit, ...]:
     """What the guards find that matters to the method and the test; nothing without rows.
 
-    A search with lags has copies of columns that nothing in its window causes: these checks are not for it.
+    Of a table that was read in batches they look at the sample, whose rows do not follow each other. A search with lags
+    has copies of columns that nothing in its window causes: these checks are not for it.
     """
-    if result.rows is None or not result.complete or result.settings.series:
+    data = _rows_at_hand(result)
+    if data is None or not result.complete or result.settings.series:
         return ()
-    kinds = _kinds(result)
-    data = with_normal_scores(result.rows) if by_ranks(result) else result.rows
+    kinds = _kinds(result) if result.rows is not None else tuple(kind for kind in _kinds(result) if kind != ROWS)
+    data = with_normal_scores(data) if by_ranks(result) else data
     ends = np.stack([result.graphs[value].ends for value in result.contexts])
     return tuple(misfit for misfit in check_table(data, ends) if misfit.kind in kinds)
+
+
+def _rows_at_hand(result: ContextGraphs) -> Dataset | None:
+    """All rows, or the sample of a table that was read in batches; None of a loaded result."""
+    if result.rows is not None or result.scanned is None:
+        return result.rows
+    return drop_empty_cells(result.scanned.data, result.scanned.survey)[0]
 
 
 def slopes_mislead(result: ContextGraphs) -> str:
