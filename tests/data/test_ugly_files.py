@@ -131,3 +131,31 @@ def test_paths_that_nothing_can_be_read_from(tmp_path):
 def test_a_context_without_a_value_at_first(tmp_path):
     words = refused(tmp_path, ("A,B,R\n" + "".join(f"{k % 7}.5,{k % 3},\n" for k in range(50))).encode())
     assert "context 'R' has no value" in words
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_columns_in_the_names_of_folders(tmp_path, ending):
+    table = make_table(400).assign(year=np.repeat([2019, 2021], 200))
+    for (context, year), part in table.groupby(["R", "year"]):
+        folder = tmp_path / "all" / f"R=very%20{context}" / f"year={year}"
+        folder.mkdir(parents=True)
+        part = part.drop(columns=["R", "year"])
+        if ending == "parquet":
+            part.to_parquet(folder / "part.parquet", index=False)
+        else:
+            part.to_csv(folder / "part.csv", index=False)
+    twin = table.assign(R="very " + table["R"]).sort_values(["R", "year"], kind="stable")
+    for source in (tmp_path / "all", tmp_path / "all" / "*" / "*" / f"*.{ending}"):
+        found = cc.scan(source, ["R", "year"])
+        assert found.survey.fingerprint == cc.scan(pa.Table.from_pandas(twin), ["R", "year"]).survey.fingerprint
+    assert cc.scan(tmp_path / "all", "R").data.values == ("very dry", "very wet")
+    one = tmp_path / "all" / "R=very%20dry" / "year=2019" / f"part.{ending}"
+    assert cc.scan(one).data.names == ("A", "B", "C")  # the path to a file says nothing
+    missing = tmp_path / "all" / "R=__HIVE_DEFAULT_PARTITION__" / "year=2019"
+    missing.mkdir(parents=True)
+    (missing / one.name).write_bytes(one.read_bytes())
+    assert cc.scan(tmp_path / "all", "R").survey.missing_context > 0
+    (tmp_path / "all" / "S=1").mkdir()
+    (tmp_path / "all" / "S=1" / one.name).write_bytes(one.read_bytes())
+    with pytest.raises(cc.FileError, match="name other columns"):
+        cc.scan(tmp_path / "all", "R")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.files import DELIMITERS, IN_UTF8, as_path, check_text
+from causalcontext.data.folder_columns import values_of_folders, with_folder_columns
 from causalcontext.data.parse_errors import about_text
 from causalcontext.data.streams import Stream, check_columns, cut, rows_per_batch
 from causalcontext.errors import FileError
@@ -44,7 +45,12 @@ def stream_of_files(places: Place | Sequence[Place], contexts: Sequence[str]) ->
     endings = {_ending(file) for file in files}
     if len(endings) > 1:
         raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
-    return _stream_of_parquet(files) if endings == {".parquet"} else _stream_of_text(files, contexts)
+
+    def opened(some: list[Path]) -> Stream:
+        return _stream_of_parquet(some) if endings == {".parquet"} else _stream_of_text(some, contexts)
+
+    values = values_of_folders(files, places)
+    return with_folder_columns(files, values, opened, spoken(files)) if any(values) else opened(files)
 
 
 def files_of(places: Place | Sequence[Place]) -> list[Path]:
