@@ -1,6 +1,7 @@
 """Files that a stranger may have, read in batches: a result, or one sentence that says what was found."""
 
 import gzip
+import os
 from decimal import Decimal
 from pathlib import Path
 
@@ -126,6 +127,21 @@ def test_paths_that_nothing_can_be_read_from(tmp_path):
         table.write_bytes(damaged)
         with pytest.raises(cc.FileError, match=r"cannot read .*table\.parquet"):
             cc.scan(table, "R")
+
+
+def test_a_folder_that_cannot_be_looked_into_is_no_empty_one(tmp_path, monkeypatch):
+    make_table().to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "locked").mkdir()
+    look = os.scandir
+
+    def locked(path):
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", locked)
+    with pytest.raises(cc.FileError, match="locked: Permission denied"):
+        cc.scan(tmp_path, "R")
 
 
 def test_a_context_without_a_value_at_first(tmp_path):

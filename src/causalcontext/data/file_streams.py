@@ -68,8 +68,7 @@ def _files(path: Place) -> list[Path]:
     """The files that a path, a folder or a pattern means, sorted by name; those that begin with . or _ are left out."""
     place = as_path(path)
     if os.path.isdir(place):
-        found = [file for file in sorted(place.rglob("*")) if file.is_file() and _known(file)]
-        found = [file for file in found if not any(p[0] in "._" for p in file.relative_to(place).parts)]
+        found = sorted(_tables_in(place))
     elif glob.has_magic(str(path)) and not os.path.exists(place):
         found = [Path(file) for file in sorted(glob.glob(str(path), recursive=True)) if Path(file).is_file()]
     else:
@@ -82,6 +81,19 @@ def _files(path: Place) -> list[Path]:
             else f"{path} is a folder, expected a file, or a folder that holds tables"
         )
     return found
+
+
+def _tables_in(folder: Path) -> Iterator[Path]:
+    """The tables in a folder and in those that it holds; one that cannot be looked into is an error."""
+    with _reading(folder):
+        for here, folders, names in os.walk(folder, onerror=_raised):
+            folders[:] = [name for name in folders if name[0] not in "._"]
+            files = (Path(here, name) for name in names if name[0] not in "._")
+            yield from (file for file in files if file.is_file() and _known(file))
+
+
+def _raised(error: OSError) -> None:
+    raise FileError(f"cannot read {error.filename}: {error.strerror}") from error
 
 
 def _known(file: Path) -> bool:
