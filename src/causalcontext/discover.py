@@ -101,6 +101,8 @@ def discover(
     transform : {"auto", "none", "ranks"}
         "ranks" replaces every continuous column by the normal scores of its ranks: outliers and monotone scales do no
         harm then. "auto" asks the likelihood in "score-ac", and is "none" for methods that test.
+    sample : int
+        Rows to keep of a table that this call reads in batches, for tests that look at rows, and for "score-ac".
     time_limit : float, optional
         Seconds after which the tests end. What is known then is oriented by the separating sets that were found, and
         `notes` and `explain` say what was cut; "score-ac" returns the best model so far. Such a result depends on the

@@ -13,6 +13,7 @@ from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
 
 from causalcontext.data.checks import check_missing_option
+from causalcontext.data.sample import SAMPLE
 from causalcontext.errors import (
     OptionError,
     check_choice,
@@ -81,6 +82,7 @@ class Options:
     starts: int | None = option(None, "N", "score-ac: random starts.")
     curves: str = option("auto", "NAME", "score-ac: auto (where they pay), never or always.")
     penalty: float = option(2.0, "NUMBER", "score-ac: the price of a parameter; 1 is the plain BIC.")
+    sample: int = option(SAMPLE, "N", "Rows that are kept of a table that is read in batches, for what looks at rows.")
     time_limit: float | None = option(None, "SECONDS", "What is known by then is the result, which says what was cut.")
     lags: int | None = option(None, "N", "Rows follow each other in time: causes up to so many steps ago.")
     time: str | None = option(None, "COLUMN", "With lags: the column that orders the rows; gaps are respected.")
@@ -104,6 +106,7 @@ class Options:
         if self.max_given is not None:
             check_whole("max_given", self.max_given, 0, ", or None for no limit")
         check_whole("seed", self.seed, 0)
+        check_whole("sample", self.sample, 1)
         check_jobs(self.n_jobs)
         check_choice("device", self.device, DEVICES)
         check_choice("masked_scope", self.masked_scope, SCOPES)
@@ -175,6 +178,7 @@ class Keywords(TypedDict, total=False):
     starts: int | None
     curves: str
     penalty: float
+    sample: int
     time_limit: float | None
     lags: int | None
     time: str | None

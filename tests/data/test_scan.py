@@ -399,14 +399,27 @@ def test_a_large_file_is_read_in_batches(files, monkeypatch):
             cc.discover(files["file"], context, **options)
 
 
+def test_discover_keeps_as_many_rows_as_it_is_asked_for(files):
+    result = cc.discover(files["folder"], "R", sample=700, method="pc-ac", alpha=0.01)
+    assert "random sample of 700 rows" in result.notes[-1]
+    twin = cc.discover(cc.scan(files["folder"], "R", sample=700), sample=700, method="pc-ac", alpha=0.01)
+    assert result == twin
+    assert cc.discover(cc.scan(files["folder"], "R", sample=5000), sample=5000, **TEST).rows is not None
+    with pytest.raises(cc.OptionError, match="700 rows were kept"):
+        cc.discover(cc.scan(files["folder"], "R", sample=700), sample=800)
+    with pytest.raises(cc.OptionError, match="sample is 0"):
+        cc.discover(files["folder"], "R", sample=0)
+
+
 def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):
     from typer.testing import CliRunner
 
     monkeypatch.setattr(open_stream, "LARGE_FILE", 1)
     words = ["discover", str(files["file"]), "--context", "R", "--test", "partial-correlation", "--json",
-             str(tmp_path / "out.json")]  # fmt: skip
+             str(tmp_path / "out.json"), "--sample", "900"]  # fmt: skip
     answer = CliRunner().invoke(app, words)
     assert answer.exit_code == 0, answer.output
+    assert "random sample of 900 rows" in answer.stdout
     assert "table.parquet is read once, in batches" in answer.stderr
     assert sum(cc.load(tmp_path / "out.json").data.rows) == 3000
 

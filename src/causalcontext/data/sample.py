@@ -18,6 +18,8 @@ from causalcontext.kernels.rows.batches import copy_rows, draw
 
 Words = NDArray[np.uint64]
 
+SAMPLE = 20_000
+"""Rows that are kept for tests that look at rows."""
 _GOLDEN, _FIRST, _SECOND = (np.uint64(f) for f in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _27, _30, _31, _ONE = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(1)
 _NO_BOUND = 2**64 - 1

@@ -16,6 +16,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind, declared_kinds
 from causalcontext.data.moments import Moments
 from causalcontext.data.open_stream import open_stream
+from causalcontext.data.sample import SAMPLE
 from causalcontext.data.streams import Stream, gathered, is_index, is_number, rows_per_batch
 from causalcontext.data.survey import Survey, fingerprint_of
 from causalcontext.data.tables import context_places
@@ -27,8 +28,6 @@ from causalcontext.questions import Contexts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SAMPLE = 20_000
-"""Rows that are kept for tests that look at rows."""
 ONLY_NUMBERS = "a table that is read in batches holds numbers besides its context"
 Watch = Callable[[int, int | None], None]
 """`watch(bytes read so far, bytes in all or None)`."""

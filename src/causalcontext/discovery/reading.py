@@ -12,6 +12,7 @@ from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.open_stream import is_lazy, is_out_of_memory
 from causalcontext.data.ranks import with_normal_scores
+from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, scan_checked
 from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table
 from causalcontext.discovery.settings import ranked
@@ -54,7 +55,7 @@ def scanned_table(
         raise OptionError(NAMES_OF_ARRAYS)
     check_scannable(context, options)
     if isinstance(table, Scan):
-        _check_context(table, context)
+        _check_scan(table, context, options)
         return table
     return _scanned(table, context, options, progress, columns)
 
@@ -81,7 +82,8 @@ def _scanned(table: Any, context: Any, options: Options, progress: bool, columns
         if options.knowledge is not None:
             options.knowledge.links(names)
 
-    return scan_checked(table, context, check, columns=columns, kinds=options.kinds, progress=progress)
+    return scan_checked(table, context, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
+                        progress=progress)  # fmt: skip
 
 
 def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
@@ -94,8 +96,12 @@ def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) 
         return None
 
 
-def _check_context(scanned: Scan, context: Any) -> None:
-    """Return if the context is the one that a table was scanned with, or none is named."""
+def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
+    """Return if context and sample are those that a table was scanned with, or none are named."""
+    kept = scanned.data.n_rows
+    if options.sample != SAMPLE and min(options.sample, scanned.rows) != kept:
+        raise OptionError(f"sample is {options.sample:,}, but {kept:,} rows were kept when the table was scanned; scan "
+                          "it again")  # fmt: skip
     names = [scanned.data.names[position] for position in scanned.data.contexts.positions]
     asked = names if context is None else [context] if isinstance(context, str) else list(context)
     if asked != names:

@@ -38,7 +38,7 @@ def _survey_of_rows(task: Task) -> Survey:
         return task.survey
     few = few_rows(task)
     if few:
-        raise DataError(f"{few}; scan the table with a larger sample=, or pass method='pc-ac'")
+        raise DataError(f"{few}; pass a larger sample=, or method='pc-ac'")
     return take_survey(task.data, "listwise")
 
 
