@@ -440,6 +440,11 @@ def test_what_cannot_be_scanned_is_refused_in_one_sentence(change, context, word
         cc.scan(bad(make_table().assign(**change)), context)
 
 
+def test_a_context_is_not_continuous_by_declaration():
+    with pytest.raises(cc.DataError, match="is declared continuous; a context is categorical"):
+        cc.scan(bad(make_table()), "R", kinds={"R": "continuous"})
+
+
 def test_some_columns_are_enough():
     table = make_table().assign(T="text")
     found = cc.scan(bad(table), "R", columns=["A", "B", "R"])
@@ -502,6 +507,32 @@ def test_an_iterator_of_tables():
     for source, words in ((iter([]), "no tables left"), (iter([3]), "holds a int")):
         with pytest.raises(cc.DataError, match=words):
             cc.scan(source, "R")
+
+
+def test_what_others_raise_while_they_make_a_table():
+    def gone():
+        yield make_table(300)
+        raise RuntimeError("the network is gone\nand more")
+
+    with pytest.raises(cc.DataError, match=r"a generator cannot be read \(RuntimeError: the network is gone\)") as said:
+        cc.scan(gone(), "R")
+    assert isinstance(said.value.__cause__, RuntimeError)
+    polars = pytest.importorskip("polars")
+    lazy = polars.from_pandas(make_table(300)).lazy()
+    for read in (cc.scan, cc.discover):
+        with pytest.raises(cc.DataError, match=r"a LazyFrame cannot be read .ColumnNotFoundError"):
+            read(lazy.with_columns(Z=polars.col("Q")), "R")
+
+
+def test_data_sets_and_scanners_of_pyarrow(files):
+    from pyarrow.dataset import dataset
+
+    table = make_table()
+    whole = dataset(files["folder"])
+    for source in (whole, whole.scanner(batch_size=200)):
+        found = cc.scan(source, "R", sample=np.int64(500))
+        assert found.survey.fingerprint == take_survey(read_table(table, "R")).fingerprint
+    assert dict(cc.discover(whole, "R", **TEST).graphs) == dict(cc.discover(table, "R", **TEST).graphs)
 
 
 def test_ctrl_c_ends_a_scan(files):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.file_streams import is_list_of_paths, stream_of_files
 from causalcontext.data.files import as_path
 from causalcontext.data.streams import Stream, check_columns, cut, rows_per_batch
-from causalcontext.errors import DataError, FileError, NotYetError
+from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +32,7 @@ def is_out_of_memory(table: Any) -> bool:
         pattern = glob.has_magic(str(table)) and not os.path.exists(place)
         return pattern or os.path.isdir(place) or (os.path.isfile(place) and os.path.getsize(place) > LARGE_FILE)
     library, name = type(table).__module__.partition(".")[0], type(table).__name__
-    reader = library == "pyarrow" and name == "RecordBatchReader"
+    reader = library == "pyarrow" and (name == "RecordBatchReader" or _is_dataset(table) or _is_scanner(table))
     return reader or library == "pyspark" or is_list_of_paths(table) or hasattr(table, "__next__")
 
 
@@ -56,14 +57,53 @@ def open_stream(source: Any, context: str | Sequence[str] | None = None) -> Stre
     _need_pyarrow()
     if isinstance(source, str | os.PathLike) or is_list_of_paths(source):
         return stream_of_files(source, [context] if isinstance(context, str) else list(context or ()))
+    with _made_elsewhere(f"a {type(source).__name__}"):
+        stream = _stream_of_object(source)
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        with _made_elsewhere(stream.source):
+            yield from stream.batches(columns)
+
+    return replace(stream, batches=batches)
+
+
+class _made_elsewhere:
+    """What another library, or the caller's own code, raises while it makes a table, in one sentence of ours."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, CausalContextError):
+            said = next(iter(str(error).splitlines()), "no reason")
+            what = f"{self.source} cannot be read ({type(error).__name__}: {said})"
+            raise DataError(f"{what}; look at what makes it, where that was raised") from error
+
+
+def _stream_of_object(source: Any) -> Stream:
     if type(source).__module__.startswith("polars") and type(source).__name__ == "LazyFrame":
         return _stream_of_lazy_frame(source)
     if hasattr(source, "__arrow_c_stream__"):
         return _stream_of_capsule(source)
+    if _is_dataset(source):
+        return _stream_of_dataset(source)
+    if _is_scanner(source):
+        return _stream_of_capsule(source.to_reader())
     if hasattr(source, "__next__"):
         return _stream_of_tables(source)
     raise DataError(f"the table is of type {type(source).__name__}, expected a path, a list of paths, or something "
                     "that can be read as a stream of Arrow batches")  # fmt: skip
+
+
+def _is_dataset(table: Any) -> bool:
+    return type(table).__module__.startswith("pyarrow") and hasattr(table, "scanner")
+
+
+def _is_scanner(table: Any) -> bool:
+    return type(table).__module__.startswith("pyarrow") and hasattr(table, "projected_schema")
 
 
 def _need_pyarrow() -> None:
@@ -86,6 +126,21 @@ def _stream_of_capsule(source: Any) -> Stream:
                 yield part, done
 
     return Stream(reader.schema, batches, None, f"a stream from {type(source).__module__.partition('.')[0]}")
+
+
+def _stream_of_dataset(source: Any) -> Stream:
+    """A data set of pyarrow, whose scanner is asked to read little ahead."""
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        done = 0
+        scanner = source.scanner(columns=list(columns), batch_size=rows_per_batch(columns), batch_readahead=1,
+                                 fragment_readahead=1, use_threads=False)  # fmt: skip
+        for batch in scanner.to_batches():
+            for part in cut(batch, columns):
+                done += part.nbytes
+                yield part, done
+
+    return Stream(source.schema, batches, None, "a data set of pyarrow")
 
 
 def _stream_of_tables(source: Iterator[Any]) -> Stream:
@@ -118,7 +173,6 @@ def _reader_of(table: Any, name: str) -> pa.RecordBatchReader:
 
 
 def _stream_of_lazy_frame(frame: Any) -> Stream:
-
     if not hasattr(frame, "collect_batches"):
         raise NotYetError("not yet: a LazyFrame in batches with this version of polars; update it, or collect it")
     empty = frame.head(0).collect().to_arrow()

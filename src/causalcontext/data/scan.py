@@ -21,7 +21,7 @@ from causalcontext.data.streams import Stream, gathered, is_index, is_number, ro
 from causalcontext.data.survey import Survey, fingerprint_of
 from causalcontext.data.tables import context_places
 from causalcontext.data.tally import settle
-from causalcontext.errors import DataError, NotYetError, OptionError, did_you_mean, shortly
+from causalcontext.errors import DataError, NotYetError, check_whole, did_you_mean
 from causalcontext.progress import counting_bar
 from causalcontext.questions import Contexts
 
@@ -140,17 +140,16 @@ def scan_checked(
     progress: bool | Watch = False,
 ) -> Scan:
     """The same, once `check` has seen the names of the columns: it may refuse them before the table is read."""
-    if not isinstance(sample, int) or sample < 1:
-        raise OptionError(f"sample is {shortly(sample)}, expected a positive number of rows")
+    check_whole("sample", sample, 1)
     parts = partitions_of(source)
     stream = open_stream(source, context) if parts is None else parts
     read = columns_of(stream.schema, context, kinds, columns)
     if check is not None:
         check(read.names)
     if not isinstance(stream, Stream):
-        return finished(stream.accumulated(read.system, read.contexts, sample), read, stream.source)
+        return finished(stream.accumulated(read.system, read.contexts, int(sample)), read, stream.source)
     with _watched(progress) as watch:
-        found = _accumulated(stream, read, sample, watch)
+        found = _accumulated(stream, read, int(sample), watch)
     return finished(found, read, stream.source)
 
 
@@ -198,7 +197,7 @@ def columns_of(
                             "file, save that in UTF-8, or pass pandas.read_csv(path, encoding=\"latin-1\", "
                             "chunksize=100_000) with the encoding it has")  # fmt: skip
         if place in places:
-            _check_context(name, dtype)
+            _check_context(name, dtype, declared.get(name))
         elif not is_number(dtype):
             raise NotYetError(f"not yet: column {name!r} holds {dtype}, and {ONLY_NUMBERS}; convert the column, leave "
                               "it out, or read the table into memory")  # fmt: skip
@@ -215,9 +214,11 @@ def _dtype(dtype: pa.DataType) -> str:
     return {"double": "float64", "float": "float32", "halffloat": "float16"}.get(str(dtype), str(dtype))
 
 
-def _check_context(name: str, dtype: pa.DataType) -> None:
+def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None:
     import pyarrow as pa
 
+    if declared is Kind.CONTINUOUS:
+        raise DataError(f"context {name!r} is declared continuous; a context is categorical")
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if pa.types.is_null(plain):
         raise DataError(
