@@ -4,8 +4,8 @@
 
 Every call runs in a process of its own with `NUMBA_CACHE_DIR` set to an empty folder. `--before` names the root of
 another checkout, whose calls are made in the same run, in turns. Processor time is what counts on a busy machine: that
-of the process itself, and that of the one beside it, which compiles the other half. On two quiet cores the call takes
-about as long as the longer one of the two.
+of the process itself, and that of those beside it, which compile. On two quiet cores the call takes a little more than
+half of that of the others.
 
 A second table has the parts, each compiled in a process of its own, which takes a second to start.
 """
@@ -20,6 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from causalcontext.kernels.first_calls import PARTS
 from measuring import machine, markdown_table
 
 HERE = Path(__file__).parent
@@ -31,7 +32,6 @@ CALLS = {
     "`causalcontext demo`": "from causalcontext.cli.demo import show_demo; show_demo(None)",
 }
 
-PARTS = ("search", "votes", "levels", "changes", "numbers", "classes")
 SPENT = "; import time, resource as r; c = r.getrusage(r.RUSAGE_CHILDREN); " \
         "print('spent', time.process_time(), c.ru_utime + c.ru_stime)"  # fmt: skip
 
@@ -64,9 +64,8 @@ def _cold(call: str, root: Path) -> tuple[float, float, float]:
 
 def _parts() -> list[list[str]]:
     """Processor time of what is compiled beforehand, part by part."""
-    calls = {part: f"from causalcontext.kernels.first_calls import compile_{part} as compile_it; compile_it()"
-             for part in PARTS}  # fmt: skip
-    return [[part, f"{_cold(call, HERE.parent)[1]:.1f}"] for part, call in calls.items()]
+    call = "from causalcontext.kernels.first_calls import compile_parts; compile_parts({part!r})"
+    return [[part, f"{_cold(call.format(part=part), HERE.parent)[1]:.1f}"] for part in PARTS]
 
 
 def _run(call: str, root: Path, folder: str) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""Another process compiles beside this one: it is waited for where it is needed, and nothing depends on it."""
+"""Other processes compile beside this one: they are waited for where they are needed, and nothing depends on them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from causalcontext.kernels import beside
-from causalcontext.kernels.beside import compiled_beside, wait_for
+from causalcontext.kernels import beside, compiling
+from causalcontext.kernels.beside import Job, compiled_beside, wait_for
 from causalcontext.kernels.compiling import njit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "pause"), reason="needs a process that waits")
@@ -22,47 +22,65 @@ def promised(x: float) -> float:
     return 2.0 * x
 
 
+def never() -> bool:
+    return False
+
+
+def job(module: str, name: str, *given: object) -> Job:
+    """A job that promises a function."""
+    return Job(module, name, given, (promised,))
+
+
+PAUSE = job("signal", "pause")
+
+
 @pytest.fixture(autouse=True)
 def company(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is a core for another process, and Python to be started, wherever the tests run."""
     monkeypatch.setattr(beside, "_is_welcome", lambda: True)
 
 
-def test_the_process_is_gone_when_the_block_is_done() -> None:
-    with compiled_beside(signal.pause, [promised]) as started:
-        assert started
-        process = beside._running[0]._process
-        assert process.poll() is None
-        wait_for(test_the_process_is_gone_when_the_block_is_done)  # nobody promised that
-    assert process.returncode == -signal.SIGKILL
+def test_processes_are_gone_when_the_block_is_done() -> None:
+    with compiled_beside([PAUSE, PAUSE]):
+        processes = [promise._process for promise in beside._running]
+        assert [process.poll() for process in processes] == [None, None]
+        wait_for(test_processes_are_gone_when_the_block_is_done, never)  # nobody promised that
+    assert [process.returncode for process in processes] == [-signal.SIGKILL] * 2
     assert not beside._running
 
 
 def test_a_promise_is_waited_for() -> None:
-    with compiled_beside(sys.exit, [promised]):  # type: ignore[arg-type]
+    with compiled_beside([job("sys", "exit")]):
         process = beside._running[0]._process
-        wait_for(promised)
+        wait_for(promised, never)
         assert process.returncode == 0
 
 
-def test_a_kernel_waits_for_its_promise_and_is_compiled_all_the_same() -> None:
+def test_what_has_arrived_is_not_waited_for() -> None:
+    looks = iter([False, False, True])
+    with compiled_beside([PAUSE]):
+        wait_for(promised, lambda: next(looks))
+        assert beside._running[0]._process.poll() is None
+
+
+def test_a_kernel_waits_for_its_promise_and_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "is_on_disk", lambda kernel: False)
     kernel = njit()(promised)
-    with compiled_beside(os._exit, [promised]):  # type: ignore[arg-type]
+    with compiled_beside([job("os", "_exit", "no number")]):
         process = beside._running[0]._process
         assert kernel(1.0) == 2.0
-        assert process.returncode == 1, "it died: a status is missing"
+        assert process.returncode == 1, "it died"
 
 
 def test_a_process_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "PATIENCE", 0.01)
-    with compiled_beside(signal.pause, [promised]):
-        wait_for(promised)
+    with compiled_beside([PAUSE]):
+        wait_for(promised, never)
         assert beside._running[0]._process.returncode == -signal.SIGKILL
 
 
-def test_one_at_a_time() -> None:
-    with compiled_beside(signal.pause, [promised]), compiled_beside(signal.pause, [promised]) as second:
-        assert not second
+def test_one_block_at_a_time() -> None:
+    with compiled_beside([PAUSE]), compiled_beside([PAUSE]):
         assert len(beside._running) == 1
 
 
@@ -70,7 +88,7 @@ def test_an_error_ends_it() -> None:
     seen = []
 
     def failing() -> None:
-        with compiled_beside(signal.pause, [promised]):
+        with compiled_beside([PAUSE]):
             seen.append(beside._running[0]._process)
             raise ValueError("bad")
 
@@ -81,9 +99,9 @@ def test_an_error_ends_it() -> None:
 
 def test_what_cannot_be_started_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/no/such/python")
-    with compiled_beside(signal.pause, [promised]) as started:
-        assert not started
-        wait_for(promised)
+    with compiled_beside([PAUSE]):
+        assert not beside._running
+        wait_for(promised, never)
 
 
 @pytest.mark.parametrize("executable", ["", None, "/opt/blender", "C:/Program Files/tool.exe"])
@@ -115,9 +133,9 @@ import signal
 from causalcontext.kernels import beside
 signal.signal(signal.SIGINT, signal.default_int_handler)
 beside._is_welcome = lambda: True
-with beside.compiled_beside(signal.pause, [len]):
+with beside.compiled_beside([beside.Job("signal", "pause", (), (len,))]):
     print(beside._running[0]._process.pid, flush=True)
-    beside.wait_for(len)
+    beside.wait_for(len, lambda: False)
 """
 
 
@@ -148,7 +166,7 @@ def test_the_other_process_finds_the_library_and_the_folder(tmp_path: Path, monk
     monkeypatch.setattr(beside.subprocess, "Popen", Process)
     monkeypatch.setattr(beside._settings, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(sys, "path", ["here", "it's \\there"])
-    with compiled_beside(signal.pause, []):
+    with compiled_beside([PAUSE]):
         pass
     assert seen["env"]["NUMBA_CACHE_DIR"] == str(tmp_path)
     assert repr(sys.path) in seen["command"][2]

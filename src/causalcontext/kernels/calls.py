@@ -13,7 +13,7 @@ from typing import Any
 import numba
 
 from causalcontext.kernels.beside import wait_for
-from causalcontext.kernels.compiling import compiled_in_some_folder
+from causalcontext.kernels.compiling import compiled_in_some_folder, is_on_disk
 
 Call = Any
 """A compiled function behind a pointer, which compiled code may call like any other."""
@@ -23,7 +23,7 @@ def pointer_to(function: Callable[..., Any], *samples: object) -> Call:
     """A compiled function of arguments with the types of `samples` that returns a float, behind a pointer."""
     signature = _signature(samples)
     inside = getattr(function, "py_func", function)
-    wait_for(inside)
+    wait_for(inside, lambda: is_on_disk(function))
     return compiled_in_some_folder(numba.cfunc, (signature,), {"cache": True, "error_model": "numpy"}, inside)
 
 

@@ -27,6 +27,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _warned: set[str] = set()
 settings: Any = numba.config  # made when numba is imported, so type checkers know nothing of it
 types: Any = numba.types
+kernels_made: list[Any] = []
+"""Every kernel of the library."""
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:
@@ -34,6 +36,7 @@ def njit(**options: Any) -> Callable[[Function], Function]:
 
     def compiled(function: Function) -> Function:
         made: Function = _undisturbed(compiled_in_some_folder(numba.njit, (), options, function))
+        kernels_made.append(made)
         return _without_literals(made)
 
     return compiled
@@ -94,7 +97,7 @@ def _undisturbed(made: Any) -> Any:
     compile_now = made.compile
 
     def compile_undisturbed(*arguments: Any) -> Any:
-        wait_for(made.py_func)
+        wait_for(made.py_func, lambda: is_on_disk(made))
         with held():
             return compile_now(*arguments)
 

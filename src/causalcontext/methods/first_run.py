@@ -1,68 +1,64 @@
-"""The first search on a machine: its kernels are compiled by two processes at a time.
+"""The first search on a machine: its kernels are compiled by several processes at a time.
 
-A search runs inside `first_run`. Where compiled kernels are found on disk nothing happens. Otherwise another process
-compiles one half of what the search needs, this one the other; the search then finds both on disk.
+A search runs inside `first_run`. Where compiled kernels are found on disk nothing happens. Otherwise other processes
+compile what the search needs, and it finds that on disk.
 """
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.kernels.beside import SELDOM, compiled_beside
+from causalcontext.kernels.beside import Job, compiled_beside
 from causalcontext.kernels.compiling import is_on_disk
-from causalcontext.kernels.first_calls import LEVELS, SCORES, TESTS, Halves
+from causalcontext.kernels.first_calls import LEVELS, PARTS, SCORES, TESTS, Hands, compile_parts
 
 SENTENCE = "compiling for this machine, once: up to half a minute"
 logger = logging.getLogger("causalcontext.compiling")
-_seen: set[Halves] = set()
+_seen: set[str] = set()
 
 
 @contextmanager
 def first_run(method: str, test: str, data: Dataset) -> Iterator[None]:
-    """Inside the block a search may run: what it needs is compiled by two processes, if that has to be."""
-    halves = halves_for(method, test, data)
-    if halves is None or not _is_missing(halves):
-        yield
-        return
-    logger.info(SENTENCE)
-    with compiled_beside(halves.beside, [kernel.py_func for kernel in halves.kernels]) as company:
-        if company:
-            with _seldom_collected():
-                halves.here()
+    """Inside the block a search may run: what it needs is compiled by several processes, if that has to be."""
+    with compiled_ahead(hands_for(method, test, data)):
         yield
 
 
-def halves_for(method: str, test: str, data: Dataset) -> Halves | None:
-    """What a search needs; None where that is not worth a process."""
+@contextmanager
+def compiled_ahead(hands: Hands) -> Iterator[None]:
+    """Inside the block parts that are not on disk are being compiled."""
+    missing = [names for hand in hands if (names := tuple(filter(_is_missing, hand)))]
+    if missing:
+        logger.info(SENTENCE)
+    with compiled_beside(map(_job, missing)):
+        yield
+
+
+def hands_for(method: str, test: str, data: Dataset) -> Hands:
+    """What a search needs; nothing where that is not worth a process."""
     contexts = len(data.contexts.positions)
     if sum(data.kinds[place] is Kind.CONTINUOUS for place in data.system) < 2:
-        return None
+        return ()
     if method in ("auto", "score-ac") and contexts == 1:
         return SCORES
     if test == "auto" and contexts and method != "pc-m":
         return TESTS
-    return LEVELS if test in ("auto", "partial-correlation") else None
+    return LEVELS if test in ("auto", "partial-correlation") else ()
 
 
-def _is_missing(halves: Halves) -> bool:
-    """Whether the last of the kernels is not on disk, the first time that this is asked."""
-    if halves in _seen:
+def _job(hand: tuple[str, ...]) -> Job:
+    """What another process does."""
+    kernels = tuple(kernel.py_func for name in hand for kernel in PARTS[name].kernels)
+    return Job(compile_parts.__module__, compile_parts.__name__, hand, kernels)
+
+
+def _is_missing(name: str) -> bool:
+    """Whether a part is not on disk, the first time that this is asked."""
+    if name in _seen:
         return False
-    _seen.add(halves)
-    return not is_on_disk(halves.kernels[-1])
-
-
-@contextmanager
-def _seldom_collected() -> Iterator[None]:
-    """Garbage is collected seldom, as in the other process."""
-    before = gc.get_threshold()
-    gc.set_threshold(*SELDOM)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
+    _seen.add(name)
+    return not all(map(is_on_disk, PARTS[name].kernels))

@@ -145,12 +145,13 @@ def open_pairs(wanted: Wanted, share: Share) -> Pairs:
 def reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints) -> Ints:
     """The most candidates that one of the two variables of every pair has, triggers included."""
     most = np.empty(pairs.first.size, dtype=np.int64)
-    _fill_reach(neighbours, pairs, trigger, most)
+    fill_reach(neighbours, pairs, trigger, most)
     return most
 
 
 @njit(cache=True, nogil=True)
-def _fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints) -> None:
+def fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints) -> None:
+    """`most` is filled."""
     size = neighbours.start.size - 1
     count = np.empty(size, dtype=np.int64)
     for i in range(size):
@@ -181,12 +182,13 @@ def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
 def widest_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """For every (graph, pair) the most candidates that one of the two variables has, and the triggers of either."""
     wide, triggers = np.zeros_like(first), np.zeros_like(first)
-    _fill_pools(neighbours, graph, first, second, wide, triggers)
+    fill_pools(neighbours, graph, first, second, wide, triggers)
     return wide, triggers
 
 
 @njit(cache=True, nogil=True)
-def _fill_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints, wide: Ints, triggers: Ints) -> None:
+def fill_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints, wide: Ints, triggers: Ints) -> None:
+    """`wide` and `triggers` are filled, which are 0 before."""
     for k in range(first.size):
         x, y, g = first[k], second[k], graph[k]
         for node in (x, y):

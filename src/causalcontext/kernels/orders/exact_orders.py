@@ -49,13 +49,13 @@ def all_scores(fit: Call, calls: Calls, bench: Note, blocks: int, allowed: Bools
             if len(pool) - pool[0, 0] <= 1 << p:
                 pool = np.concatenate([pool, np.zeros_like(pool)])
             who, where = (node, block) if block < blocks else (p, pooled)
-            _subset_scores(fit, calls, bench, where, who, allowed[who], pool, best[block, node], found[block, node])
+            subset_scores(fit, calls, bench, where, who, allowed[who], pool, best[block, node], found[block, node])
     return best, found, pool
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, allowed: Bools, pool: Ints,
-                   best: Floats, found: Ints) -> None:  # fmt: skip
+def subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, allowed: Bools, pool: Ints,
+                  best: Floats, found: Ints) -> None:  # fmt: skip
     """The best score of a node in a block with candidates inside every set, and where its columns are in `pool`.
 
     A fit that never looked at some of its candidates is the fit of every set without them. `pool[0, 0]` is the number
@@ -124,12 +124,13 @@ def _take_best_subsets(best: Floats, found: Ints, p: int) -> None:
 def best_prefixes(pooled: Floats, cause: int, effect: int) -> tuple[Floats, Ints]:
     """The best score of every set of nodes as the beginning of the order, and its last node; no cause -> effect."""
     score, last = np.full(pooled.shape[1], -math.inf), np.full(pooled.shape[1], -1, dtype=np.int64)
-    _fill_prefixes(pooled, cause, effect, score, last)
+    fill_prefixes(pooled, cause, effect, score, last)
     return score, last
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill_prefixes(pooled: Floats, cause: int, effect: int, score: Floats, last: Ints) -> None:
+def fill_prefixes(pooled: Floats, cause: int, effect: int, score: Floats, last: Ints) -> None:
+    """`score` and `last` are filled, which are -inf and -1 before."""
     p, sets = pooled.shape
     score[0] = 0.0
     for members in range(1, sets):
@@ -148,12 +149,13 @@ def best_suffixes(best: Floats, contexts: int, role: Ints) -> Floats:
     Blocks are numbered by their contexts (mask - 1); the ones after these are placed in all contexts.
     """
     score = np.full(1 << (contexts * best.shape[1]), -math.inf)
-    _fill_suffixes(best, contexts, role, score)
+    fill_suffixes(best, contexts, role, score)
     return score
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill_suffixes(best: Floats, contexts: int, role: Ints, score: Floats) -> None:
+def fill_suffixes(best: Floats, contexts: int, role: Ints, score: Floats) -> None:
+    """`score` is filled."""
     blocks, p, sets = best.shape
     score[(1 << (contexts * p)) - 1] = 0.0
     full = (1 << contexts) - 1
@@ -195,13 +197,14 @@ def best_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Flo
     states = 1 << (contexts * best.shape[1])
     steps = np.full((2, states), -1, dtype=np.int64)
     ban = np.array([cause, effect], dtype=np.int64)
-    score = _fill_path(best, contexts, role, entry, ahead, bound, ban, np.full(states, -math.inf), steps)
+    score = fill_path(best, contexts, role, entry, ahead, bound, ban, np.full(states, -math.inf), steps)
     return float(score), steps[0], steps[1]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Floats, bound: float, ban: Ints,
-               score: Floats, steps: Ints) -> float:  # fmt: skip
+def fill_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Floats, bound: float, ban: Ints,
+              score: Floats, steps: Ints) -> float:  # fmt: skip
+    """`score` and `steps` are filled; the score of all nodes, which is -inf if it is below the bound."""
     blocks, p, sets = best.shape
     states, cause, effect = score.size, ban[0], ban[1]
     full = (1 << contexts) - 1

@@ -178,12 +178,13 @@ def climb_on_few_rows(one_pass: Call, design: Floats, codes: Ints, classes: int,
 def first_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats:
     """The same for Python."""
     slopes = np.zeros(classes - 1 + width - 1 if ordered else (classes - 1) * width)
-    _write_start(codes, classes, ordered, width, slopes)
+    write_start(codes, classes, ordered, width, slopes)
     return slopes
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: Floats) -> None:
+def write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: Floats) -> None:
+    """The intercepts are those of the shares of the classes."""
     counts, below = np.empty(classes), 0.0
     for c in range(classes):
         counts[c] = 0.5
@@ -201,7 +202,7 @@ def _write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: F
 def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats:
     """Coefficients without any effect: the shares of the classes."""
     slopes = np.zeros(classes - 1 + width - 1 if ordered else (classes - 1) * width)
-    _write_start(codes, classes, ordered, width, slopes)
+    write_start(codes, classes, ordered, width, slopes)
     return slopes
 
 

@@ -135,13 +135,13 @@ def order_by_level(codes: Codes, usable: Bools, levels: int) -> tuple[Ints, Ints
         Rows of level `k` are `order[starts[k]:starts[k + 1]]`.
     """
     starts = np.zeros(levels + 1, dtype=np.int64)
-    order = np.empty(_count_by_level(codes, usable, starts), dtype=np.int64)
-    _fill_order(codes, usable, starts, order)
+    order = np.empty(count_by_level(codes, usable, starts), dtype=np.int64)
+    fill_order(codes, usable, starts, order)
     return order, starts
 
 
 @njit(cache=True, nogil=True)
-def _count_by_level(codes: Codes, usable: Bools, starts: Ints) -> int:
+def count_by_level(codes: Codes, usable: Bools, starts: Ints) -> int:
     """Write down where each level starts; how many usable rows there are."""
     for i in range(codes.size):
         if usable[i]:
@@ -152,7 +152,8 @@ def _count_by_level(codes: Codes, usable: Bools, starts: Ints) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _fill_order(codes: Codes, usable: Bools, starts: Ints, order: Ints) -> None:
+def fill_order(codes: Codes, usable: Bools, starts: Ints, order: Ints) -> None:
+    """`order` is filled with the usable rows, level by level."""
     following = starts[:-1].copy()
     for i in range(codes.size):
         if usable[i]:
