@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import causalcontext as cc
+from causalcontext.cli import resampling
 from causalcontext.cli.app import app
 from causalcontext.data import open_stream
 from causalcontext.data.accumulate import Accumulator
@@ -56,6 +57,15 @@ def test_stability_of_a_folder_and_of_several_files() -> None:
     first = Path("out.csv").read_text()
     assert run(*words, "parts/a.parquet", "parts/b.parquet").exit_code == 0
     assert Path("out.csv").read_text() == first
+
+
+def test_stability_that_blocks_of_rows_cannot_answer_is_refused_before_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resampling, "discover", None)
+    answer = run("stability", "parts", "--context", "R", "--method", "pc-ac", "--sample", "300")
+    assert answer.exit_code == 2
+    assert "moments answer no test on rows" in answer.stderr
 
 
 @pytest.mark.parametrize(("options", "words"), [

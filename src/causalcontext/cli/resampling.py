@@ -10,9 +10,12 @@ from causalcontext.cli.choosing import Choice
 from causalcontext.cli.opening import opened
 from causalcontext.cli.terminal import show_table
 from causalcontext.data.files import check_writable, write_whole
+from causalcontext.data.scan import Scan
+from causalcontext.diagnostics.block_samples import check_before_search
 from causalcontext.discover import discover
 from causalcontext.errors import check_whole
 from causalcontext.knowledge import Knowledge
+from causalcontext.options import Options, made
 
 
 def stability_file(
@@ -25,7 +28,10 @@ def stability_file(
         if file is not None:
             check_writable(file)
     options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
+    asked = made(Options, {name: value for name, value in options.items() if name != "progress"}, "discover")
     table, context = opened(paths, choice, outputs=[output, report], **options)
+    if isinstance(table, Scan):
+        check_before_search(table, asked)
     result = discover(table, context, **options)
     stable = result.stability(samples, seed=options.get("seed", 0), progress=options.get("progress", False))
     found = stable.edges()

@@ -18,11 +18,16 @@ from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
+from causalcontext.options import Options
 from causalcontext.progress import Watch, nobody
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
 
 FEWEST_BLOCKS = 10
+ON_MOMENTS = ("partial-correlation", "fisher-z")
+"""Tests that need no rows at all."""
+NO_ROWS = ("stability of a scanned table draws blocks of rows, whose moments answer no test on rows; pass "
+           "test='partial-correlation', or method='score-ac' to discover")  # fmt: skip
 
 
 class BlockResample:
@@ -90,10 +95,16 @@ def _weighted(
 def check_blocks(result: ContextGraphs, scanned: Scan) -> None:
     """Return if samples of blocks can be searched in place of samples of rows."""
     if not isinstance(result.prepared, PreparedGaussian):
-        raise OptionError("stability of a scanned table draws blocks of rows, whose moments answer no test on rows; "
-                          "pass test='partial-correlation', or method='score-ac' to discover")  # fmt: skip
+        raise OptionError(NO_ROWS)
     blocks = sum(bool(block.rows.sum()) for block in scanned.blocks)
     if blocks < FEWEST_BLOCKS:
         found = f"{blocks} blocks of rows" if scanned.blocks else "too many columns to keep moments by blocks"
         raise OptionError(f"stability of a scanned table draws blocks of rows, and this one has {found}; read it into "
                           "memory, or fewer of its columns")  # fmt: skip
+
+
+def check_before_search(scanned: Scan, options: Options) -> None:
+    """Return if nothing in the options of a search says already that blocks will not do."""
+    by_tests = options.method not in ("auto", "score-ac") or options.named_for_tests
+    if not scanned.whole and by_tests and options.test not in ON_MOMENTS:
+        raise OptionError(NO_ROWS)
