@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from causalcontext.data.blocks import block_moments, blocks_for, without_blocks
 from causalcontext.data.moments import Moments
-from causalcontext.data.record_batches import Columns, cells_of
+from causalcontext.data.record_batches import Cells, Columns, cells_of, few_cells, whole_numbers
 from causalcontext.data.sample import Drawn, Sample
 from causalcontext.data.survey import MISSING_WORD, word_of
 from causalcontext.data.tally import Tally, no_tally
 from causalcontext.errors import DataError
-from causalcontext.kernels.arrays import Codes
+from causalcontext.kernels.arrays import Codes, Ints
 from causalcontext.kernels.rows.batches import digest_codes, look_up
 from causalcontext.kernels.rows.stretches import Desk, add_rows, desk_for
 
@@ -54,6 +54,7 @@ class Accumulator:
         self._tally = no_tally(len(self.cells) * self._blocks, len(system))
         self._words = np.empty(0, dtype=np.uint64)
         self._desk: Desk | None = None
+        self._first, self._places = 0, np.array([-1], dtype=np.int32)
 
     @property
     def tally(self) -> Tally:
@@ -69,9 +70,10 @@ class Accumulator:
         """Add a batch that begins with this row of the table."""
         codes = self._codes(batch)
         held = Columns(batch, self.system)  # the kernels below see no more than addresses
-        columns = held.addresses
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            self._add_moments(columns, codes, first_row)
+        chosen, hashes = self.sample.choose(first_row, codes.size)
+        drawn = Drawn(hashes, first_row + chosen, codes[chosen], np.empty((len(self.system), chosen.size)))
+        self._add_rows(held.addresses, codes, first_row, chosen, drawn)
+        self.sample.keep(drawn)
         self.rows += batch.num_rows
         if self.contexts:
             if self._words.size != len(self.cells) + 1:
@@ -80,7 +82,6 @@ class Accumulator:
             digest, without = digest_codes(codes, self._words, first_row)
             self.context_digest = (self.context_digest + int(digest)) % 2**64
             self.missing_context += int(without)
-        self.sample.add(columns, codes, first_row)
 
     def merged(self, other: Accumulator) -> Accumulator:
         """What is known about both parts of a table; neither is changed."""
@@ -109,11 +110,12 @@ class Accumulator:
         np.savez(written, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)
         return written.getvalue()
 
-    def _add_moments(self, columns: Words, codes: Codes, first_row: int) -> None:
+    def _add_rows(self, columns: Words, codes: Codes, first_row: int, chosen: Ints, drawn: Drawn) -> None:
+        """Add rows to the tally, and copy the chosen ones."""
         cells = len(self._tally.n) // self._blocks
         if self._desk is None or len(self._desk.usable) < codes.size or self._desk.starts.size != cells + 1:
             self._desk = desk_for(codes.size, cells, len(columns))
-        add_rows(columns, codes, first_row, self._blocks, self._tally, self._desk)
+        add_rows(columns, codes, first_row, self._blocks, self._tally, self._desk, chosen, drawn.values)
 
     def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> Tally:
         """The tally with the cells at some places among so many, in their blocks or as one."""
@@ -126,17 +128,28 @@ class Accumulator:
         if not self.contexts:
             return np.zeros(batch.num_rows, dtype=np.int32)
         codes = np.empty(batch.num_rows, dtype=np.int32)
-        read = cells_of(batch, self.contexts)
+        numbers = whole_numbers(batch, self.contexts)
+        if numbers is not None and look_up(numbers, self._first, 0, self._places, codes):
+            return codes
+        few = None if numbers is None else few_cells(numbers)
+        read = few or cells_of(batch, self.contexts)
+        place = self._placed_cells(read, codes)
+        if few is not None:
+            self._first, self._places = read.first, place
+        return codes
+
+    def _placed_cells(self, read: Cells, codes: Codes) -> Codes:
+        """Write down the cell of every row, new ones noted; the places of the cells that were read, -1 behind them."""
         places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
         place = np.array([*places, -1], dtype=np.int32)
-        if look_up(read.numbers, read.first, place, codes):
-            return codes
+        if look_up(read.numbers, read.first, -1, place, codes):
+            return place
         for number in np.unique(read.numbers).tolist():
             if place[number - read.first] == _NEW:
                 place[number - read.first] = self.cells.setdefault(read.cells[number - read.first], len(self.cells))
         self._make_room()
-        look_up(read.numbers, read.first, place, codes)
-        return codes
+        look_up(read.numbers, read.first, -1, place, codes)
+        return place
 
     def _make_room(self) -> None:
         """Room for cells that are new."""

@@ -32,10 +32,8 @@ class Columns:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from causalcontext.kernels.rows.batches import copy_rows
     >>> columns = Columns(pa.record_batch({"X": [1.0, 2.0], "Y": [3, None]}), ["X", "Y"])
-    >>> copy_rows(columns.addresses, np.arange(2), 2, kept := np.empty((2, 2)))
-    >>> kept.tolist()
+    >>> [list((ctypes.c_double * 2).from_address(int(address))) for address in columns.addresses]
     [[1.0, 2.0], [3.0, nan]]
     """
 
@@ -120,7 +118,8 @@ def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> Cells:
     """
     columns = [batch.column(batch.schema.get_field_index(name)) for name in contexts]
     if len(columns) == 1:
-        return _few_numbers(columns[0]) or _coded(columns[0])
+        numbers = _whole(columns[0])
+        return (None if numbers is None else few_cells(numbers)) or _coded(columns[0])
     numbers, cells = _coded(columns[0])[::2]
     for column in columns[1:]:
         digits, values = _coded(column)[::2]
@@ -133,17 +132,27 @@ def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> Cells:
     return Cells(numbers, 0, cells)
 
 
-def _few_numbers(column: pa.Array) -> Cells | None:
-    """Whole numbers that lie close together, as they are; None for anything else."""
-    import pyarrow as pa
-
-    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+def whole_numbers(batch: pa.RecordBatch, contexts: Sequence[str]) -> Values | None:
+    """The numbers of a context that is made of them, none missing; None for any other, and for several contexts."""
+    if len(contexts) > 1:
         return None
-    numbers = _stored(column)
+    return _whole(batch.column(batch.schema.get_field_index(contexts[0])))
+
+
+def few_cells(numbers: Values) -> Cells | None:
+    """The cells of whole numbers that lie close together, the numbers as they are; None for others."""
+    if not numbers.size:
+        return None
     low, high = int(numbers.min()), int(numbers.max())
     if high - low >= _FEW or high >= 2**62:
         return None
     return Cells(numbers, low, [(number,) for number in range(low, high + 1)])
+
+
+def _whole(column: pa.Array) -> Values | None:
+    import pyarrow as pa
+
+    return _stored(column) if pa.types.is_integer(column.type) and not column.null_count else None
 
 
 def _coded(column: pa.Array) -> Cells:

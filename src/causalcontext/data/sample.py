@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints
-from causalcontext.kernels.rows.batches import copy_rows, draw
+from causalcontext.kernels.rows.batches import draw
 
 Words = NDArray[np.uint64]
 
@@ -62,17 +62,18 @@ class Sample:
             if found.size > self.most:
                 self.bound = int(np.partition(found, self.most)[self.most])
 
-    def add(self, columns: Words, codes: Codes, first_row: int) -> None:
-        """Keep the rows of a batch whose hashes are among the smallest so far; `columns` are addresses of numbers."""
-        if self._room[0].size < codes.size:
-            self._room = np.empty(codes.size, dtype=np.int64), np.empty(codes.size, dtype=np.uint64)
-        found = int(draw(first_row, codes.size, np.uint64(self.bound), *self._room))
+    def choose(self, first_row: int, rows: int) -> tuple[Ints, Words]:
+        """Those of so many rows whose hashes are among the smallest so far, counted from 0, and their hashes."""
+        if self._room[0].size < rows:
+            self._room = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.uint64)
+        found = int(draw(first_row, rows, np.uint64(self.bound), *self._room))
         smallest = _smallest(self._room[1][:found], self.most)
-        chosen, hashes = self._room[0][smallest], self._room[1][smallest]
-        values = np.empty((len(columns), chosen.size))
-        copy_rows(columns, chosen, codes.size, values)
-        self._parts.append(Drawn(hashes, first_row + chosen, codes[chosen], values))
-        self._held += chosen.size
+        return self._room[0][smallest], self._room[1][smallest]
+
+    def keep(self, drawn: Drawn) -> None:
+        """Keep rows that were chosen."""
+        self._parts.append(drawn)
+        self._held += drawn.hashes.size
         if self._held > 2 * self.most:
             self.drawn()
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.kernels.arrays import Codes, Floats, Ints, Values
+from causalcontext.kernels.arrays import Codes, Ints, Values
 from causalcontext.kernels.compiling import njit
-from causalcontext.kernels.rows.addresses import Words, column_at, letters_at, words_at
+from causalcontext.kernels.rows.addresses import Words, letters_at, words_at
 from causalcontext.kernels.rows.scan import GOLDEN, ONE, ZERO, mixed
 
 _EIGHT, _FLOAT64 = np.uint64(8), np.uint8(ord("g"))
 _AT_A_TIME = 64
+_TWO_LEVELS = 3
+"""Words of two levels and of none."""
 
 
 @njit(cache=True, nogil=True)
@@ -41,20 +43,41 @@ def digest_codes(codes: Codes, words: Words, first_row: int) -> tuple[np.uint64,
 
     The last word is that of no level.
     """
-    total, without = ZERO, 0
+    total, without, row = ZERO, 0, (np.uint64(first_row) + ONE) * GOLDEN
+    if words.size == _TWO_LEVELS:  # a choice between numbers is made for several rows at once, looking up is not
+        first, second, none = words[0], words[1], words[2]
+        for i in range(codes.size):
+            without += codes[i] < 0
+            total += mixed((none if codes[i] < 0 else (second if codes[i] > 0 else first)) + row)
+            row += GOLDEN
+        return total, without
     for i in range(codes.size):
         without += codes[i] < 0
-        row = np.uint64(first_row + i) + ONE
-        total += mixed(words[codes[i]] + row * GOLDEN)
+        total += mixed(words[codes[i]] + row)
+        row += GOLDEN
     return total, without
 
 
 @njit(cache=True, nogil=True)
-def look_up(numbers: Values, first: int, places: Codes, codes: Codes) -> bool:
-    """Write down what a list has at `number - first`, its last entry for -1; False if that is below -1 somewhere."""
-    least = np.int32(0)
+def look_up(numbers: Values, first: int, lowest: int, places: Codes, codes: Codes) -> bool:
+    """Write down what a list has at `number - first`, its last entry for -1.
+
+    False if that is below -1 somewhere, or if something is no place of the list or below `lowest`, 0 or -1.
+    """
+    least, most, straight = np.int64(0), np.int64(0), True
     for i in range(numbers.size):
-        codes[i] = places[np.int64(numbers[i]) - first]
+        place = np.int64(numbers[i]) - first
+        least, most = min(least, place), max(most, place)
+        codes[i] = place
+    if least < lowest or most >= places.size - 1:
+        return False
+    for k in range(places.size - 1):
+        straight = straight and places[k] == k
+    if straight:  # as it mostly is
+        return True
+    least = np.int64(0)
+    for i in range(numbers.size):
+        codes[i] = places[codes[i]]
         least = min(least, codes[i])
     return bool(least >= -1)
 
@@ -75,12 +98,3 @@ def draw(first_row: int, rows: int, bound: np.uint64, chosen: Ints, hashes: Word
                 chosen[found], hashes[found] = i, word
                 found += 1
     return found
-
-
-@njit(cache=True, nogil=True)
-def copy_rows(columns: Words, chosen: Ints, rows: int, kept: Floats) -> None:
-    """Copy some rows of a batch to the columns of an array."""
-    for j in range(columns.size):
-        column = column_at(columns[j], rows)
-        for i in range(chosen.size):
-            kept[j, i] = column[chosen[i]]

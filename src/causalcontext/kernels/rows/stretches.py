@@ -96,8 +96,9 @@ def desk_for(rows: int, cells: int, p: int) -> Desk:
 
 
 @njit(cache=True, nogil=True)
-def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Tally, desk: Desk) -> None:
-    """Add a batch to the sums of its levels.
+def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Tally, desk: Desk, chosen: Ints,
+             kept: Floats) -> None:  # fmt: skip
+    """Add a batch to the sums of its levels, and copy some of its rows while they are in the cache.
 
     Parameters
     ----------
@@ -113,9 +114,12 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Ta
         Changed. Block b of cell k is its cell `k * blocks + b`.
     desk : Desk
         From `desk_for`; overwritten.
+    chosen : array of int64
+        The rows to copy, counted from the first one of the batch, in order.
+    kept : array of float64, shape (variables, rows to copy), overwritten
     """
-    sums, desk = _lent_sums(sums), _lent_desk(desk)
-    begin = 0
+    sums, desk, chosen, kept = _lent_sums(sums), _lent_desk(desk), lent(chosen), lent(kept)
+    begin = copied = 0
     while begin < codes.size:
         row, block, end = np.uint64(first_row + begin), 0, codes.size
         if blocks > 1:
@@ -123,6 +127,7 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Ta
             block = int(np.int64(mixed((together + ONE) * GOLDEN) % np.uint64(blocks)))
             end = min(end, begin + int(np.int64((together + ONE) * _ROWS_TOGETHER - row)))
         _look(columns, codes, begin, end, first_row, blocks, block, sums, desk)
+        copied = _copy(columns, end, chosen, copied, kept)
         _sort(desk.usable[: end - begin], desk.order, desk.starts)
         for cell in range(desk.starts.size - 1):
             for at in range(desk.starts[cell], desk.starts[cell + 1], _STRETCH):
@@ -162,6 +167,20 @@ def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, bl
         for i in range(end - begin):
             if codes[begin + i] >= 0 > usable[i]:
                 sums.lost[codes[begin + i] * blocks + block] += 1
+
+
+@inner
+def _copy(columns: Words, end: int, chosen: Ints, copied: int, kept: Floats) -> int:
+    """Copy the rows before `end` that were chosen and not yet copied; how many have been copied by then."""
+    until = copied
+    while until < chosen.size and chosen[until] < end:
+        until += 1
+    if until > copied:
+        for j in range(columns.size):
+            column = column_at(columns[j], end)
+            for i in range(copied, until):
+                kept[j, i] = column[chosen[i]]
+    return until
 
 
 @inner
