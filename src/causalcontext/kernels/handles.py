@@ -50,15 +50,20 @@ def _write(note: Note, value: Any) -> None:
     _store(note, value)
 
 
-def _fetch(typing_context: Any, note: Any, kind: Any) -> Any:
-    """What a note holds; `kind` is the numba type of it."""
-    target = kind.instance_type
+def _fetch(typing_context: Any, note: Any, kind: Any, part: Any) -> Any:
+    """A named tuple out of those that a note holds; `kind` is the numba type of them all, `part` a class.
+
+    What is not asked for is not loaded, and not compiled.
+    """
+    whole = kind.instance_type
+    place = [each.instance_class for each in whole].index(part.instance_class)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = _start(context, builder, note, arguments[0], target)
-        return impl_ret_borrowed(context, builder, target, context.unpack_value(builder, target, pointer))
+        start = _start(context, builder, note, arguments[0], whole)
+        pointer = cgutils.gep_inbounds(builder, start, 0, place)
+        return impl_ret_borrowed(context, builder, whole[place], context.unpack_value(builder, whole[place], pointer))
 
-    return target(note, kind), generate
+    return whole[place](note, kind, part), generate
 
 
 def _keep(typing_context: Any, note: Any, value: Any) -> Any:

@@ -18,6 +18,7 @@ from causalcontext.kernels.orders.node_data import (
     Bench,
     Calls,
     Memory,
+    Required,
     Rows,
     Tables,
     no_memory,
@@ -51,7 +52,7 @@ class Worktop:
         setup = layout.setup
         p, columns = setup.variables, layout.tables.about.shape[2]
         forced = np.vstack([setup.forced, setup.context_forced[None]])
-        self.bench = Bench(layout.tables, layout.rows, law_table(), forced,
+        self.bench = Bench(layout.tables, layout.rows, law_table(), Required(forced),
                            no_fits(p + 1, slots, layout.width, p if kept else 0),
                            scratch(p, columns, layout.width, layout.responses), memory,
                            kept or no_kept(p, 1, 0))  # fmt: skip

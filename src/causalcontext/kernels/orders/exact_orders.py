@@ -15,9 +15,9 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.handles import Note, fetch
-from causalcontext.kernels.orders.node_data import BENCH, DESIGN, Calls
+from causalcontext.kernels.orders.node_data import BENCH, DESIGN, Calls, Required, Tables
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
-from causalcontext.kernels.orders.regressions import END, LENGTH, OWNER, PARTNER, PATH, TAKEN, UNKNOWN
+from causalcontext.kernels.orders.regressions import END, LENGTH, OWNER, PARTNER, PATH, TAKEN, UNKNOWN, Fits, Scratch
 
 SAME = 1e-7
 """Scores that differ by less are equal: the first one is taken, whatever rounding says."""
@@ -61,12 +61,12 @@ def subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, a
     A fit that never looked at some of its candidates is the fit of every set without them. `pool[0, 0]` is the number
     of rows in use after the first one.
     """
-    p, here = allowed.size, fetch(bench, BENCH)
-    candidates, whole = here.work.candidates, here.fits.whole[node, 0]
-    about = here.tables.about[here.tables.block[block, DESIGN]]
+    p, tables = allowed.size, fetch(bench, BENCH, Tables)
+    candidates, whole = fetch(bench, BENCH, Scratch).candidates, fetch(bench, BENCH, Fits).whole[node, 0]
+    about = tables.about[tables.block[block, DESIGN]]
     for members in range(1 << p):
         best[members] = -math.inf
-    may, must = _mask(allowed), _mask(here.forced[node])
+    may, must = _mask(allowed), _mask(fetch(bench, BENCH, Required).links[node])
     if node < p:
         may &= ~(1 << node)
     done = np.zeros(1 << p, dtype=np.bool_)

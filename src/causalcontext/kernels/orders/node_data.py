@@ -108,8 +108,14 @@ def no_memory(width: int, size: int) -> Memory:
                   np.zeros(1, dtype=np.int64))  # fmt: skip
 
 
+class Required(NamedTuple):
+    """`links[child, parent]`: required parents."""
+
+    links: Bools
+
+
 class Bench(NamedTuple):
-    """Everything that a fit reads and writes; one for every thread. `forced[child, parent]`: required parents.
+    """Everything that a fit reads and writes; one for every thread. A fit fetches what it needs of it.
 
     A fit that is kept is not made again, and leaves nothing in `work`.
     """
@@ -117,7 +123,7 @@ class Bench(NamedTuple):
     tables: Tables
     rows: Rows
     laws: LawTable
-    forced: Bools
+    required: Required
     fits: Fits
     work: Scratch
     memory: Memory
@@ -143,7 +149,7 @@ def _sample() -> Bench:
     tables = Tables(number[1], whole[2], number[2], whole[3], whole[2], *[number[2]] * 4)
     rows = Rows(number[2], whole[2], whole[1], whole[2], names[1], number[1])
     memory = Memory(names[1], number[1], whole[2], whole[1])
-    return Bench(tables, rows, law_table(), np.zeros((1, 1), dtype=np.bool_), no_fits(1, 1, 1, 1),
+    return Bench(tables, rows, law_table(), Required(np.zeros((1, 1), dtype=np.bool_)), no_fits(1, 1, 1, 1),
                  scratch(1, 1, 1, 1), memory, no_kept(1, 1, 0))  # fmt: skip
 
 

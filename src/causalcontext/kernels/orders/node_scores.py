@@ -16,7 +16,7 @@ from causalcontext.kernels.arrays import ONE
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.handles import Note, fetch
-from causalcontext.kernels.orders.kept_fits import find, keep, name_of_fit, recall
+from causalcontext.kernels.orders.kept_fits import Kept, find, keep, name_of_fit, recall
 from causalcontext.kernels.orders.node_data import (
     BENCH,
     BY_CONTEXT,
@@ -37,6 +37,10 @@ from causalcontext.kernels.orders.node_data import (
     WEIGHT,
     WIDTH,
     Calls,
+    Memory,
+    Required,
+    Rows,
+    Tables,
     kind_of,
     name_of,
     regression_of,
@@ -55,14 +59,17 @@ from causalcontext.kernels.orders.regressions import (
     TAKEN,
     UNKNOWN,
     Bools,
+    Fits,
     Floats,
     Ints,
     Regression,
+    Scratch,
     price_of,
 )
 from causalcontext.kernels.orders.selection import select_call, select_kind
 from causalcontext.kernels.rows.class_choice import ClassRows, choice_call, choice_kind
 from causalcontext.kernels.rows.class_scores import class_call, class_kind, ordered_call
+from causalcontext.kernels.rows.laws import LawTable
 from causalcontext.kernels.rows.logit_rows import logit_call, logit_kind
 from causalcontext.kernels.rows.number_scores import number_call, number_kind
 
@@ -100,41 +107,41 @@ def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
 
     `bench` is the note of a `Bench`.
     """
-    here = fetch(bench, BENCH)
-    facts, kind, name = here.tables.block[block], here.rows.node[node, KIND], np.uint64(0)
+    facts, fits, kept = fetch(bench, BENCH, Tables).block[block], fetch(bench, BENCH, Fits), fetch(bench, BENCH, Kept)
+    kind, name = fetch(bench, BENCH, Rows).node[node, KIND], np.uint64(0)
     if facts[LIMIT] < 0 or (facts[DESIGN] == 1 and kind != NUMBER):
-        whole, matters = here.fits.whole[node, slot], here.fits.matters[node, slot]
+        whole, matters = fits.whole[node, slot], fits.matters[node, slot]
         whole[END], whole[LENGTH], whole[TAKEN] = CLOSED, 0, 0
         for j in range(matters.size):
             matters[j] = False
-        here.fits.scores[node, slot] = -math.inf
+        fits.scores[node, slot] = -math.inf
         return -math.inf
-    if here.kept.names.size > 0:
-        name = name_of_fit(here.kept.keys, kind_of(facts), node, here.work.candidates)
-        place = find(here.kept.names, name)
-        if here.kept.names[place] == name:
-            score = recall(here.kept, place, here.fits, node, slot)
-            here.fits.scores[node, slot] = score
+    if kept.names.size > 0:
+        name = name_of_fit(kept.keys, kind_of(facts), node, fetch(bench, BENCH, Scratch).candidates)
+        place = find(kept.names, name)
+        if kept.names[place] == name:
+            score = recall(kept, place, fits, node, slot)
+            fits.scores[node, slot] = score
             return score
     if kind == NUMBER:
         score = _fit_number(bench, calls, block, node, slot)
     else:
         score = _fit_classes(bench, calls, block, node, slot)
-    here.fits.scores[node, slot] = score
-    if here.kept.names.size > 0:
-        keep(here.kept, name, here.fits, node, slot, score)
+    fits.scores[node, slot] = score
+    if kept.names.size > 0:
+        keep(kept, name, fits, node, slot, score)
     return score
 
 
 @inner_njit(error_model="numpy")
 def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """The score of a number: Gaussian, plus what a noise law gains."""
-    here = fetch(bench, BENCH)
-    rows, memory, facts = here.rows, here.memory, here.tables.block[block]
+    tables, rows, memory = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, Memory)
+    facts, whole = tables.block[block], fetch(bench, BENCH, Fits).whole[node, slot]
     left = calls.select(bench, block, node, rows.facts[CURVES] == 0.0, slot)
-    table, whole = regression_of(here.tables, block), here.fits.whole[node, slot]
+    table = regression_of(tables, block)
     chosen, count = whole[PATH + (whole.size - 3) // 2 :], whole[TAKEN]
-    score = here.tables.number[block, START] - 0.5 * table.rows * math.log(max(left, SMALLEST_VARIANCE))
+    score = tables.number[block, START] - 0.5 * table.rows * math.log(max(left, SMALLEST_VARIANCE))
     for place in range(count):
         score -= price_of(table, chosen[place], ONE)
     if rows.facts[LAWS] == 0.0:
@@ -143,12 +150,13 @@ def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> 
     place = find(memory.names, name)
     if memory.names[place] == name:
         return float(score + memory.scores[place])
-    pair, slopes = np.zeros((2, count), dtype=np.int64), np.zeros(count)
+    pair, slopes, work = np.zeros((2, count), dtype=np.int64), np.zeros(count), fetch(bench, BENCH, Scratch)
     for t in range(count):
         pair[0, t], pair[1, t] = table.about[SOURCE, chosen[t]], table.about[CONTEXTS, chosen[t]]
-        slopes[t] = here.work.small[4, t, 0]
+        slopes[t] = work.small[4, t, 0]
     gain = calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[node, RESPONSE],
-                             pair, slopes, rows.node[node, PIECES], table.rows, here.laws)  # fmt: skip
+                             pair, slopes, rows.node[node, PIECES], table.rows,
+                             fetch(bench, BENCH, LawTable))  # fmt: skip
     store(memory, place, name, gain)
     return float(score + gain)
 
@@ -156,9 +164,9 @@ def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> 
 @inner_njit(error_model="numpy")
 def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """The score of a category; the columns that are left of the choice are written."""
-    here = fetch(bench, BENCH)
-    rows, memory, facts, forced = here.rows, here.memory, here.tables.block[block], here.forced[node]
-    table, whole = regression_of(here.tables, block), here.fits.whole[node, slot]
+    tables, rows, memory = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, Memory)
+    fits, forced, facts = fetch(bench, BENCH, Fits), fetch(bench, BENCH, Required).links[node], tables.block[block]
+    table, whole = regression_of(tables, block), fits.whole[node, slot]
     chosen, plain, width = whole[PATH + (whole.size - 3) // 2 :], rows.facts[CURVES] == 0.0, rows.node[node, WIDTH]
     sets, prices, name = np.full((3, chosen.size + 1), -1), np.zeros((3, chosen.size)), np.uint64(0)
     for turn in range(1, -1, -1):
@@ -169,7 +177,7 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
         _put(table, width, forced, chosen, whole[TAKEN], sets[turn], prices[turn])
     if not plain:
         whole[END] = UNKNOWN
-        matters = here.fits.matters[node, slot]
+        matters = fits.matters[node, slot]
         for j in range(matters.size):
             matters[j] = True
     name |= np.uint64(1)
@@ -181,7 +189,7 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
     else:
         own_rows = ClassRows(rows.values, rows.codes[node], rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
                              rows.node[node, CLASSES], rows.node[node, KIND] == ORDERED, rows.facts[WEIGHT],
-                             here.tables.number[block, PRICE])  # fmt: skip
+                             tables.number[block, PRICE])  # fmt: skip
         one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
         score = calls.choose_columns(own_rows, calls.class_fit, one_pass, sets, prices)
         if store(memory, place, name, score):

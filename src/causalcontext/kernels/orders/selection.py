@@ -21,7 +21,7 @@ from causalcontext.kernels.arrays import NOTHING
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import inner_njit, njit
 from causalcontext.kernels.handles import Note, fetch
-from causalcontext.kernels.orders.node_data import BENCH, NO_BENCH, regression_of, target_of
+from causalcontext.kernels.orders.node_data import BENCH, NO_BENCH, Required, Rows, Tables, regression_of, target_of
 from causalcontext.kernels.orders.regressions import (
     BASIC,
     CLOSED,
@@ -42,6 +42,7 @@ from causalcontext.kernels.orders.regressions import (
     WEIGHT,
     WELCOME,
     Bools,
+    Fits,
     Floats,
     Ints,
     Regression,
@@ -83,9 +84,9 @@ def select(bench: Note, block: int, node: int, plain: bool, slot: int) -> float:
     `bench` is the note of a `Bench`. Afterwards `fits.whole` has the chosen columns, `work.small[4]` their slopes and
     `work.small[0]` the residual covariance of the response. Required parents always stay.
     """
-    here = fetch(bench, BENCH)
-    table, target = regression_of(here.tables, block), target_of(here.rows, node)
-    fits, work, forced = here.fits, here.work, here.forced[node]
+    table = regression_of(fetch(bench, BENCH, Tables), block)
+    target, forced = target_of(fetch(bench, BENCH, Rows), node), fetch(bench, BENCH, Required).links[node]
+    fits, work = fetch(bench, BENCH, Fits), fetch(bench, BENCH, Scratch)
     whole, matters = fits.whole[node, slot], fits.matters[node, slot]
     whole[LENGTH], whole[TAKEN] = 0, 0
     for j in range(matters.size):
@@ -103,7 +104,7 @@ def select(bench: Note, block: int, node: int, plain: bool, slot: int) -> float:
 @njit(cache=True, nogil=True, error_model="numpy")
 def copy_fit(bench: Note, node: int, source: int, goal: int) -> float:
     """Copy the fit of one slot to another; its score."""
-    fits = fetch(bench, BENCH).fits
+    fits = fetch(bench, BENCH, Fits)
     whole, matters = fits.whole[node], fits.matters[node]
     for t in range(whole.shape[1]):
         whole[goal, t] = whole[source, t]

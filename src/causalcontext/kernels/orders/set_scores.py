@@ -25,6 +25,8 @@ from causalcontext.kernels.orders.node_data import (
     WEIGHT,
     WIDTH,
     Calls,
+    Rows,
+    Tables,
     regression_of,
     target_of,
 )
@@ -39,11 +41,13 @@ from causalcontext.kernels.orders.regressions import (
     Bools,
     Floats,
     Ints,
+    Scratch,
     invert,
     price_of,
     solve,
 )
 from causalcontext.kernels.rows.class_choice import ClassRows
+from causalcontext.kernels.rows.laws import LawTable
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -55,8 +59,8 @@ def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) 
     out : array, shape (tasks, 2 + W)
         Written: the score; for numbers the residual variance and the slopes.
     """
-    here = fetch(bench, BENCH)
-    rows, tables, work = here.rows, here.tables, here.work
+    tables, rows, laws = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, LawTable)
+    work = fetch(bench, BENCH, Scratch)
     for t in range(tasks.shape[0]):
         block, node, count, chosen = tasks[t, 0], tasks[t, 1], sets[t, 0], sets[t, 1:]
         table, facts = regression_of(tables, block), tables.block[block]
@@ -84,7 +88,7 @@ def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) 
         if rows.facts[LAWS] > 0.0:
             score += calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
                                        rows.node[node, RESPONSE], pair, slopes, rows.node[node, PIECES], table.rows,
-                                       here.laws)  # fmt: skip
+                                       laws)  # fmt: skip
         out[t, 0], out[t, 1] = score, left
 
 
@@ -100,11 +104,10 @@ def best_extras(bench: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats
         Written: the gain (-inf if there is no column), and the share of the residual variance it explains, with the
         sign of the covariance; of a product both factors count as its owner.
     """
-    here = fetch(bench, BENCH)
-    rows, work = here.rows, here.work
+    tables, rows, work = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, Scratch)
     for t in range(tasks.shape[0]):
         node, count, chosen = tasks[t, 1], sets[t, 0], sets[t, 1:]
-        table, target = regression_of(here.tables, tasks[t, 0]), target_of(rows, node)
+        table, target = regression_of(tables, tasks[t, 0]), target_of(rows, node)
         solve(table.covariance, chosen, count, target, work)
         invert(work.small[0], work.small[1], target.width)
         for j in range(out.shape[1]):

@@ -8,7 +8,7 @@ from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import njit
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import BENCH, Calls
-from causalcontext.kernels.orders.regressions import PATH, TAKEN, Bools, Floats, Ints
+from causalcontext.kernels.orders.regressions import PATH, TAKEN, Bools, Fits, Floats, Ints, Scratch
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -27,13 +27,13 @@ def fit_many(fit: Call, calls: Calls, bench: Note, tasks: Ints, candidates: Bool
     sets : array of int, shape (tasks, 1 + W) or (tasks, 0)
         The number of chosen columns, and the columns.
     """
-    here = fetch(bench, BENCH)
-    work, room = here.work, (here.fits.whole.shape[2] - PATH) // 2
+    work, fits = fetch(bench, BENCH, Scratch), fetch(bench, BENCH, Fits)
+    room = (fits.whole.shape[2] - PATH) // 2
     for t in range(tasks.shape[0]):
         for j in range(candidates.shape[1]):
             work.candidates[j] = candidates[t, j]
         scores[t] = fit(bench, calls, tasks[t, 0], tasks[t, 1], np.int64(0))
-        whole = here.fits.whole[tasks[t, 1], 0]
+        whole = fits.whole[tasks[t, 1], 0]
         for a in range(min(slopes.shape[1], whole[TAKEN])):
             slopes[t, a] = work.small[4, a, 0]
         if sets.shape[1] > 0:
