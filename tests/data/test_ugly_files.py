@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.data import checks
+from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.files import wide_encoding
 
 pa = pytest.importorskip("pyarrow")
@@ -142,6 +144,24 @@ def test_a_folder_that_cannot_be_looked_into_is_no_empty_one(tmp_path, monkeypat
     monkeypatch.setattr(os, "scandir", locked)
     with pytest.raises(cc.FileError, match="locked: Permission denied"):
         cc.scan(tmp_path, "R")
+
+
+def test_cross_products_that_do_not_fit_are_refused_early(monkeypatch):
+    table = make_table().assign(R=np.arange(300) % 20)
+    monkeypatch.setattr(checks, "LARGEST_SCATTERS", 17)
+    monkeypatch.setattr(Accumulator, "add", None)  # no row is looked at
+    with pytest.raises(cc.DataError, match="cross products of 3 variables in 2 contexts need"):
+        cc.scan(pa.Table.from_pandas(table), "R")
+    monkeypatch.undo()
+    monkeypatch.setattr(checks, "LARGEST_SCATTERS", 90)
+    with pytest.raises(cc.DataError, match="cross products of 3 variables in 20 contexts need"):
+        cc.scan(pa.Table.from_pandas(table), "R")
+
+
+def test_a_quote_that_does_not_end_is_shown_in_part(tmp_path):
+    words = refused(tmp_path, ('A,B,R\n1,2,"x\n' + "1,2,y\n" * 900).encode())
+    assert "1 level" in words
+    assert len(words) < 300
 
 
 def test_a_context_without_a_value_at_first(tmp_path):

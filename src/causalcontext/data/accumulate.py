@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.blocks import block_moments, blocks_for, without_blocks
+from causalcontext.data.checks import check_products
 from causalcontext.data.moments import Moments
 from causalcontext.data.record_batches import Cells, Columns, cells_of, few_cells, whole_numbers
 from causalcontext.data.sample import Drawn, Sample
@@ -156,6 +157,7 @@ class Accumulator:
         if len(self.cells) > MOST_CELLS:
             raise DataError(f"{', '.join(self.contexts)} has more than {MOST_CELLS} values or combinations of values, "
                             "which looks like an identifier")  # fmt: skip
+        check_products(len(self.system), len(self.cells))
         known = np.arange(len(self._tally.n) // self._blocks)
         blocks = min(self._blocks, blocks_for(len(self.cells), len(self.system)))
         self._tally = self._placed(known, len(self.cells), blocks)

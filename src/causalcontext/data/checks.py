@@ -31,7 +31,11 @@ def check_missing_option(missing: str) -> None:
 
 def check_size(data: Dataset) -> None:
     """Return if the cross products of all contexts fit in memory."""
-    levels, variables = len(data.contexts.cells), len(data.system)
+    check_products(len(data.system), len(data.contexts.cells))
+
+
+def check_products(variables: int, levels: int) -> None:
+    """Return if the cross products of so many variables in so many contexts fit in memory."""
     if levels * variables**2 > LARGEST_SCATTERS:
         raise DataError(f"the cross products of {variables} variables in {levels} contexts need "
                         f"{8e-9 * levels * variables**2:.0f} GB; merge contexts or drop columns")  # fmt: skip

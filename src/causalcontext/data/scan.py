@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.data.accumulate import Accumulator
-from causalcontext.data.checks import check_size
+from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind, declared_kinds
@@ -21,7 +21,7 @@ from causalcontext.data.streams import Stream, gathered, is_index, is_number, ro
 from causalcontext.data.survey import Survey, fingerprint_of
 from causalcontext.data.tables import context_places
 from causalcontext.data.tally import settle
-from causalcontext.errors import DataError, NotYetError, check_whole, did_you_mean
+from causalcontext.errors import DataError, NotYetError, check_whole, did_you_mean, shortly
 from causalcontext.progress import counting_bar
 from causalcontext.questions import Contexts
 
@@ -144,6 +144,7 @@ def scan_checked(
     parts = partitions_of(source)
     stream = open_stream(source, context) if parts is None else parts
     read = columns_of(stream.schema, context, kinds, columns)
+    check_products(len(read.system), 2 if read.contexts else 1)
     if check is not None:
         check(read.names)
     if not isinstance(stream, Stream):
@@ -282,7 +283,7 @@ def _contexts(found: Accumulator, columns: Columns) -> tuple[tuple[tuple[Any, ..
     levels = tuple(tuple(sorted({cell[j] for cell in found.cells})) for j in range(len(columns.places)))
     for name, values in zip(columns.contexts, levels, strict=True):
         if len(values) < 2:
-            had = f"1 level ({values[0]!r})" if values else "no value in any row"
+            had = f"1 level ({shortly(values[0])})" if values else "no value in any row"
             raise DataError(f"context {name!r} has {had}; at least 2 are needed")
         if 2 * len(values) > found.rows:
             raise DataError(f"context {name!r} has {len(values)} levels in {found.rows} rows, which looks like an "
