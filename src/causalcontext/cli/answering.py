@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from causalcontext.cli.showing import context_text
 from causalcontext.cli.terminal import print_line, say, show_page, show_table
 from causalcontext.graphs.lag_names import at
@@ -34,6 +32,8 @@ def effects_file(file: Path, x: str | None, y: str | None, by_path: bool, level:
 
 def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
     """A row of the table on the terminal."""
+    import pandas as pd
+
     where = context_text(row["context"])
     if row.get("versus") is not None:
         where = f"{where} minus {context_text(row['versus'])}"
@@ -50,4 +50,6 @@ def _effect(row: Mapping[Any, Any]) -> str:
 
 
 def _interval(row: Mapping[Any, Any]) -> str:
+    import pandas as pd
+
     return "" if pd.isna(row["low"]) or row["low"] == row["high"] else f"{row['low']:.3g} ... {row['high']:.3g}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple
 
 from causalcontext.data.indicators import Indicator, bins, threshold
 from causalcontext.errors import DataError, OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _THRESHOLD = re.compile(r"(?P<column>.+?)\s*>\s*(?P<value>[-+0-9.eE]+)")
 _BINS = re.compile(r"(?P<column>.+?)\s+bins\s+(?P<edges>.+)")
@@ -46,17 +47,21 @@ class Choice(NamedTuple):
     drop: Sequence[str] = ()
 
     def applied(self, table: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | Indicator | None]:
-        """The columns that are searched, those of the context among them, and the context."""
-        context = parsed_context(self.context, [str(name) for name in table.columns])
+        """The columns of a table that are searched, those of the context among them, and the context."""
+        names = [str(name) for name in table.columns]
+        wanted, context = self.among(names)
+        return table.loc[:, [name in wanted for name in names]], context
+
+    def among(self, names: Sequence[str]) -> tuple[list[str], list[str] | Indicator | None]:
+        """The same of the names of columns."""
+        context = parsed_context(self.context, names)
         needed = [context.column] if isinstance(context, Indicator) else context or []
-        kept, dropped = _named(table, self.columns), _named(table, self.drop)
-        wanted = [name for name in table.columns if (not kept or name in {*kept, *needed}) and name not in dropped]
-        return table[wanted], context
+        kept, dropped = _listed(names, self.columns), _listed(names, self.drop)
+        return [name for name in names if (not kept or name in {*kept, *needed}) and name not in dropped], context
 
 
-def _named(table: pd.DataFrame, texts: Sequence[str]) -> list[str]:
+def _listed(names: Sequence[str], texts: Sequence[str]) -> list[str]:
     """The columns that are listed: one in every text, or several with commas."""
-    names = [str(name) for name in table.columns]
     found = [part for text in texts for part in ([text] if text in names else _parts(text))]
     for name in found:
         if name not in names:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
-import pandas as pd
 import typer
 
 from causalcontext.cli.choosing import Choice
@@ -25,6 +24,9 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.report.text import summary
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def discover_file(
@@ -120,7 +122,7 @@ def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     alike: dict[tuple[str, str, str], list[str]] = {}
     named = [result.names[position] for position in result.cells.positions]
     names, kinds = result.names, dict(zip(result.names, result.data.kinds, strict=True))
-    if isinstance(result, LaggedGraphs) and isinstance(table, pd.DataFrame):
+    if isinstance(result, LaggedGraphs) and not isinstance(table, Scan):
         names = tuple(str(name) for name in table.columns)
     for name, dtype in zip(names, _dtypes(table), strict=False):  # one may be made
         role = "context" if name in named else "system" if name in kinds else "time or unit"

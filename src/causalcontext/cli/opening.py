@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from causalcontext.cli.choosing import Choice
 from causalcontext.cli.terminal import say
@@ -19,6 +17,9 @@ from causalcontext.data.streams import is_index
 from causalcontext.discovery.reading import check_scannable, scanned_table
 from causalcontext.errors import FileError
 from causalcontext.options import Options, made
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def opened(
@@ -47,12 +48,12 @@ def opened(
         say_words_for_missing(table)
         return table, context
     names = [name for name in open_stream(source, choice.context).schema.names if not is_index(name)]
-    kept, context = choice.applied(pd.DataFrame(columns=names))
+    kept, context = choice.among(names)
     check_scannable(context, asked)
     files = files_of(source)
     check_apart(outputs, files)
     say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read once, in batches")
-    found = scanned_table(source, context, asked, progress, list(kept.columns))
+    found = scanned_table(source, context, asked, progress, kept)
     assert found is not None
     return found, context
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from causalcontext.cli.terminal import print_line, say, show_page, show_table
 from causalcontext.data.files import check_writable, write_whole
@@ -21,6 +19,9 @@ from causalcontext.report.presentable import presentable, stories
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.files import load
 from causalcontext.results.lagged import LaggedGraphs
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMATS: dict[str, Callable[[Graph], str]] = {
     "dagitty": export.to_dagitty,

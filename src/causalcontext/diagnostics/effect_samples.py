@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.data.moments import Moments
@@ -29,6 +28,9 @@ from causalcontext.results.effects.interventions import context_effect
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.sets import Possible
 from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows, pair_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEWEST = 20
 """An interval by fewer samples than this would be made of its extremes."""

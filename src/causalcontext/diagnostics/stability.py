@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
 from causalcontext.data.some_rows import complete_rows, some_rows
 from causalcontext.data.survey import Survey, take_survey
@@ -34,6 +34,9 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs, Resampling
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_SAMPLES = 100_000
 MARKS = {
@@ -75,7 +78,7 @@ class Stability:
                 found = self.result.graphs[value].mark(*pair)
                 rows.append((*pair, value, found, float(shares[x, y].sum()), *shares[x, y].tolist()))
         columns = ["x", "y", "context", "found", "present", *MARKS[self.result.union.kind]]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(rows, columns=columns)
 
     def ends(self, least: float = 0.1) -> pd.DataFrame:
         """Pairs as in `edges`, end by end: the share of samples in which the end `at` a variable is an arrow, ..."""
@@ -85,7 +88,7 @@ class Stability:
             for x, y in zip(*np.nonzero(shares.sum(axis=2) >= least), strict=True):
                 counted = [_share_of_end(shares[x, y], end, graph.kind) for end in ENDS]
                 rows.append((graph.names[x], graph.names[y], value, End(graph.ends[x, y]).name.lower(), *counted))
-        return pd.DataFrame(rows, columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDS)])
+        return frame_of(rows, columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDS)])
 
     def labels(self) -> pd.DataFrame:
         """For every edge of the union of the result, the share of samples in which it has the label that was found."""
@@ -96,7 +99,7 @@ class Stability:
             shares = self.label_frequency.get((int(x), int(y)), {})
             likely = max(shares, key=lambda label: shares[label], default=())
             rows.append((*pair, found, shares.get(found, 0.0), likely, shares.get(likely, 0.0)))
-        return pd.DataFrame(rows, columns=["x", "y", "contexts", "frequency", "most frequent", "its frequency"])
+        return frame_of(rows, columns=["x", "y", "contexts", "frequency", "most frequent", "its frequency"])
 
     def __str__(self) -> str:
         return f"{self.samples} samples\n{self.edges(0.5).to_string(index=False, float_format='{:.2f}'.format)}"

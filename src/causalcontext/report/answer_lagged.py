@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.graphs.lag_names import at
 from causalcontext.results.lagged import LaggedGraphs
@@ -48,6 +46,8 @@ def _story(row: dict[Any, Any], first: Any, second: Any, errors: dict[tuple[str,
 
 def _slopes(row: dict[Any, Any], source: str, values: tuple[Any, Any], errors: dict[tuple[str, str, Any], float]
             ) -> Iterator[str]:  # fmt: skip
+    import pandas as pd
+
     for value, slope in zip(values, (row["slope_first"], row["slope_second"]), strict=True):
         reach = TWO_SIDED_95 * errors.get((source, row["target"], value), float("nan"))
         around = "" if pd.isna(reach) else f" ({slope - reach:.2g} to {slope + reach:.2g})"

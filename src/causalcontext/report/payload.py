@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.frames import frame_of
 from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.legend import mark_meanings
 from causalcontext.drawing.names import printable
@@ -27,6 +27,9 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.notes import About, about
 from causalcontext.results.words import context_words
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_STORIES = 12_000
 """Pairs times contexts of which all stories are told; beyond, those of edges and close calls."""
@@ -231,7 +234,7 @@ def _settings(result: ContextGraphs) -> list[tuple[str, str]]:
 
 
 def _section(section: Section) -> dict[str, Any]:
-    table = pd.DataFrame() if section.table is None else section.table
+    table = frame_of() if section.table is None else section.table
     return {
         "title": printable(section.title),
         "lines": [printable(line) for line in section.lines],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
+from causalcontext.data.frames import frame_of
 from causalcontext.diagnostics.stability import Stability
 from causalcontext.errors import OptionError, shortly
 from causalcontext.graphs.ends import as_written, mark_of
@@ -25,7 +24,7 @@ def stability_section(result: ContextGraphs, stability: Stability) -> Section:
     shares = sorted(stability.edges(0.0).to_dict("records"), key=_rarity)
     rows = [_row(result, row) for row in shares if row["found"] or row["present"] >= LEAST]
     line = f"The same search in {stability.samples:,} bootstrap samples; what is found again least often comes first."
-    return Section("Stability", (line,), pd.DataFrame(rows, columns=COLUMNS))
+    return Section("Stability", (line,), frame_of(rows, columns=COLUMNS))
 
 
 def _rarity(shares: dict[Any, Any]) -> tuple[float, float]:

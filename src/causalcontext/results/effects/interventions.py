@@ -8,9 +8,7 @@ contexts is an effect of R, not of what makes cases land in one context or the o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import NotYetError, OptionError, check_choice, check_level
@@ -24,6 +22,9 @@ from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLine
 from causalcontext.results.effects.pags import adjusted_difference
 from causalcontext.results.effects.sets import Place, Possible, possible
 from causalcontext.results.effects.standardise import standardised_context_effect
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AMONG = ("everyone", "context")
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from causalcontext.errors import NotYetError, OptionError, check_level, did_you_mean, shortly
 from causalcontext.graphs.lag_names import at, split
@@ -21,6 +20,9 @@ from causalcontext.results.effects.responses import Responses
 from causalcontext.results.effects.shared_fits import SharedFit
 from causalcontext.results.effects.table import numbers, same
 from causalcontext.results.effects.window_links import MOST_CHOICES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ["x", "lag", "y", "context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified",
            "note"]  # fmt: skip

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from causalcontext.errors import check_level
 from causalcontext.graphs.ends import may_cause
@@ -17,6 +16,9 @@ from causalcontext.results.effects.fits import Fit
 from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
 from causalcontext.results.effects.sets import MOST_FAMILIES, edge_text, possible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p", "standardised", "rows", "n",
            "shared by", "why", "errors", "identified", "note"]  # fmt: skip

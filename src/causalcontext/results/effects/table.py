@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from causalcontext.errors import NotYetError, OptionError, check_level
 from causalcontext.results.effects.asking import approximations, by_path, difference, effect_in
@@ -16,6 +15,9 @@ from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.interventions import context_direct, context_effect, downstream
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
 from causalcontext.results.effects.sets import Possible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ["x", "y", "context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
 
