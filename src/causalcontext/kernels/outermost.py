@@ -30,7 +30,8 @@ class _Library(JITCodeLibrary):
             super().finalize()
             return
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if getattr(library, "_reload_init", None):  # versions of numba before 0.63 know no such thing
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
