@@ -15,6 +15,7 @@ from causalcontext.kernels.levels.gaussian import Fit, Sheets, Views, Workspace
 from causalcontext.kernels.levels.neighbours import Neighbours, Pairs, fill_pools, fill_reach
 from causalcontext.kernels.levels.skeleton import Decisions, Level, Masks, keep_better, search_pairs
 from causalcontext.kernels.levels.votes import Ballots, Sizes, count_votes
+from causalcontext.kernels.only_compiling import compile_only
 from causalcontext.kernels.orders.exact_orders import fill_path, fill_prefixes, fill_suffixes, subset_scores
 from causalcontext.kernels.orders.node_data import NO_BENCH
 from causalcontext.kernels.orders.node_scores import calls_kind, fit, fit_call, fit_kind
@@ -22,7 +23,6 @@ from causalcontext.kernels.orders.partitions import best_partition
 from causalcontext.kernels.orders.selection import select, select_call
 from causalcontext.kernels.orders.set_scores import best_extras, score_sets
 from causalcontext.kernels.orders.single_fits import fit_many
-from causalcontext.kernels.outermost import compile_only
 from causalcontext.kernels.rows.class_choice import choice_call, choose_columns
 from causalcontext.kernels.rows.class_scores import class_call, class_fit, maximise, weighted_products, write_start
 from causalcontext.kernels.rows.clear_change import Cells, bound_from_moments, bound_of_logit, most_lost
