@@ -40,12 +40,14 @@ def company(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "_is_welcome", lambda: True)
 
 
-def test_processes_are_gone_when_the_block_is_done() -> None:
-    with compiled_beside([PAUSE, PAUSE]):
+def test_a_block_ends_when_its_processes_are_done() -> None:
+    nap = job("time", "sleep", 0.5)
+    with compiled_beside([nap, nap]):
         processes = [promise._process for promise in beside._running]
         assert [process.poll() for process in processes] == [None, None]
-        wait_for(test_processes_are_gone_when_the_block_is_done, never)  # nobody promised that
-    assert [process.returncode for process in processes] == [-signal.SIGKILL] * 2
+        wait_for(test_a_block_ends_when_its_processes_are_done, never)  # nobody promised that
+        assert [process.poll() for process in processes] == [None, None]
+    assert [process.returncode for process in processes] == [0, 0]
     assert not beside._running
 
 
@@ -61,6 +63,7 @@ def test_what_has_arrived_is_not_waited_for() -> None:
     with compiled_beside([PAUSE]):
         wait_for(promised, lambda: next(looks))
         assert beside._running[0]._process.poll() is None
+        beside._running[0].end()
 
 
 def test_a_kernel_waits_for_its_promise_and_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,6 +85,7 @@ def test_a_process_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPat
 def test_one_block_at_a_time() -> None:
     with compiled_beside([PAUSE]), compiled_beside([PAUSE]):
         assert len(beside._running) == 1
+        beside._running[0].end()
 
 
 def test_an_error_ends_it() -> None:

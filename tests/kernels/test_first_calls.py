@@ -6,6 +6,7 @@ import logging
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,16 @@ def _cold_search(method: str, spoiled: str, folder: Path) -> list[str]:
 
 def _union(table: pd.DataFrame, method: str) -> Any:
     return cc.discover(table, "soil", method=method).labeled_union
+
+
+def test_a_part_that_no_search_needed_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no other process can be started, it stays away until it is needed: no sentence for that in every run."""
+    started: list[object] = []
+    there = {kernel for name in ("moments", "comparisons") for kernel in PARTS[name].kernels}
+    monkeypatch.setattr(first_run, "_seen", set())
+    monkeypatch.setattr(first_run, "is_on_disk", lambda kernel: kernel in there)
+    monkeypatch.setattr(first_run, "compiled_beside", lambda jobs: started.extend(jobs) or nullcontext())
+    with first_run.compiled_ahead(TESTS):
+        assert not started
+    with first_run.compiled_ahead(SCORES):
+        assert [job.given for job in started] == list(SCORES)

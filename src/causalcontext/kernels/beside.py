@@ -1,7 +1,8 @@
 """Other processes that compile beside this one: what they have promised is waited for where it is needed.
 
 What they compile is kept on disk, where numba finds it. Nothing depends on them: a process that cannot be started, dies
-or takes too long leaves its kernels to whoever needs them. None lives longer than the block that started it.
+or takes too long leaves its kernels to whoever needs them. None lives longer than the block that started it, which
+waits for what nobody has asked for yet: the next search would have to start again.
 """
 
 from __future__ import annotations
@@ -82,12 +83,14 @@ class _Promise:
 
 @contextmanager
 def compiled_beside(jobs: Iterable[Job]) -> Iterator[None]:
-    """Other processes do jobs, one each, while the block runs."""
+    """Other processes do jobs, one each, while the block runs; it ends when they are done, and an error ends them."""
     with _lock:
         promises = [] if _running or not _is_welcome() else list(filter(None, map(_started, jobs)))
         _running.extend(promises)
     try:
         yield
+        for promise in promises:
+            promise.wait(lambda: False)
     finally:
         for promise in promises:
             _running.remove(promise)

@@ -30,11 +30,15 @@ def first_run(method: str, test: str, data: Dataset) -> Iterator[None]:
 
 @contextmanager
 def compiled_ahead(hands: Hands) -> Iterator[None]:
-    """Inside the block parts that are not on disk are being compiled."""
-    missing = [names for hand in hands if (names := tuple(filter(_is_missing, hand)))]
-    if missing:
+    """Inside the block parts are being compiled, unless the first one of every process is on disk.
+
+    No search does without those. Others may not be needed, and may so be missing where no other process can be started.
+    """
+    missing = [hand for hand in hands if _is_missing(hand[0])]
+    jobs = [_job(hand) for hand in hands] if missing else []
+    if jobs:
         logger.info(SENTENCE)
-    with compiled_beside(map(_job, missing)):
+    with compiled_beside(jobs):
         yield
 
 
