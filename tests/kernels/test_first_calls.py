@@ -17,8 +17,9 @@ import pytest
 import causalcontext as cc
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.calls import kind_of
-from causalcontext.kernels.first_calls import LEVELS, PARTS, SCORES, TESTS, Hands, compile_part
+from causalcontext.kernels.first_calls import CLIMBS, LEVELS, PARTS, SCORES, TESTS, Hands, compile_part
 from causalcontext.kernels.orders.node_scores import calls_for, calls_kind, fit_call, fit_kind
+from causalcontext.kernels.orders.selection import copy_call, copy_kind
 from causalcontext.methods import first_run
 from causalcontext.methods.first_run import SENTENCE, hands_for
 
@@ -28,8 +29,14 @@ def table() -> pd.DataFrame:
     return cc.examples.soil_moisture(2000, seed=1)
 
 
-@pytest.mark.parametrize(("method", "hands"), [("pc-ac", TESTS), ("score-ac", SCORES), ("pc-m", LEVELS)])
-def test_types_are_those_of_a_search(method: str, hands: Hands, table: pd.DataFrame) -> None:
+@pytest.mark.parametrize(
+    ("method", "hands", "more"),
+    [("pc-ac", TESTS, 0), ("score-ac", SCORES, 0), ("score-ac", CLIMBS, 6), ("pc-m", LEVELS, 0)],
+)
+def test_types_are_those_of_a_search(method: str, hands: Hands, more: int, table: pd.DataFrame) -> None:
+    """Of a table with so many more columns."""
+    noise = pd.DataFrame(np.random.default_rng(1).normal(size=(len(table), more))).add_prefix("noise ")
+    table = pd.concat([table, noise], axis=1)
     cc.discover(table, "soil", method=method)
     for hand in hands:
         for name in hand:
@@ -40,6 +47,7 @@ def test_types_are_those_of_a_search(method: str, hands: Hands, table: pd.DataFr
 def test_types_of_pointers_are_those_of_a_search() -> None:
     assert kind_of(calls_kind()) == kind_of(calls_for(ordered=False))
     assert fit_kind() == kind_of(fit_call())
+    assert copy_kind() == kind_of(copy_call())
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -50,10 +58,14 @@ def test_parts_can_be_compiled(name: str) -> None:
 def test_searches_need_their_parts(table: pd.DataFrame) -> None:
     signs = table.drop(columns="soil").gt(0.0).astype(str).assign(soil=table["soil"])
     numbers, words = read_table(table, "soil"), read_table(signs, "soil")
+    wide = read_table(
+        table.assign(more=table["runoff"] + np.arange(len(table)), still=np.arange(len(table)) % 7.5), "soil"
+    )
     one = read_table(table.drop(columns="soil"), None)
     several = read_table(table.assign(half=np.arange(len(table)) % 2), ["soil", "half"])
     assert hands_for("auto", "auto", numbers) is SCORES
     assert hands_for("score-ac", "auto", numbers) is SCORES
+    assert hands_for("auto", "auto", wide) is CLIMBS
     assert hands_for("pc-ac", "auto", numbers) is TESTS
     assert hands_for("auto", "auto", several) is TESTS
     assert hands_for("pc-m", "auto", numbers) is LEVELS

@@ -19,8 +19,10 @@ from causalcontext.kernels.only_compiling import compile_only
 from causalcontext.kernels.orders.exact_orders import fill_path, fill_prefixes, fill_suffixes, subset_scores
 from causalcontext.kernels.orders.node_data import NO_BENCH
 from causalcontext.kernels.orders.node_scores import calls_kind, fit, fit_call, fit_kind
-from causalcontext.kernels.orders.partitions import best_partition
-from causalcontext.kernels.orders.selection import select, select_call
+from causalcontext.kernels.orders.order_moves import climb
+from causalcontext.kernels.orders.order_state import Moves, Problem, State
+from causalcontext.kernels.orders.partitions import Partitions, best_partition
+from causalcontext.kernels.orders.selection import copy_call, copy_fit, copy_kind, select, select_call
 from causalcontext.kernels.orders.set_scores import best_extras, score_sets
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.kernels.rows.class_choice import choice_call, choose_columns
@@ -49,7 +51,7 @@ Hands = tuple[tuple[str, ...], ...]
 """Names of parts, one tuple for every process; parts with much in common go together."""
 REAL = tuple(np.zeros((1,) * dimensions) for dimensions in range(4))
 WHOLE = tuple(np.zeros((1,) * dimensions, dtype=np.int64) for dimensions in range(4))
-YES = tuple(np.zeros((1,) * dimensions, dtype=np.bool_) for dimensions in range(3))
+YES = tuple(np.zeros((1,) * dimensions, dtype=np.bool_) for dimensions in range(4))
 """Arrays by their number of dimensions."""
 
 
@@ -163,6 +165,14 @@ def ordering() -> Called:
     )
 
 
+def climbing() -> Called:
+    """What a search that moves nodes in orders calls."""
+    slots = Partitions(1, WHOLE[2], WHOLE[3], WHOLE[1])
+    problem = Problem(Moves(fit_kind(), copy_kind(), calls_kind()), slots, YES[2], YES[2])
+    state = State(NO_BENCH, REAL[2], YES[3], YES[1], WHOLE[3], YES[2], REAL[2], YES[2], YES[1], WHOLE[1])
+    return ((climb, (problem, state, WHOLE[1], WHOLE[2], WHOLE[1], False)),)
+
+
 def explaining() -> Called:
     """What fits classes once more, for their equation, calls, and what multiplies columns."""
     return (
@@ -198,6 +208,7 @@ PARTS = {
     "numbers": Part(scoring, ((select, select_call), (number_gain, number_call))),
     "proposals": Part(proposing),
     "orders": Part(ordering),
+    "climbs": Part(climbing, ((copy_fit, copy_call),)),
     "classes": Part(explaining, ((logit_pass, logit_call), (class_fit, class_call), (choose_columns, choice_call),
                                  (fit, fit_call))),
 }  # fmt: skip
@@ -207,4 +218,6 @@ LEVELS: Hands = (("moments", "votes"), ("search",))
 TESTS: Hands = (("moments", "search", "votes"), ("comparisons", "gates"))
 """What one needs that also compares numbers between contexts."""
 SCORES: Hands = (("moments", "numbers", "orders"), ("classes", "proposals"))
-"""What a search by scores needs; what else it needs is compiled when it does."""
+"""What a search by scores needs in a small table, where orders are searched exactly; what else, when it does."""
+CLIMBS: Hands = (("moments", "numbers", "proposals"), ("classes", "climbs"))
+"""What it needs in a larger one."""

@@ -14,7 +14,8 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.beside import Job, compiled_beside
 from causalcontext.kernels.compiling import is_on_disk
-from causalcontext.kernels.first_calls import LEVELS, PARTS, SCORES, TESTS, Hands, compile_parts
+from causalcontext.kernels.first_calls import CLIMBS, LEVELS, PARTS, SCORES, TESTS, Hands, compile_parts
+from causalcontext.score.exact_search import is_quick
 
 SENTENCE = "compiling for this machine, once: up to half a minute"
 logger = logging.getLogger("causalcontext.compiling")
@@ -48,7 +49,7 @@ def hands_for(method: str, test: str, data: Dataset) -> Hands:
     if sum(data.kinds[place] is Kind.CONTINUOUS for place in data.system) < 2:
         return ()
     if method in ("auto", "score-ac") and contexts == 1:
-        return SCORES
+        return SCORES if is_quick(len(data.levels[0]), len(data.system)) else CLIMBS
     if test == "auto" and contexts and method != "pc-m":
         return TESTS
     return LEVELS if test in ("auto", "partial-correlation") else ()

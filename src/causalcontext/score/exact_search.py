@@ -37,9 +37,9 @@ def check_size(setup: Setup) -> None:
                           "use search='order'")  # fmt: skip
 
 
-def is_quick(setup: Setup) -> bool:
+def is_quick(contexts: int, variables: int) -> bool:
     """Whether the exact search is the quicker one."""
-    return setup.contexts * setup.variables <= QUICK and setup.contexts <= MOST_CONTEXTS_EXACT
+    return contexts * variables <= QUICK and contexts <= MOST_CONTEXTS_EXACT
 
 
 @dataclass(frozen=True, eq=False)

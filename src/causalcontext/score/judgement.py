@@ -127,7 +127,11 @@ def _judge_context_effects(workshop: Workshop, model: FittedModel, judged: Judge
             before = (place[here, :p] < place[here, node : node + 1]).all(axis=0)
             tasks.append((block, node))
             candidates.append(before & setup.allowed[node])
-    scores = _Bench(workshop, model.layout).fits(tasks, np.array(candidates).reshape(-1, p)).reshape(-1, len(masks))
+    scores = (
+        _Bench(workshop, model.layout)
+        .fits(tasks, np.array(candidates, dtype=bool).reshape(-1, p))
+        .reshape(-1, len(masks))
+    )
     pooled = model.layout.masks.index((1 << k) - 1)
     for node, row in zip(nodes, scores, strict=True):
         judged.difference[:, node, p] = _changing(model, node, row) - row[pooled]

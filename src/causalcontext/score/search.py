@@ -71,7 +71,11 @@ def search(workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[In
     if wanted == "exact":
         check_size(workshop.setup)
         return _search_exactly(workshop, curves, effort)
-    if wanted == "auto" and workshop.options.starts is None and is_quick(workshop.setup):
+    if (
+        wanted == "auto"
+        and workshop.options.starts is None
+        and is_quick(workshop.setup.contexts, workshop.setup.variables)
+    ):
         first = None if sure else _Orders(workshop, curves, effort, orders, 0).search(-np.inf)
         if first is not None and first.best.score < needed - FAR_BELOW:
             return first

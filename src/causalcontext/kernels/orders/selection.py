@@ -57,7 +57,7 @@ PATIENCE = 1
 """How many columns in a row may be taken that do not pay by themselves, in the hope of one that pays then."""
 
 
-_SELECT = (NO_BENCH, 0, 0, False, 0)
+_SELECT, _COPY = (NO_BENCH, 0, 0, False, 0), (NO_BENCH, 0, 0, 0)
 
 
 @cache
@@ -74,7 +74,12 @@ def select_kind() -> Any:
 @cache
 def copy_call() -> Call:
     """`copy_fit` behind a pointer."""
-    return pointer_to(copy_fit, NO_BENCH, 0, 0, 0)
+    return pointer_to(copy_fit, *_COPY)
+
+
+def copy_kind() -> Any:
+    """The type of `copy_call`."""
+    return pointer_kind(*_COPY)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
