@@ -25,11 +25,18 @@ from measuring import machine, markdown_table
 
 HERE = Path(__file__).parent
 TABLE = "import causalcontext as cc; table = cc.examples.soil_moisture(2000, seed=1); "
+WIDER = (
+    "import numpy as np, pandas as pd, causalcontext as cc; "
+    "numbers = np.random.default_rng(3).normal(size=(1500, 15)); "
+    "chain = np.cumsum(numbers, axis=1); table = pd.DataFrame(chain).add_prefix('X'); "
+    "table['R'] = np.where(chain[:, 4] + numbers[::-1, 0] > 0.0, 'on', 'off'); "
+)
 CALLS = {
     "`discover`, tests on moments": TABLE + 'cc.discover(table, "soil", test="partial-correlation")',
     "`discover`, pc-ac": TABLE + 'cc.discover(table, "soil", method="pc-ac")',
     "`discover`, which takes score-ac here": TABLE + 'cc.discover(table, "soil", method="score-ac")',
     "`causalcontext demo`": "from causalcontext.cli.demo import show_demo; show_demo(None)",
+    "`discover`, 15 variables": WIDER + 'cc.discover(table, "R")',
 }
 
 SPENT = "; import time, resource as r; c = r.getrusage(r.RUSAGE_CHILDREN); " \
