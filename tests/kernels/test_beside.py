@@ -155,6 +155,28 @@ def test_ctrl_c_ends_both() -> None:
         os.kill(child, 0)
 
 
+DONE = """
+import signal
+from causalcontext.kernels import beside
+signal.signal(signal.SIGINT, signal.default_int_handler)
+beside._is_welcome = lambda: True
+with beside.compiled_beside([beside.Job("signal", "pause", (), (len,))]):
+    print(beside._running[0]._process.pid, flush=True)
+print("found", flush=True)
+"""
+
+
+def test_ctrl_c_after_the_search_loses_nothing() -> None:
+    run = subprocess.Popen([sys.executable, "-c", DONE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    child = int(run.stdout.readline())
+    time.sleep(0.3)
+    run.send_signal(signal.SIGINT)
+    assert run.communicate(timeout=60) == ("found\n", "")
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
 def test_the_other_process_finds_the_library_and_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = {}
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -89,8 +89,9 @@ def compiled_beside(jobs: Iterable[Job]) -> Iterator[None]:
         _running.extend(promises)
     try:
         yield
-        for promise in promises:
-            promise.wait(lambda: False)
+        with suppress(KeyboardInterrupt):  # what the block was for is done: Ctrl-C ends the waiting
+            for promise in promises:
+                promise.wait(lambda: False)
     finally:
         for promise in promises:
             _running.remove(promise)
