@@ -102,6 +102,12 @@ def test_kernels_on_disk_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not is_on_disk(kernel)
     assert is_on_disk(called)  # nothing is kept of it
 
+    def busy() -> None:
+        raise PermissionError("somebody else is writing")
+
+    monkeypatch.setattr(kernel._cache._cache_file, "_load_index", busy)
+    assert not is_on_disk(kernel)
+
 
 @pytest.fixture
 def heard() -> Iterator[None]:

@@ -61,7 +61,10 @@ def is_on_disk(kernel: Any) -> bool:
     if file is None:
         return True
     machine = kernel.targetctx.codegen().magic_tuple()
-    return any(known == machine for _, known, *_ in file._load_index())
+    try:
+        return any(known == machine for _, known, *_ in file._load_index())
+    except OSError:  # Windows lends no file that somebody else is writing
+        return False
 
 
 def _without_literals(made: Function) -> Function:
