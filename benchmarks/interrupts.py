@@ -154,7 +154,7 @@ def interrupted_commands(signals: int, seed: int) -> Counter[str]:
     return found
 
 
-STARTED = "from causalcontext.cli.app import main; print(flush=True); main()"
+STARTED = "import causalcontext.cli.app; from causalcontext_command import main; print(flush=True); main()"
 
 
 def _judged(code: int, error: str, output: Path) -> str:

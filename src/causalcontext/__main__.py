@@ -1,6 +1,6 @@
 """`python -m causalcontext` is the command line."""
 
-from causalcontext.cli.app import main
+from causalcontext_command import main
 
 if __name__ == "__main__":
     main()
