@@ -132,49 +132,37 @@ def test_neither_does_one_of_many_workers_or_a_single_core(monkeypatch: pytest.M
     assert not beside._is_welcome()
 
 
-WAITING = """
+STARTED = """
 import signal
 from causalcontext.kernels import beside
 signal.signal(signal.SIGINT, signal.default_int_handler)
 beside._is_welcome = lambda: True
 with beside.compiled_beside([beside.Job("signal", "pause", (), (len,))]):
     print(beside._running[0]._process.pid, flush=True)
-    beside.wait_for(len, lambda: False)
 """
+WAITING = STARTED + "    beside.wait_for(len, lambda: False)"
+DONE = STARTED + "print('found', flush=True)"
 
 
-def test_ctrl_c_ends_both() -> None:
-    run = subprocess.Popen([sys.executable, "-c", WAITING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert run.stdout is not None
-    child = int(run.stdout.readline())
-    time.sleep(0.1)
-    run.send_signal(signal.SIGINT)
-    _, error = run.communicate(timeout=60)
-    assert "KeyboardInterrupt" in error
-    with pytest.raises(ProcessLookupError):
-        os.kill(child, 0)
-
-
-DONE = """
-import signal
-from causalcontext.kernels import beside
-signal.signal(signal.SIGINT, signal.default_int_handler)
-beside._is_welcome = lambda: True
-with beside.compiled_beside([beside.Job("signal", "pause", (), (len,))]):
-    print(beside._running[0]._process.pid, flush=True)
-print("found", flush=True)
-"""
-
-
-def test_ctrl_c_after_the_search_loses_nothing() -> None:
-    run = subprocess.Popen([sys.executable, "-c", DONE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def interrupted(code: str) -> tuple[str, str]:
+    """What is printed, on stdout and stderr, if Ctrl-C comes when another process runs, which is gone then."""
+    run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert run.stdout is not None
     child = int(run.stdout.readline())
     time.sleep(0.3)
     run.send_signal(signal.SIGINT)
-    assert run.communicate(timeout=60) == ("found\n", "")
+    said = run.communicate(timeout=60)
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+    return said
+
+
+def test_ctrl_c_ends_both() -> None:
+    assert "KeyboardInterrupt" in interrupted(WAITING)[1]
+
+
+def test_ctrl_c_after_the_search_loses_nothing() -> None:
+    assert interrupted(DONE) == ("found\n", "")
 
 
 def test_the_other_process_finds_the_library_and_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,8 +83,8 @@ def compile_part(part: Part) -> None:
 
 
 def together(first: Hands, then: Hands) -> Hands:
-    """What two searches need, for as many processes as the one with fewer takes."""
-    return tuple(one + other for one, other in zip(first, then, strict=False))
+    """What two searches need, which take as many processes."""
+    return tuple(one + other for one, other in zip(first, then, strict=True))
 
 
 def surveying() -> Called:
