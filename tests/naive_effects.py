@@ -13,20 +13,30 @@ from scipy import optimize, special
 
 
 def least_squares(table, effect, causes, errors=True):
-    """Intercept and slopes, their HC3 covariance and the classical one, from the rows; the slopes alone are faster."""
-    y = table[effect].to_numpy(float)
-    design = np.column_stack([np.ones(len(table)), *(table[c].to_numpy(float) for c in causes)])
+    """Intercept and slopes, their HC3 covariance and the classical one, from the rows; the slopes alone are faster.
+
+    Columns are fitted in units of their spread around their mean: normal equations of a column with mean -7 and spread
+    .001 lose the digits that tests look at, and how many depends on the processor.
+    """
+    y, x = table[effect].to_numpy(float), table[list(causes)].to_numpy(float)
+    mean, spread = x.mean(axis=0), x.std(axis=0)
+    design = np.column_stack([np.ones(len(table)), (x - mean) / spread])
+    to_columns = np.diag(np.append(1.0, 1.0 / spread))  # from these units to those of the table
+    to_columns[0, 1:] = -mean / spread
     inverse = np.linalg.inv(design.T @ design)
-    slopes = inverse @ design.T @ y
+    fitted = inverse @ design.T @ (y - y.mean())
+    slopes = to_columns @ fitted
+    slopes[0] += y.mean()
     if not errors:
         return slopes, None, None
-    residual = y - design @ slopes
+    residual = y - y.mean() - design @ fitted
     meat = np.zeros_like(inverse)
     for row, e in zip(design, residual, strict=True):
         leverage = row @ inverse @ row
         meat += np.outer(row, row) * (e / (1.0 - leverage)) ** 2
+    robust = inverse @ meat @ inverse
     classical = inverse * (residual @ residual) / (len(y) - len(slopes))
-    return slopes, inverse @ meat @ inverse, classical
+    return slopes, to_columns @ robust @ to_columns.T, to_columns @ classical @ to_columns.T
 
 
 def rows_of(table, graph, context, effect):
