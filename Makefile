@@ -3,21 +3,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check test-slow test-browser fuzz docs dist clean
+.PHONY: demo test warm check test-slow test-browser fuzz docs dist clean
 
 demo: $(VENV)/.ready
 	$(BIN)/causalcontext demo --json out/soil-moisture.json
 
-test: demo check $(VENV)/.test-ready
+# Kernels are compiled once, by two processes, while types are checked; then two workers run the tests.
+test: $(VENV)/.test-ready
+	$(MAKE) --no-print-directory -j2 check warm
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-check: $(VENV)/.dev-ready
+warm: $(VENV)/.ready
+	$(BIN)/causalcontext warmup
+
+check: $(VENV)/.test-ready
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs/conf.py docs/pictures.py
 	$(BIN)/mypy
 
-test-slow: $(VENV)/.dev-ready
-	$(BIN)/python -m pytest -m slow
+# Statistics, theory on many models, tutorials, interrupts, clusters: minutes, not seconds.
+test-slow: $(VENV)/.slow-ready warm
+	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal
 
 # Random tables, options and damaged files: make fuzz SEED=7 MINUTES=10
 SEED ?= 0
@@ -45,17 +51,22 @@ $(VENV)/.release-ready: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
 	touch $@
 
-# The tools that results go to, and what runs the tutorials.
-$(VENV)/.test-ready: $(VENV)/.dev-ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[doors,tutorials]"
+# What checks and tests the library, and the tools that results go to.
+$(VENV)/.test-ready: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[dev,doors]"
 	touch $@
 
-$(VENV)/.browser-ready: $(VENV)/.dev-ready
+# What runs the tutorials.
+$(VENV)/.slow-ready: $(VENV)/.test-ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tutorials]"
+	touch $@
+
+$(VENV)/.browser-ready: $(VENV)/.test-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
 	@bash tests/browser/install.sh
 	touch $@
 
-$(VENV)/.docs-ready: $(VENV)/.dev-ready
+$(VENV)/.docs-ready: $(VENV)/.test-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@
 
@@ -64,11 +75,6 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing causalcontext and what it needs into $(VENV): about half a minute"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
-	touch $@
-
-# What checks and tests the library.
-$(VENV)/.dev-ready: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
 clean:

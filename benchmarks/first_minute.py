@@ -3,11 +3,8 @@
     python benchmarks/first_minute.py --before ../older-checkout
 
 Every call runs in a process of its own with `NUMBA_CACHE_DIR` set to an empty folder. `--before` names the root of
-another checkout, whose calls are made in the same run, in turns. Processor time is what counts on a busy machine: that
-of the process itself, and that of those beside it, which compile. On two quiet cores the call takes a little more than
-half of that of the others.
-
-A second table has the parts, each compiled in a process of its own, which takes a second to start.
+another checkout, whose calls are made in the same run, in turns. On a busy machine processor time says more than the
+clock: that of the process itself, and that of those it starts, which compile.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from causalcontext.kernels.first_calls import PARTS
 from measuring import machine, markdown_table
 
 HERE = Path(__file__).parent
@@ -31,13 +27,23 @@ WIDER = (
     "chain = np.cumsum(numbers, axis=1); table = pd.DataFrame(chain).add_prefix('X'); "
     "table['R'] = np.where(chain[:, 4] + numbers[::-1, 0] > 0.0, 'on', 'off'); "
 )
+SERIES = "import causalcontext as cc; table = cc.examples.land_surface(1500, seed=1); "
+CLINIC = "import causalcontext as cc; table = cc.examples.clinic(1000, seed=1); "
 CALLS = {
-    "`discover`, tests on moments": TABLE + 'cc.discover(table, "soil", test="partial-correlation")',
-    "`discover`, pc-ac": TABLE + 'cc.discover(table, "soil", method="pc-ac")',
-    "`discover`, which takes score-ac here": TABLE + 'cc.discover(table, "soil", method="score-ac")',
+    "pc-ac, tests on moments": TABLE + 'cc.discover(table, "soil", test="partial-correlation")',
+    "pc-ac": TABLE + 'cc.discover(table, "soil", method="pc-ac")',
+    "score-ac": TABLE + 'cc.discover(table, "soil", method="score-ac")',
+    "score-ac, 15 variables": WIDER + 'cc.discover(table, "R")',
+    "score-ac, columns of all kinds": CLINIC + 'cc.discover(table, "status", kinds={"visits": "count"})',
+    "pc-ac, columns of all kinds": CLINIC + 'cc.discover(table, "status", method="pc-ac", kinds={"visits": "count"})',
+    "pc-ac, a threshold": TABLE
+    + 'cc.discover(table.drop(columns="soil"), cc.threshold("precipitation", 0.0), method="pc-ac")',
+    "fci-ac": TABLE + 'cc.discover(table, "soil", method="fci-ac")',
+    "score-ac with lags": SERIES + 'cc.discover(table, "regime", lags=2)',
+    "pc-ac with lags": SERIES + 'cc.discover(table, "regime", lags=1, method="pc-ac")',
     "`causalcontext demo`": "from causalcontext.cli.demo import show_demo; show_demo(None)",
-    "`discover`, 15 variables": WIDER + 'cc.discover(table, "R")',
 }
+WARM_UP = {"everything: `causalcontext warmup`": "from causalcontext.methods.ahead import warm_up; warm_up()"}
 
 SPENT = "; import time, resource as r; c = r.getrusage(r.RUSAGE_CHILDREN); " \
         "print('spent', time.process_time(), c.ru_utime + c.ru_stime)"  # fmt: skip
@@ -51,28 +57,21 @@ def main() -> None:
     chosen = parser.parse_args()
     print(f"{machine()}\n")
     roots = [HERE.parent, *([chosen.before] if chosen.before else [])]
+    calls = CALLS if chosen.before else CALLS | WARM_UP
     rows = []
-    for number, (what, call) in enumerate(CALLS.items()):
+    for number, (what, call) in enumerate(calls.items()):
         if not chosen.only or number in chosen.only:
             found = [_cold(call, root) for root in roots]
             rows.append([what, *(f"{seconds:.1f}" for spent in found for seconds in spent)])
-    columns = ["clock s", "processor s, here", "beside"]
+    columns = ["clock s", "processor s, here", "other processes"]
     header = ["first call", *columns, *([f"before: {name}" for name in columns] if chosen.before else [])]
     print(markdown_table(header, rows))
-    if not chosen.only:
-        print(f"\n{markdown_table(['part', 'processor s'], _parts())}")
 
 
 def _cold(call: str, root: Path) -> tuple[float, float, float]:
     """Seconds on the clock, and of processor time here and beside."""
     with tempfile.TemporaryDirectory() as folder:
         return _run(call, root, folder)
-
-
-def _parts() -> list[list[str]]:
-    """Processor time of what is compiled beforehand, part by part."""
-    call = "from causalcontext.kernels.first_calls import compile_parts; compile_parts({part!r})"
-    return [[part, f"{_cold(call.format(part=part), HERE.parent)[1]:.1f}"] for part in PARTS]
 
 
 def _run(call: str, root: Path, folder: str) -> tuple[float, float, float]:

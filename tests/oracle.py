@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -41,6 +42,17 @@ def always_trusted(x: int, y: int, given: Sequence[int], present: int, absent: i
 def skeleton(truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The adjacencies of directed graphs, shape (..., N, N)."""
     return truth | truth.swapaxes(-1, -2)
+
+
+def of_some_skeletons(models: Iterable[NDArray[np.bool_]], every: int) -> list[tuple[int, NDArray[np.bool_]]]:
+    """The models of one in `every` skeletons, numbered as in `models`.
+
+    Models with the same independences have the same skeleton, so that none of a chosen one is left out.
+    """
+    groups = defaultdict(list)
+    for number, truth in enumerate(models):
+        groups[skeleton(truth).tobytes()].append((number, truth))
+    return [model for group in list(groups.values())[::every] for model in group]
 
 
 def wrong_marks(ends: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:

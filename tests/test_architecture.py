@@ -4,11 +4,11 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
-
 import causalcontext
+from bad_input import GOOD_TEXT
 
 PACKAGE = Path(causalcontext.__file__).parent
 LAYERS = [
@@ -24,7 +24,7 @@ LAYERS = [
     {"discovery", "drawing"},
     {"discover"},
     {"report", "doors", "diagnostics"},
-    {"study"},
+    {"study", "warmup"},
     {"cli", "__init__", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -54,9 +54,15 @@ def part(module: str) -> str:
     return module if module in RANK else module.split(".")[0]
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(path: Path) -> set[str]:
     """Modules of the package that a module imports, when it is imported itself or later; not for types alone."""
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     statements = tree.body if module_of(path) in DOORS else _run(tree)
     found = set()
     for node in statements:
@@ -80,12 +86,17 @@ def _run(node: ast.AST) -> Iterator[ast.AST]:
         yield from _run(child)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_one_way(path):
-    here, module = part_of(path), module_of(path)
-    for other in imported_parts(path) - {here}:
-        level = RANK[other] == RANK[here] and other not in ("data", "graphs", "simulate")
-        assert RANK[other] < RANK[here] or level, f"{module} must not import {other!r}"
+def may_import(here: str, other: str) -> bool:
+    """Whether a part may import another one: it is on a lower layer, or on the same one and none of three parts."""
+    level = RANK[other] == RANK[here] and other not in ("data", "graphs", "simulate")
+    return RANK[other] < RANK[here] or level
+
+
+def test_imports_point_one_way():
+    assert len(FILES) > 300
+    pairs = [(path, other) for path in FILES for other in sorted(imported_parts(path) - {part_of(path)})]
+    wrong = [f"{module_of(path)} imports {other}" for path, other in pairs if not may_import(part_of(path), other)]
+    assert wrong == []
 
 
 def test_no_module_is_part_of_a_cycle():
@@ -98,14 +109,13 @@ def test_no_module_is_part_of_a_cycle():
 def test_the_root_is_small_and_arguments_are_few():
     assert len([path for path in FILES if path.parent == PACKAGE]) <= 9
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 count = len(node.args.args) + len(node.args.kwonlyargs) + len(node.args.posonlyargs)
                 assert count <= 10, f"{path.name}: {node.name} takes {count} arguments"
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if part_of(path) == "simulate"], ids=lambda path: path.name)
-def test_truth_does_not_lean_on_the_search(path):
+def test_truth_does_not_lean_on_the_search():
     allowed = {
         "errors",
         "kernels.arrays",
@@ -116,24 +126,32 @@ def test_truth_does_not_lean_on_the_search(path):
         "graphs",
         "simulate",
     }
-    assert imported_parts(path) <= allowed
+    modules = [path for path in FILES if part_of(path) == "simulate"]
+    assert len(modules) > 10
+    beyond = {module_of(path): sorted(imported_parts(path) - allowed) for path in modules}
+    assert {module: parts for module, parts in beyond.items() if parts} == {}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_nothing_loads_a_pickle(path):
-    source = path.read_text()
-    assert "pickle" not in source or "read_pickle" not in source.replace("no pickle", "")
-    assert "import pickle" not in source
+def test_nothing_loads_a_pickle():
+    sources = {module_of(path): path.read_text() for path in FILES}
+    assert [module for module, source in sources.items() if "read_pickle" in source or "import pickle" in source] == []
 
 
-@pytest.mark.parametrize("module", ["causalcontext", "causalcontext.cli.app"])
-def test_importing_the_library_is_light(module):
+def test_importing_the_library_is_light(tmp_path):
+    """Neither the library nor, after it, the command line loads a heavy library; `check` loads none for plotting."""
     heavy = ["scipy.special", "scipy.linalg", "scipy.stats", "scipy.spatial", "scipy.optimize", "pandas", "pyarrow",
              "polars", "dask", "matplotlib", "networkx", "joblib"]  # fmt: skip
-    heavy += ["rich", "typer"] if module == "causalcontext" else []
-    code = f"import sys, {module}; print([name for name in {heavy!r} if name in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    (tmp_path / "data.csv").write_text(GOOD_TEXT)
+    code = f"""import sys, causalcontext
+first = [name for name in {[*heavy, "rich", "typer"]!r} if name in sys.modules]
+from causalcontext.cli.app import app
+then = [name for name in {heavy!r} if name in sys.modules]
+app(["check", "data.csv", "--context", "R"], standalone_mode=False)
+print()
+print(first, then, [name for name in ("matplotlib", "networkx", "joblib", "polars") if name in sys.modules])"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "[] [] []"
+    assert run.stdout.startswith("rows by value of R")
 
 
 NUMBERS = {"None", "bool", "float", "int", "np.uint64"}
@@ -141,13 +159,13 @@ NUMBERS = {"None", "bool", "float", "int", "np.uint64"}
 
 def kernels(path: Path) -> dict[str, str]:
     """The compiled functions of a module, and what each of them is said to return."""
-    functions = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef)]
     return {node.name: ast.unparse(node.returns or ast.Constant(None)) for node in functions if _is_kernel(node)}
 
 
 def called_from_python(path: Path) -> Iterator[tuple[str, str]]:
     """The kernels, by module and name, that functions of a module which are not compiled themselves make use of."""
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     origin = {name: (module_of(path), name) for name in kernels(path)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("causalcontext.kernels"):
@@ -159,24 +177,8 @@ def called_from_python(path: Path) -> Iterator[tuple[str, str]]:
 
 def _is_kernel(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef) and any(
-        "njit" in ast.unparse(decorator) or _is_inner(decorator) for decorator in node.decorator_list
+        ast.unparse(decorator).partition("(")[0] == "kernel" for decorator in node.decorator_list
     )
-
-
-def _is_inner(decorator: ast.expr) -> bool:
-    return ast.unparse(decorator).partition("(")[0] in ("inner", "inner_njit")
-
-
-def test_inner_kernels_are_called_by_kernels_alone():
-    """They have no door to Python (`kernels.compiling.inner`)."""
-    inner = {
-        (module_of(path), node.name)
-        for path in FILES
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.FunctionDef) and any(map(_is_inner, node.decorator_list))
-    }
-    assert len(inner) > 20
-    assert inner.isdisjoint(kernel for path in FILES for kernel in called_from_python(path))
 
 
 def test_kernels_give_numbers_to_python():
@@ -190,7 +192,8 @@ def test_kernels_give_numbers_to_python():
         assert set(kinds) <= NUMBERS, f"{module}.{name} returns {returned[module, name]} to Python"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_kernels_are_compiled_by_one_decorator(path):
-    source = path.read_text().replace("from numba import cuda", "")
-    assert module_of(path) == "kernels.compiling" or "from numba import" not in source
+def test_kernels_are_compiled_by_one_decorator():
+    """Only `kernels.compiling` imports from numba, but for its support of graphics cards."""
+    sources = {module_of(path): path.read_text().replace("from numba import cuda", "") for path in FILES}
+    del sources["kernels.compiling"]
+    assert [module for module, source in sources.items() if "from numba import" in source] == []

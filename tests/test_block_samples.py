@@ -60,6 +60,7 @@ def test_a_sample_has_the_moments_of_its_rows():
         np.testing.assert_allclose(drawn.scatter[cell], twin.scatter[0], rtol=1e-9, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_blocks_tell_as_much_as_rows():
     table = make_table(30_000)
     result, inside = cc.discover(scanned(table), **PC), cc.discover(table, "R", **PC)

@@ -24,6 +24,7 @@ from causalcontext.diagnostics.calibration.sizes import QUANTILE, compatible, wi
 from causalcontext.independence.partial_correlation import PartialCorrelation
 from causalcontext.independence.rows import Answer, RowTest, untestable
 from causalcontext.questions import Reason
+from marks import rest_slow
 
 matplotlib.use("Agg")
 
@@ -360,6 +361,7 @@ def test_the_report_speaks(report: Any) -> None:
     assert report.to_dict()["settings"]["context"] == "R"
 
 
+@pytest.mark.slow
 def test_a_wrong_test_is_called_wrong() -> None:
     found = cc.calibrate(gaussian_table(), "R", test=Altered("squared", 2.0), repeats=300, largest_given=0)
     assert set(found.table["verdict"]) == {"rejects too often"}
@@ -368,6 +370,7 @@ def test_a_wrong_test_is_called_wrong() -> None:
     assert "most often for" in str(found)
 
 
+@pytest.mark.slow
 def test_p_values_up_to_a_half_are_called_wrong() -> None:
     found = cc.calibrate(gaussian_table(), "R", test=Altered("halved", 1.0, 0.5), repeats=800, x="a", y="b")
     assert found.table["verdict"].tolist() == ["rejects too often"]
@@ -380,6 +383,7 @@ def test_a_timid_test_is_called_so() -> None:
     assert "links that are found can be believed" in str(found)
 
 
+@pytest.mark.slow
 def test_heavy_tails_are_found_out() -> None:
     """LR* takes heavy tails for a change of variance; a Gaussian null does not show that, the user's residuals do."""
     table = gaussian_table()
@@ -390,6 +394,7 @@ def test_heavy_tails_are_found_out() -> None:
     assert cc.calibrate(table, "R", x="c", y="R", repeats=150).table["verdict"].item() == "right"
 
 
+@pytest.mark.slow
 def test_power_grows_with_the_effect() -> None:
     powers = [
         cc.calibrate(gaussian_table(), "R", x="c", y="R", given=["a"], effect=effect, repeats=100).table["power"].item()
@@ -408,6 +413,7 @@ def test_changes_that_the_default_test_sees(alternative: str, seen: float) -> No
     assert found.table["alternative"].item() == alternative
 
 
+@pytest.mark.slow
 def test_categories_are_calibrated_with_a_test_of_ones_own() -> None:
     found = cc.calibrate(mixed_table(), "R", kinds=KINDS, test=AnyColumns(), repeats=150, largest_given=0)
     table = found.table.set_index("pair")
@@ -452,6 +458,7 @@ def test_the_order_of_columns_does_not_matter(mixed_report: Any) -> None:
     pd.testing.assert_frame_equal(again.table, mixed_report.table)
 
 
+@pytest.mark.slow
 def test_workers_do_not_matter(mixed_report: Any) -> None:
     seen: list[tuple[int, int]] = []
     again = cc.calibrate(mixed_table(120), "R", kinds=KINDS, repeats=6, largest_given=1, seed=3, test=AnyColumns(),
@@ -562,7 +569,7 @@ def test_constant_columns_are_refused() -> None:
 # Pictures
 
 
-@pytest.mark.parametrize("alternative", list(ALTERNATIVES))
+@pytest.mark.parametrize("alternative", rest_slow(ALTERNATIVES))
 def test_the_picture_shows_every_row(alternative: str, tmp_path: Path) -> None:
     from matplotlib import pyplot
 

@@ -17,9 +17,10 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.simulate import random_model
+from marks import rest_slow
 
 METHODS = ("pc-ac", "pc-m", "pc-p", "pc-b")
-SEEDS = range(4)
+SEEDS = rest_slow(range(4))
 
 
 def simulated(seed: int, contexts: int = 3, n: int = 600) -> tuple[pd.DataFrame, str]:
@@ -55,7 +56,7 @@ def test_order_of_columns_and_rows(method: str, rule: str, seed: int) -> None:
     assert found.union.adjacency.any()
 
 
-@pytest.mark.parametrize(("seed", "method"), [(52, "pc-ac"), (116, "pc-m"), (135, "pc-m")])
+@pytest.mark.parametrize(("seed", "method"), rest_slow([(52, "pc-ac"), (116, "pc-m"), (135, "pc-m")], fast=2))
 def test_order_of_columns_where_no_set_of_neighbours_separates(method: str, seed: int) -> None:
     """A set that separated two variables may lose members later, so that no set of neighbours separates them."""
     model = random_model(nodes=10, density=0.4, contexts=2 + seed % 3, changes=2, seed=seed)
@@ -94,7 +95,7 @@ RELABELINGS = {
 }
 
 
-@pytest.mark.parametrize("labels", RELABELINGS.values(), ids=RELABELINGS)
+@pytest.mark.parametrize("labels", rest_slow(RELABELINGS.values()), ids=RELABELINGS)
 @pytest.mark.parametrize("method", METHODS)
 def test_values_of_the_context(method: str, labels: list[Any]) -> None:
     table, context = simulated(1)
@@ -143,7 +144,7 @@ FORMATS: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 
 @pytest.mark.parametrize("make", FORMATS.values(), ids=FORMATS)
-@pytest.mark.parametrize("labels", [[0, 1, 2], ["dry", "mild", "wet"]], ids=["integers", "text"])
+@pytest.mark.parametrize("labels", rest_slow([["dry", "mild", "wet"], [0, 1, 2]]), ids=["text", "integers"])
 def test_kinds_of_tables(make: Callable[[pd.DataFrame], Any], labels: list[Any]) -> None:
     table, context = simulated(3)
     table = table.assign(**{context: [labels[value] for value in table[context]]})
@@ -190,7 +191,7 @@ CONTEXT_VALUES: dict[str, Callable[[pd.Series], Any]] = {
 
 
 @pytest.mark.parametrize("values", CONTEXT_VALUES.values(), ids=CONTEXT_VALUES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", rest_slow(METHODS))
 def test_saved_and_loaded(tmp_path: Path, method: str, values: Callable[[pd.Series], Any]) -> None:
     table, context = simulated(4, contexts=2)
     table = table.assign(**{context: values(table[context])})
@@ -211,6 +212,7 @@ def test_saved_and_loaded_without_a_context(tmp_path: Path, method: str) -> None
     assert list(result.graphs) == ["all"]
 
 
+@pytest.mark.slow
 def test_compiled_for_the_first_time(tmp_path: Path) -> None:
     """Kernels that were never compiled before give what cached ones give."""
     table, context = simulated(6)
@@ -259,25 +261,23 @@ def random_case(seed: int, two: bool = False) -> tuple[pd.DataFrame, list[str], 
     return table, contexts, options
 
 
-def assert_a_list_of_one_is_one(seed: int) -> None:
+def varied_first(count: int) -> list[Any]:
+    """Seeds: the first three have different methods and tests, with one context and with two; the others are slow."""
+    first = (5, 7, 8)
+    return rest_slow([*first, *(seed for seed in range(count) if seed not in first)], fast=3)
+
+
+@pytest.mark.parametrize("seed", varied_first(200))
+def test_one_context_and_a_list_of_one(seed: int) -> None:
     table, contexts, options = random_case(seed)
     one, listed = (cc.discover(table, context, **options) for context in (contexts[0], contexts))
     assert one == listed
     pd.testing.assert_frame_equal(one.tests(), listed.tests())
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_one_context_and_a_list_of_one(seed: int) -> None:
-    assert_a_list_of_one_is_one(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(25, 200))
-def test_one_context_and_a_list_of_one_on_many_tables(seed: int) -> None:
-    assert_a_list_of_one_is_one(seed)
-
-
-def assert_units_do_not_matter(seed: int, two: bool) -> None:
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("seed", varied_first(150))
+def test_units_and_offsets(seed: int, two: bool) -> None:
     table, contexts, options = random_case(seed, two)
     generator = np.random.default_rng([seed, 78])
     moved = table.copy()
@@ -288,16 +288,3 @@ def assert_units_do_not_matter(seed: int, two: bool) -> None:
             moved[name] = (table[name] + offset) * factor
     expected, found = (cc.discover(data, contexts, **options) for data in (table, moved))
     assert edges_by_name(found) == edges_by_name(expected)
-
-
-@pytest.mark.parametrize("two", [False, True])
-@pytest.mark.parametrize("seed", range(15))
-def test_units_and_offsets(seed: int, two: bool) -> None:
-    assert_units_do_not_matter(seed, two)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("two", [False, True])
-@pytest.mark.parametrize("seed", range(15, 150))
-def test_units_and_offsets_of_many_tables(seed: int, two: bool) -> None:
-    assert_units_do_not_matter(seed, two)

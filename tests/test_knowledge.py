@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
+from marks import rest_slow
 
 METHODS = ("pc-ac", "pc-m", "pc-p", "pc-b")
 NAMES = ("X", "Y", "Z", "R")
@@ -108,7 +109,7 @@ def random_knowledge(rng, names, order) -> cc.Knowledge:
     )
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", rest_slow(range(12), fast=3))
 @pytest.mark.parametrize("method", METHODS)
 def test_no_search_breaks_knowledge(method, seed):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,25 @@ from causalcontext.cli.app import app
 from causalcontext.data.files import read_file, words_for_missing
 from causalcontext.data.tables import read_table
 from causalcontext.options import Options
+from marks import rest_slow
 
 TABLE = cc.examples.soil_moisture(200, seed=0)
-RESULT = cc.discover(TABLE, "soil", method="pc-ac")
 STRANGE: list[Any] = [
     np.array([1, 2]), 5, None, float("inf"), float("nan"), -1, "x", [], ["R"], {}, {"a": 1}, object(), True, 10**400,
     (1, 2), b"x", 1.5, TABLE,
 ]  # fmt: skip
+
+
+@cache
+def result() -> cc.ContextGraphs:
+    return cc.discover(TABLE, "soil", method="pc-ac")
+
+
 CALLS: dict[str, Callable[[Any], Any]] = {
-    "explain": lambda value: RESULT.explain(value, "soil"),
-    "changes": lambda value: RESULT.changes(value, "wet"),
+    "explain": lambda value: result().explain(value, "soil"),
+    "changes": lambda value: result().changes(value, "wet"),
     "load": cc.load,
-    "save": lambda value: RESULT.save(None if isinstance(value, str) else value),
+    "save": lambda value: result().save(None if isinstance(value, str) else value),
     "threshold": lambda value: cc.threshold("runoff", value),
     "threshold of": lambda value: cc.threshold(value, 1.0),
     "bins": lambda value: cc.bins("runoff", value),
@@ -114,7 +122,7 @@ def test_damaged_parquet_is_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
-@pytest.mark.parametrize("words", [["--version"], ["demo"]])
+@pytest.mark.parametrize("words", rest_slow([["--version"], ["demo"]]))
 def test_a_full_disk_is_one_sentence(words: list[str]) -> None:
     environment = os.environ | {"PYTHONPATH": str(Path(cc.__file__).parents[1])}
     with open("/dev/full", "w") as full:

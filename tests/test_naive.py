@@ -173,6 +173,7 @@ def test_context_change_without_conditions_compares_variances() -> None:
     assert changed == pytest.approx((statistic, df, p))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second", "given"), [(20, 20, (1, 2, 3)), (12, 40, (1,))])
 def test_context_change_has_the_mean_and_level_of_chi_squared(first: int, second: int, given: tuple[int, ...]) -> None:
     context = two_contexts(first, second)

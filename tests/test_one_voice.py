@@ -17,6 +17,7 @@ from causalcontext.report.payload import payload
 from causalcontext.results.verdicts import Inside, why_inside_only
 from causalcontext.simulate import random_model
 from causalcontext.simulate.proteins import proteins
+from marks import rest_slow
 
 OTHER_ROWS = re.compile(r"; (within .*?|on all rows) p [=<] (?P<p>[0-9.e+-]*[0-9])(?P<comma>,?)")
 EXOGENOUS = cc.Knowledge(roots=["condition"])
@@ -56,12 +57,16 @@ TABLES: dict[str, Callable[[], cc.ContextGraphs]] = {
 }  # fmt: skip
 
 
+FIRST = ("soil", "Simpson", "selection", "threshold", "masked", "score-ac")
+every_table = pytest.mark.parametrize("name", rest_slow([*FIRST, *sorted(TABLES.keys() - FIRST)], fast=len(FIRST)))
+
+
 @cache
 def result_of(name: str) -> cc.ContextGraphs:
     return TABLES[name]()
 
 
-@pytest.mark.parametrize("name", TABLES)
+@every_table
 def test_explain_says_what_the_graphs_have(name: str) -> None:
     result = result_of(name)
     for x, y in itertools.combinations(result.names, 2):
@@ -71,7 +76,7 @@ def test_explain_says_what_the_graphs_have(name: str) -> None:
             assert line.startswith(f"present in {value} ({x} {mark} {y})" if mark else f"absent in {value}")
 
 
-@pytest.mark.parametrize("name", TABLES)
+@every_table
 def test_explain_comments_on_what_sounds_otherwise(name: str) -> None:
     """A p-value on other rows that points the other way comes with its reason, and the reason is that of diagnose."""
     result, alpha = result_of(name), result_of(name).settings.alpha
@@ -87,7 +92,7 @@ def test_explain_comments_on_what_sounds_otherwise(name: str) -> None:
                 assert ("selection" in line) == (reason is Inside.SELECTION)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@every_table
 def test_labels_and_changes_follow_the_graphs(name: str) -> None:
     result = result_of(name)
     for row in result.labels().itertuples():
@@ -100,7 +105,7 @@ def test_labels_and_changes_follow_the_graphs(name: str) -> None:
                 assert not (row.claimed and row.doubt)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@every_table
 def test_diagnose_and_changes_agree(name: str) -> None:
     """No mechanism differs for the one and not for the other; a claim that the support does not bear out is named."""
     result = result_of(name)
@@ -123,7 +128,7 @@ def test_diagnose_and_changes_agree(name: str) -> None:
     assert topics <= {why_inside_only(result).value}
 
 
-@pytest.mark.parametrize("name", TABLES)
+@every_table
 def test_the_report_tells_the_same_stories(name: str) -> None:
     result = result_of(name)
     page = payload(result)

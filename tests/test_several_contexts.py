@@ -14,6 +14,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.support import Support, matched_support
 from causalcontext.independence.registry import TESTS
 from causalcontext.questions import Trial
+from marks import rest_slow
 
 NAMES = ["X", "A", "Y", "Z", "B", "W"]
 CONTEXTS = (1, 4)
@@ -271,6 +272,7 @@ def test_support_is_asked_of_the_rows_that_differ_in_one_variable():
         assert astuple(found)[2:] == pytest.approx(astuple(twin)[2:])
 
 
+@pytest.mark.slow
 def test_stability_draws_in_every_combination(switched):
     stable = switched.stability(samples=10, seed=3)
     again = switched.stability(samples=10, seed=3)
@@ -338,7 +340,7 @@ def test_ugly_tables_are_treated_as_with_one_context():
 
 
 @pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b", "auto"])
-@pytest.mark.parametrize("scope", ["adaptive", "cycle", "always"])
+@pytest.mark.parametrize("scope", rest_slow(["cycle", "adaptive", "always"]))
 def test_every_method_and_scope(method, scope):
     result = cc.discover(table(4, n=1500), context=["A", "B"], method=method, masked_scope=scope, alpha=0.01, n_jobs=2)
     assert len(result.graphs) == 6

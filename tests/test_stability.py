@@ -63,6 +63,7 @@ def test_labels_have_frequencies(result, stable):
         assert sum(shares.values()) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_workers_and_progress_do_not_change_the_result(result, stable):
     seen = []
     again = result.stability(40, seed=3, n_jobs=2, progress=lambda done, total: seen.append((done, total)))

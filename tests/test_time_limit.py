@@ -18,6 +18,7 @@ from causalcontext.independence.watched import Watched, joined
 from causalcontext.progress import Watch, nobody
 from causalcontext.questions import Outcomes, Trial
 from causalcontext.simulate import random_model
+from marks import rest_slow
 
 TABLE = random_model(9, 0.6, seed=3, contexts=3).sample(600, 3)
 METHODS = ("pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac")
@@ -57,7 +58,7 @@ def search(method: str = "pc-ac", **options: Any) -> cc.ContextGraphs:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("limit", [30, 300])
+@pytest.mark.parametrize("limit", rest_slow([300, 30]))
 def test_a_limit_is_kept_and_the_result_says_what_was_cut(method: str, limit: int) -> None:
     whole = search(method)
     needed = Clock.now
@@ -89,6 +90,7 @@ def test_a_limit_that_is_not_met_changes_nothing() -> None:
     assert search() == search(time_limit=1e6)
 
 
+@pytest.mark.slow
 def test_the_time_left_is_honest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a factor of two at most moments of the second half, give or take a tenth of the whole."""
     honest: list[bool] = []

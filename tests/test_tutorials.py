@@ -25,6 +25,7 @@ def test_no_outputs_are_kept(file):
         assert cell.get("execution_count") is None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_every_cell_runs(file, monkeypatch, tmp_path):

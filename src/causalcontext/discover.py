@@ -20,8 +20,8 @@ from causalcontext.errors import InterruptedSearch
 from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
+from causalcontext.methods.ahead import compile_ahead, kinds_for
 from causalcontext.methods.auto import MethodChoice, choose_by_call
-from causalcontext.methods.first_run import first_run
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
 from causalcontext.options import Keywords, Options, made, takes
@@ -155,13 +155,13 @@ def discover(
     if scanned is not None and chosen.missing == "raise":
         check_none_missing(scanned.survey, data, testwise=False)
     known = None if scanned is None or scanned.whole else scanned.survey  # all rows in memory: no rounding of batches
-    with first_run(chosen.method, test.name, data):
-        tested = chosen.method != "score-ac"
-        data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads, tested)
-        with watching(progress, chosen.time_limit) as advance:
-            task = Task(prepared, data, survey, links, settings, score_of(chosen), chosen.threads, advance,
-                        Support(data, settings.alpha), device)  # fmt: skip
-            outcome = run_method(chosen.method, task)
+    compile_ahead(kinds_for(chosen.method, test.name, data))
+    tested = chosen.method != "score-ac"
+    data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads, tested)
+    with watching(progress, chosen.time_limit) as advance:
+        task = Task(prepared, data, survey, links, settings, score_of(chosen), chosen.threads, advance,
+                    Support(data, settings.alpha), device)  # fmt: skip
+        outcome = run_method(chosen.method, task)
     if advance.over and not outcome.complete:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")

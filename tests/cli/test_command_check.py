@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -195,18 +192,6 @@ def test_fewer_rows_than_columns_are_not_collinear() -> None:
     assert inspect(table, None).notes == (
         "the table has 10 complete rows: tests inside it can condition on 3 variables at most",
     )
-
-
-def test_a_check_loads_no_plotting_library() -> None:
-    good_table().to_csv("data.csv", index=False)
-    code = (
-        "import sys; from causalcontext.cli.app import app; "
-        "app(['check', 'data.csv', '--context', 'R'], standalone_mode=False); "
-        "print(sorted({'matplotlib', 'networkx', 'joblib', 'polars'} & set(sys.modules)))"
-    )
-    environment = os.environ | {"PYTHONPATH": str(Path(cc.__file__).parents[1])}
-    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert answer.stdout.splitlines()[-1] == "[]"
 
 
 def test_two_numbers_may_be_labels() -> None:

@@ -50,6 +50,7 @@ def read_until(terminal: int, words: bytes) -> bytes:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_ctrl_c_in_a_running_search_keeps_what_is_done() -> None:
     import pty

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 import causalcontext as cc
 import hostile
 from causalcontext.cli.app import app
+from marks import rest_slow
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +41,11 @@ def test_explain_as_json(soil: cc.ContextGraphs) -> None:
     assert found["marks"][1]["mark"] == soil.graphs["wet"].mark("runoff", "precipitation")
 
 
-@pytest.mark.parametrize("words", [["a.png"], ["a.svg", "--kind", "union"], ["a.pdf", "--kind", "difference"],
-                                   ["b.png", "--only", "wet"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    rest_slow([["a.svg", "--kind", "union"], ["b.png", "--only", "wet"], ["a.png"], ["a.pdf", "--kind", "difference"]],
+              fast=2),
+)  # fmt: skip
 def test_plot_writes_a_picture(words: list[str]) -> None:
     assert run("plot", "r.json", *words).exit_code == 0
     assert Path(words[0]).stat().st_size > 1000

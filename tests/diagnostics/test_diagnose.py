@@ -154,6 +154,7 @@ def test_minimum_detectable_correlation_is_detected_four_times_in_five():
     assert minimum_detectable(4, 1, 0.05) == 1.0
 
 
+@pytest.mark.slow
 def test_decisions_by_a_hair_are_rare():
     rng = np.random.default_rng(8)
     r, x = rng.integers(2, size=400), rng.standard_normal(400)
@@ -165,6 +166,7 @@ def test_decisions_by_a_hair_are_rare():
     assert 0 < len(found) < 15
 
 
+@pytest.mark.slow
 def test_many_contexts_make_few_findings():
     table = proteins(0, "log", 3000)
     found = cc.discover(
@@ -176,6 +178,7 @@ def test_many_contexts_make_few_findings():
     assert "<table>" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_contexts_with_enough_rows_are_one_line():
     result = cc.discover(proteins(0, "log", 3000), "condition", test="partial-correlation", max_given=1, method="pc-ac")
     (finding,) = result.diagnose().about("rows")
@@ -208,6 +211,7 @@ def test_arrows_that_point_both_ways_are_named():
     assert not turned(cc.discover(cc.examples.soil_moisture(1000, seed=1), context="soil"))
 
 
+@pytest.mark.slow
 def test_a_comparison_with_fci_ac_is_left_out_where_it_would_take_long():
     table = proteins(0, "log", 900)
     result = cc.discover(table, "condition", knowledge=cc.Knowledge(roots=["condition"]), method="pc-ac", alpha=0.2)

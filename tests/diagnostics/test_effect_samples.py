@@ -7,6 +7,7 @@ import pytest
 import causalcontext as cc
 import naive_effects as naive
 from causalcontext.diagnostics.effect_samples import EffectSampler
+from marks import rest_slow
 
 GRAPH = {r: {"X": [], "R": ["X"], "B": ["X", "R"], "Y": ["B"]} for r in (0, 1)}
 
@@ -51,14 +52,15 @@ def test_the_bootstrap_and_the_delta_method_agree(result):
     assert (drawn.loc[some, "p"] >= 1 / 200).all()
 
 
-def test_a_new_search_in_every_sample_shows_what_comes_from_the_graph():
+@pytest.mark.parametrize("workers", rest_slow([1, 2]))
+def test_a_new_search_in_every_sample_shows_what_comes_from_the_graph(workers):
     found = cc.discover(table(600, seed=2), context="R", alpha=0.01, knowledge=cc.Knowledge(
         tiers=[["X"], ["R"], ["B"], ["Y"]]), method="pc-ac")  # fmt: skip
     drawn = found.effects("X", "Y", graph="resampled", samples=30)
     assert {"samples", "from graph", "zero in", "open in"} <= set(drawn)
     assert drawn["from graph"].between(0, 1).all()
     assert (drawn["zero in"] < 0.2).all()
-    again = found.effects("X", "Y", graph="resampled", samples=30, n_jobs=2)
+    again = found.effects("X", "Y", graph="resampled", samples=30, n_jobs=workers)
     pd.testing.assert_frame_equal(drawn, again)
     with pytest.raises(cc.CausalContextError, match="samples"):
         found.effects("X", "Y", graph="resampled", samples=5)

@@ -17,6 +17,7 @@ from causalcontext.drawing.names import printable, shown_names
 from causalcontext.drawing.strokes import context_panel, difference_panel, graph_panel, union_panel
 from causalcontext.graphs.graph import Graph
 from causalcontext.simulate.linear import random_model
+from marks import rest_slow
 from pags import soil_pags
 
 matplotlib.use("Agg")
@@ -189,7 +190,7 @@ def test_uncertain_edges_are_marked():
     assert len(doubtful) == len(near)
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("ending", rest_slow(["svg", "png", "pdf"]))
 def test_files_are_written_and_the_same_again(soil, tmp_path, ending):
     first, second = tmp_path / f"a.{ending}", tmp_path / f"b.{ending}"
     soil.plot("union", path=first)
@@ -215,7 +216,7 @@ def test_given_axes_are_used(soil):
         soil.plot(axes=axes[0])
 
 
-@pytest.mark.parametrize("contexts", [3, 9])
+@pytest.mark.parametrize("contexts", rest_slow([3, 9]))
 def test_many_contexts(contexts):
     model = random_model(8, contexts=contexts, density=0.4, seed=5)
     result = cc.discover(model.sample(200 * contexts, seed=1), context=model.context_name)

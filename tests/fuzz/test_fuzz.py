@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from fuzzer import CHANGES, KINDS, chosen_kind, run_case
 
+from marks import rest_slow
 
-@pytest.mark.parametrize("first", range(0, 160, 20))
+
+@pytest.mark.parametrize("first", rest_slow(range(0, 160, 20)))
 def test_a_few_cases(first: int) -> None:
     for number in range(first, first + 20):
         kind, outcome = run_case(number)

@@ -86,6 +86,7 @@ def test_rows_of_a_long_table_are_taken_in_runs():
     assert abs(lag[1]) < 0.05
 
 
+@pytest.mark.slow
 def test_clean_tables_are_left_in_peace():
     kinds = [kind for seed in range(40) for kind in found(clean(seed))]
     for kind in KINDS:

@@ -15,6 +15,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import TESTS, find_test
 from causalcontext.questions import Reason, Trial
 from causalcontext.simulate.examples import clinic_truth
+from marks import rest_slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "tests.md"
 KINDS = {"x": "continuous", "w": "continuous", "sex": "categorical", "town": "categorical", "grade": "ordered",
@@ -73,7 +74,7 @@ def test_a_test_by_name_answers_what_it_takes(test: str) -> None:
     assert not (result.tests()["decision"] == "untestable").any()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", rest_slow([1, 2, 3]))
 def test_the_clinic_is_found(seed: int) -> None:
     result = cc.discover(
         cc.examples.clinic(1500, seed=seed), context="status", kinds={"visits": "count"}, method="pc-ac"
@@ -129,7 +130,7 @@ CASES = ("separated", "separated by a category", "empty cells", "one-level strat
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("test", ["auto", "tsagris", "cmi-knn", "rcot"])
+@pytest.mark.parametrize("test", rest_slow(["auto", "tsagris", "cmi-knn", "rcot"]))
 def test_trouble_gets_a_verdict(case: str, test: str) -> None:
     table = ugly(case)
     data = read_table(table, "R", kinds={"town": "categorical", "sex": "categorical"})

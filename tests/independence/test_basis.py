@@ -10,6 +10,7 @@ from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import find_test
 from causalcontext.questions import Reason, Trial
+from marks import rest_slow
 from naive_basis import basis_test
 
 
@@ -35,7 +36,7 @@ def answers(table: pd.DataFrame, trials: list[tuple[str, str, tuple[str, ...]]])
     return prepared.answer([Trial(place(x), place(y), tuple(place(z) for z in given)) for x, y, given in trials])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", rest_slow(range(3)))
 def test_it_equals_its_twin(seed: int) -> None:
     table = drawn(seed)
     twins = [basis_test(table[x].to_numpy(), table[y].to_numpy(), [table[z].to_numpy() for z in given])
@@ -107,17 +108,20 @@ def a_line(g: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"x": x, "y": 0.35 * x + z + g.normal(size=100), "z": z})
 
 
+@pytest.mark.slow
 def test_level_where_causes_are_curved() -> None:
     basis, straight = rejected(curved_causes)
     assert basis <= 0.11  # .05 and three standard errors, and a little for what stays of the curves
     assert straight > 0.5
 
 
+@pytest.mark.slow
 def test_level_where_causes_are_straight() -> None:
     basis, _ = rejected(straight_causes)
     assert basis <= 0.1
 
 
+@pytest.mark.slow
 def test_power_for_a_curve_and_for_a_line() -> None:
     basis, straight = rejected(a_curve)
     assert basis > 0.9

@@ -12,6 +12,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.independence.registry import TESTS, find_test
 from causalcontext.kernels.threads import in_threads
 from causalcontext.questions import Reason, Trial
+from marks import rest_slow
 
 SYSTEM = ("A", "B", "C", "D", "E")
 
@@ -43,7 +44,7 @@ def subsets(without, sizes=(0, 1, 2, 3)):
     return [given for size in sizes for given in itertools.combinations(rest, size)]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", rest_slow(range(3)))
 @pytest.mark.parametrize("place", [0, 2, 5])
 def test_partial_correlation_in_every_view(seed, place):
     system, context = ugly_table(seed)
@@ -61,7 +62,7 @@ def test_partial_correlation_in_every_view(seed, place):
                 assert outcome.n[0] == len(rows)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", rest_slow(range(2)))
 def test_fisher_z(seed):
     system, context = ugly_table(seed)
     prepared, at, _ = prepare(system, context, "fisher-z")
@@ -72,7 +73,7 @@ def test_fisher_z(seed):
             assert outcome.p[0] == pytest.approx(p, rel=1e-5, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", rest_slow(range(3)))
 def test_partial_correlation_given_the_context(seed):
     system, context = ugly_table(seed)
     prepared, at, r = prepare(system, context)
@@ -157,6 +158,7 @@ def test_every_registered_test_tells_its_name(name):
     assert find_test(name).name == name
 
 
+@pytest.mark.slow
 def test_level_and_power_of_context_change():
     """Size near .05 also when R is a threshold of Z; power for changes of mean, slope and variance."""
     repeats, rng = 400, np.random.default_rng(11)
@@ -181,6 +183,7 @@ def test_level_and_power_of_context_change():
     assert min(share["mean"], share["slope"], share["spread"]) > 0.85
 
 
+@pytest.mark.slow
 def test_level_and_power_of_partial_correlation():
     repeats, rng = 400, np.random.default_rng(12)
     rejected = np.zeros(4)

@@ -22,6 +22,7 @@ from causalcontext.independence.registry import TESTS
 from causalcontext.independence.rows import as_variable
 from causalcontext.independence.tsagris import combined
 from causalcontext.questions import Reason, Trial
+from marks import rest_slow
 
 KINDS = {"number": Kind.CONTINUOUS, "category": Kind.CATEGORICAL, "ordered": Kind.ORDERED, "count": Kind.COUNT}
 ROW_TESTS = ("tsagris", "conditional-gaussian", "g-squared", "sandwich", "gaussian-ranks")
@@ -89,6 +90,7 @@ def test_tsagris_is_its_twin(x, y):
     )
 
 
+@pytest.mark.slow
 def test_likelihoods_agree_with_statsmodels():
     api = pytest.importorskip("statsmodels.api")
     ordinal = pytest.importorskip("statsmodels.miscmodels.ordinal_model")
@@ -236,21 +238,21 @@ def rejections(name, x, y, given, n, strength, repeats, seed=0):
     return np.mean(np.array(found) < 0.05)
 
 
-LEVELS = [
-    *(("tsagris", x, y, ("number",), 120) for x, y in itertools.combinations_with_replacement(WANTED, 2)),
+LEVELS = [  # one of every test first
     ("tsagris", "binary", "number", ("number", "ordered"), 30),
-    ("tsagris", "category", "ordered", (), 40),
-    ("tsagris", "binary", "category", ("count",), 40),
     ("conditional-gaussian", "number", "number", ("category", "binary"), 60),
-    ("conditional-gaussian", "category", "number", ("number", "binary"), 80),
     ("g-squared", "binary", "category", ("binary", "ordered"), 60),
-    ("g-squared", "category", "ordered", (), 400),
     ("sandwich", "number", "number", ("number", "number", "number"), 30),
     ("gaussian-ranks", "number", "number", ("number", "binary"), 40),
+    *(("tsagris", x, y, ("number",), 120) for x, y in itertools.combinations_with_replacement(WANTED, 2)),
+    ("tsagris", "category", "ordered", (), 40),
+    ("tsagris", "binary", "category", ("count",), 40),
+    ("conditional-gaussian", "category", "number", ("number", "binary"), 80),
+    ("g-squared", "category", "ordered", (), 400),
 ]
 
 
-@pytest.mark.parametrize(("name", "x", "y", "given", "n"), LEVELS)
+@pytest.mark.parametrize(("name", "x", "y", "given", "n"), rest_slow(LEVELS, fast=5))
 def test_level(name, x, y, given, n):
     """Within the bounds of 80 draws at .05 (1 in 2,000 by chance), which small permutation tests may undercut."""
     share = rejections(name, x, y, given, n, 0.0, 80)
@@ -265,14 +267,17 @@ def test_level_with_many_draws(name, x, y, given, n):
 
 @pytest.mark.parametrize(
     ("name", "x", "y", "given"),
-    [
-        *(("tsagris", x, y, ("number",)) for x, y in itertools.combinations_with_replacement(WANTED, 2)),
-        ("conditional-gaussian", "number", "number", ("category",)),
-        ("conditional-gaussian", "category", "number", ("number", "binary")),
-        ("g-squared", "binary", "category", ("binary",)),
-        ("sandwich", "number", "number", ("number",)),
-        ("gaussian-ranks", "number", "number", ("number",)),
-    ],
+    rest_slow(
+        [
+            ("conditional-gaussian", "number", "number", ("category",)),
+            ("conditional-gaussian", "category", "number", ("number", "binary")),
+            ("g-squared", "binary", "category", ("binary",)),
+            ("sandwich", "number", "number", ("number",)),
+            ("gaussian-ranks", "number", "number", ("number",)),
+            *(("tsagris", x, y, ("number",)) for x, y in itertools.combinations_with_replacement(WANTED, 2)),
+        ],
+        fast=7,
+    ),
 )
 def test_power(name, x, y, given):
     assert rejections(name, x, y, given, 300, 0.7, 30) > 0.8
@@ -407,6 +412,7 @@ def test_one_side_alone_answers_where_the_other_cannot():
     assert combined(found, Answer(4.0, 2.0, 0.15)) == Answer(4.0, 2.0, 0.2)
 
 
+@pytest.mark.slow
 def test_many_levels_on_both_sides_are_answered_in_time():
     rng = np.random.default_rng(21)
     n = 20_000

@@ -20,6 +20,7 @@ from causalcontext.independence.rcot import Rcot, features_of_conditions, fourie
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.rows import Variable, as_variable
 from causalcontext.questions import Reason, Trial
+from marks import rest_slow
 
 
 def number(values) -> Variable:
@@ -107,7 +108,7 @@ def test_numbers_are_counted_as_frenzel_and_pompe_do(given, neighbours):
 
 @pytest.mark.parametrize("ends", ["xr", "ry", "rs", "xy"])
 @pytest.mark.parametrize("given", [(), ("z",), ("w", "s"), ("r",), ("r", "s", "z")])
-@pytest.mark.parametrize("neighbours", [0.2, 4, 60])
+@pytest.mark.parametrize("neighbours", rest_slow([4, 0.2, 60]))
 def test_codes_are_counted_as_mesner_and_shalizi_do(ends, given, neighbours):
     columns = ugly_rows(2)
     given = tuple(name for name in given if name not in ends)
@@ -345,12 +346,14 @@ def bounds(repeats: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("test", NONPARAMETRIC, ids=lambda test: test.name)
+@pytest.mark.slow
 @pytest.mark.parametrize(("design", "codes"), LEVELS)
 def test_level(test, design, codes):
     low, high = bounds(200)
     assert low <= rejections(test, lambda random: design(random, codes=codes), 200) <= high
 
 
+@pytest.mark.slow
 def test_level_of_the_energy_test():
     low, high = bounds(400)
     assert (
@@ -358,14 +361,17 @@ def test_level_of_the_energy_test():
     )
 
 
-@pytest.mark.parametrize(("effect", "codes", "least"), [("mean", True, 0.8), ("variance", True, 0.5),
-                                                        ("slope", True, 0.8), ("square", False, 0.8)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("effect", "codes", "least"),
+    rest_slow([("slope", True, 0.8), ("mean", True, 0.8), ("variance", True, 0.5), ("square", False, 0.8)]),
+)
 def test_power_of_cmi_knn(effect, codes, least):
     assert rejections(CmiKnn(), lambda random: common_cause(random, effect, 250, codes), 40) >= least * 40
 
 
-@pytest.mark.parametrize(("effect", "codes", "least"), [("mean", True, 0.8), ("variance", True, 0.5),
-                                                        ("square", False, 0.8)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("effect", "codes", "least"), rest_slow([("variance", True, 0.5), ("mean", True, 0.8), ("square", False, 0.8)])
+)
 def test_power_of_rcot(effect, codes, least):
     assert rejections(Rcot(), lambda random: common_cause(random, effect, 250, codes), 40) >= least * 40
 
@@ -425,7 +431,7 @@ def test_strata_of_one_row_are_too_few_rows():
     assert answer.reason == Reason.FEW_ROWS
 
 
-@pytest.mark.parametrize("test", NONPARAMETRIC, ids=lambda test: test.name)
+@pytest.mark.parametrize("test", rest_slow(NONPARAMETRIC), ids=lambda test: test.name)
 def test_many_levels_ties_and_duplicates_have_a_verdict(test):
     random = stream(14)
     x, y, z = random.standard_normal((3, 240))

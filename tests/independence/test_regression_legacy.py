@@ -84,6 +84,7 @@ def test_discover_takes_it_by_name():
     assert result.settings.test == "regression-legacy"
 
 
+@pytest.mark.slow
 def test_it_is_conservative_at_the_context_and_blind_to_changing_slopes():
     generator = np.random.default_rng(0)
     found = {"nothing": 0, "slope": 0}

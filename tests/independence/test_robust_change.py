@@ -202,6 +202,7 @@ NOISES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contexts", [2, 5])
 @pytest.mark.parametrize("noise", NOISES)
 def test_level_for_tails_of_all_kinds(noise, contexts):

@@ -17,6 +17,7 @@ from causalcontext.kernels.cuda import card
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_kernels_of_the_card_answer_as_those_of_the_processor():
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     run = subprocess.run(

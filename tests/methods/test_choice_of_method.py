@@ -133,6 +133,7 @@ def test_where_a_likelihood_says_little_tests_decide(change: Any, why: str) -> N
     assert cc.check(change(table()), "R").advice[0] == found.notes[0]
 
 
+@pytest.mark.slow
 def test_a_wide_table_never_meets_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "scored", lambda task: pytest.fail("the score was asked"))
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 150))).rename(columns="V{}".format)

@@ -184,6 +184,7 @@ def test_the_first_card_says_what_differs():
     assert page(result).index('id="answer"') < page(result).index('id="graph-card"')
 
 
+@pytest.mark.slow
 def test_many_contexts_share_stories_and_findings_are_few():
     table = proteins(0, "log", 3000)
     result = cc.discover(table, "condition", alpha=0.01, test="partial-correlation", max_given=1)

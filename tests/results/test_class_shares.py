@@ -53,6 +53,7 @@ def test_the_share_is_that_of_its_naive_twin(levels):
     assert (moved.value, moved.error) == pytest.approx((found.value, found.error), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_shares_are_as_sure_as_their_errors_say():
     """Two contexts with the same effect: 5 % of the differences are significant, and nearly all if one has none."""
     same, other = [], []

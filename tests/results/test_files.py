@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from marks import rest_slow
 from pags import soil_pags
 
 
@@ -16,7 +17,7 @@ def table(levels) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("levels", [(0, 1), ("dry", "wet"), (False, True), ("10", "9")], ids=str)
-@pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-p", "pc-b"])
+@pytest.mark.parametrize("method", rest_slow(["pc-ac", "pc-m", "pc-p", "pc-b"]))
 def test_loaded_results_are_equal(tmp_path, method, levels):
     knowledge = cc.Knowledge(required=[("soil", "runoff")], tiers=[["radiation"], ["humidity"]])
     result = cc.discover(table(levels), context="soil", method=method, knowledge=knowledge)

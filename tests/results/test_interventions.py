@@ -61,6 +61,7 @@ def test_errors_of_means_are_those_of_a_bootstrap(rows, result):
     assert one(result.effects("R", "Y"), context="wet")["se"] == pytest.approx(spread[1], rel=0.15)
 
 
+@pytest.mark.slow
 def test_setting_the_context_is_what_a_simulated_intervention_does():
     """Also where mechanisms that R changes are fitted on rows that were selected by what causes R."""
     model = soil_moisture_model()

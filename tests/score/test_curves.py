@@ -7,6 +7,7 @@ from score_tables import curved_table, kinds_table, model_table, searched
 
 import causalcontext as cc
 from causalcontext.score.residuals import _dependence, _earlier, check_residuals
+from marks import rest_slow
 
 
 def marks_by_name(result):
@@ -40,7 +41,7 @@ def test_columns_of_all_kinds_are_found(kinds):
 
 
 @pytest.mark.parametrize("make", [curved_table, kinds_table])
-@pytest.mark.parametrize("how", ["exact", "order"])
+@pytest.mark.parametrize("how", rest_slow(["order", "exact"]))
 def test_workers_columns_and_units_do_not_matter(make, how):
     rows = make(300, 5)
     result = cc.discover(rows, "R", method="score-ac", search=how)

@@ -5,6 +5,7 @@ import pytest
 from score_tables import model_table
 
 import causalcontext as cc
+from marks import rest_slow
 
 
 def random_knowledge(names, generator):
@@ -20,7 +21,7 @@ def random_knowledge(names, generator):
 
 
 @pytest.mark.parametrize("search", ["order", "exact"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", rest_slow(range(12), fast=3))
 def test_knowledge_is_never_broken(search, seed):
     rows = model_table(200, 400 + seed, edits=("add", "remove", "flip"), cycles="any")
     knowledge = random_knowledge(list(rows.columns), np.random.default_rng(seed))

@@ -12,6 +12,7 @@ from causalcontext.diagnostics.second_opinion import second_opinion
 from causalcontext.score import clock, explore
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential, student_t5
+from marks import rest_slow
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +106,7 @@ def test_the_summary_says_how_it_was_found(result):
     assert "of 10 starts" in str(climbed)
 
 
-@pytest.mark.parametrize("design", [{}, {"contexts": 3}, {"nodes": 12}])
+@pytest.mark.parametrize("design", rest_slow([{"contexts": 3}, {}, {"nodes": 12}]))
 def test_workers_columns_and_units_do_not_matter(design):
     rows = model_table(300, 21, **design)
     result = cc.discover(rows, "R", method="score-ac", seed=3)
@@ -284,7 +285,7 @@ def test_small_constant_and_collinear_contexts_are_survived():
     assert result.knowledge_violations() == []
 
 
-@pytest.mark.parametrize("warp", [np.exp, lambda x: x**3], ids=["exp", "cube"])
+@pytest.mark.parametrize("warp", rest_slow([np.exp, lambda x: x**3]), ids=["exp", "cube"])
 def test_ranks_undo_a_warp_and_are_not_used_without_need(warp):
     rows = model_table(600, 77)
     plain = cc.discover(rows, "R", method="score-ac")
@@ -319,6 +320,7 @@ def test_curves_with_skewed_noise_are_warned_of():
     assert words in result.notes
 
 
+@pytest.mark.slow
 def test_gaussian_tables_get_few_warnings():
     noted = [bool(cc.discover(model_table(500, seed), "R", method="score-ac").notes) for seed in range(12)]
     assert sum(noted) <= 2

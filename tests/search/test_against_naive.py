@@ -22,6 +22,7 @@ from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.plan import Plan
 from causalcontext.search.split import SplitSearch
+from marks import rest_slow
 
 RULES = {"adaptive": adaptive, "masked": masked, "pooled": pooled}
 
@@ -100,15 +101,15 @@ def edge_sets(found: Found) -> list[set[frozenset[int]]]:
 
 CASES = {
     "plain": make_case(1),
+    "five small contexts": make_case(6, sizes=(40, 12, 12, 10, 9)),
+    "ugly, three contexts": make_case(8, sizes=(70, 40, 12), ugly=True),
     "context first": make_case(2, place=0),
     "context last": make_case(3, place=6),
     "three contexts": make_case(4, sizes=(90, 60, 50)),
     "tiny context": make_case(5, sizes=(150, 9)),
-    "five small contexts": make_case(6, sizes=(40, 12, 12, 10, 9)),
     "ugly": make_case(7, ugly=True),
-    "ugly, three contexts": make_case(8, sizes=(70, 40, 12), ugly=True),
 }
-every_case = pytest.mark.parametrize("case", list(CASES.values()), ids=list(CASES))
+every_case = pytest.mark.parametrize("case", rest_slow(CASES.values(), fast=3), ids=list(CASES))
 every_rule = pytest.mark.parametrize("rule", list(RULES))
 
 
@@ -254,6 +255,7 @@ def test_many_contexts_search_in_groups():
     assert [twin.edges for twin in twins.values()] == edge_sets(kernel)
 
 
+@pytest.mark.slow
 def test_too_many_sets_are_cut_short_and_noted():
     """A context that changes 24 variables has more than a hundred thousand sets of six neighbours; the search ends."""
     rng = np.random.default_rng(8)

@@ -27,6 +27,7 @@ from hidden_models import (
     written,
     wrong_ends,
 )
+from marks import rest_slow
 
 FOUR = (0, 1, 2, 3)
 SYSTEM = np.array([[a != b and a > 0 and b > 0 for b in FOUR] for a in FOUR])
@@ -141,6 +142,7 @@ def counted(varying, **options):
     return dict(zip(COUNTS, map(int, values), strict=True))
 
 
+@pytest.mark.slow
 def test_every_small_model_with_a_hidden_cause():
     assert counted(varying=False) == dict(zip(COUNTS, CONSTANT, strict=True))
 
@@ -150,12 +152,14 @@ def test_every_small_model_with_a_hidden_cause_that_may_act_in_one_context_only(
     assert counted(varying=True) == dict(zip(COUNTS, VARYING, strict=True))
 
 
+@pytest.mark.slow
 def test_graphs_that_do_not_learn_from_each_other_share_their_ends_at_the_context_all_the_same():
     found = counted(varying=False, across=False)
     assert (found["arrows"], found["tails"], found["tails at context"]) == (31_368, 2_064, 1_392)
     assert found["wrong"] == found["conflicts"] == 0
 
 
+@pytest.mark.slow
 def test_an_unconfounded_context_says_more_and_is_right_if_it_is_unconfounded():
     stacks, _, _ = classes(False)
     ends, _ = found_ends(False, confounded=False)
@@ -195,11 +199,11 @@ def test_other_searches_are_wrong_on_the_same_exact_answers():
     assert np.array_equal(adjacent(pattern) & pairs, there & pairs)
 
 
-@pytest.mark.slow
-def test_larger_models_with_several_hidden_causes():
+@pytest.mark.parametrize("models", rest_slow([5, 100]))
+def test_larger_models_with_several_hidden_causes(models):
     """Neighbours may leave an edge too many; nothing true is removed and no end is wrong."""
     too_many = 0
-    for seed in range(100):
+    for seed in range(models):
         model = random_hidden_model(observed=7, hidden=3, degree=1.8, seed=seed)
         prepared = PreparedSeparation(model.model.adjacency, model.model.context, model.observed, by_last(7))
         found = search_pags(prepared, 8, contexts=by_last(7))
@@ -228,10 +232,11 @@ def test_larger_sets_may_be_needed_and_are_found():
         assert not ((found.ends == End.TAIL) & ~causes).any()
 
 
-def test_three_contexts():
+@pytest.mark.parametrize("models", rest_slow([10, 40]))
+def test_three_contexts(models):
     three = Contexts((0,), ((0,), (1,), (2,)))
     every = with_hidden_cause(random_models(40, variables=4, contexts=3, seed=5), varying=True)
-    for number in np.random.default_rng(6).choice(len(every), size=40, replace=False):
+    for number in np.random.default_rng(6).choice(len(every), size=40, replace=False)[:models]:
         stack = every[number]
         found = search_pags(PreparedSeparation(stack, 0, tuple(range(5)), three), 5, contexts=three, cells=(0, 1, 2))
         there = mag_adjacency(stack, range(5))

@@ -17,6 +17,7 @@ from causalcontext.search.ledger import pairs_at, slots
 from causalcontext.search.marginal import Marginal
 from causalcontext.search.plan import Plan
 from causalcontext.search.split import SplitSearch
+from marks import rest_slow
 
 pytestmark = pytest.mark.usefixtures("screened_however_small")
 
@@ -67,7 +68,7 @@ def both(table: pd.DataFrame, contexts: int, rule, knowledge: Knowledge, **setti
     return found, [TrialLog.from_ledger(plan, one.ledger, len(cells), prepared.labels) for one in found]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", rest_slow(range(6), fast=2))
 @pytest.mark.parametrize("contexts", [0, 1, 2])
 @pytest.mark.parametrize("rule", [adaptive, masked, pooled])
 def test_every_mark_and_every_entry_is_the_same(seed, contexts, rule):

@@ -5,6 +5,7 @@ import pytest
 
 from causalcontext.errors import OptionError
 from causalcontext.simulate import MODELS, EquationSCM, named_model
+from marks import rest_slow
 
 AT_R = ["X --> R", "T --> R"]
 FLIP = ["R --> Y", "R --> Z", "X --> Y"]
@@ -41,7 +42,7 @@ def listed(graph):
     return sorted(str(edge) for edge in graph)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", rest_slow([0, 1]))
 @pytest.mark.parametrize("name", AS_DRAWN)
 def test_truth_graphs_are_as_the_paper_draws_them(name, seed):
     truth = named_model(name).truth(seed=seed)

@@ -20,13 +20,15 @@ from causalcontext.simulate import (
 from causalcontext.simulate.enumerate import is_strongly_acyclic, is_weakly_sufficient
 from causalcontext.simulate.mixture import separated
 from hidden_models import questions, written
+from marks import rest_slow
 
 
-def test_a_mixture_is_independent_just_where_its_exact_distribution_is():
+@pytest.mark.parametrize("models", rest_slow([50, 250]))
+def test_a_mixture_is_independent_just_where_its_exact_distribution_is(models):
     """The rule without a joint against the joint, hidden variable included, on models of R, three variables and one."""
     every = with_hidden_cause(every_model(), varying=True)
     chosen = np.random.default_rng(1).choice(len(every), size=250, replace=False)
-    for number in chosen:
+    for number in chosen[:models]:
         model = random_discrete_model(every[number], 0, seed=int(number))
         for x, y, given, view in questions(4):
             where = ((0, view - 1),) if view else ()
@@ -55,13 +57,12 @@ def test_many_models_are_answered_at_once():
         assert separated(stacks, 0, x, y, given).tolist() == [bool(separated(s, 0, x, y, given)) for s in stacks]
 
 
-def test_every_model_with_a_hidden_cause_is_listed_once_and_meets_the_assumptions():
-    base = every_model()
-    for varying, count in ((False, 28_083), (True, 149_755)):
-        found = with_hidden_cause(base, varying)
-        assert len(found) == count
-        assert (found[:, :, 4, :4].any(axis=1).sum(axis=1) > 1).all()
-        assert not found[:, :, :4, 4].any()
+@pytest.mark.parametrize(("varying", "count"), rest_slow([(False, 28_083), (True, 149_755)]))
+def test_every_model_with_a_hidden_cause_is_listed_once_and_meets_the_assumptions(varying, count):
+    found = with_hidden_cause(every_model(), varying)
+    assert len(found) == count
+    assert (found[:, :, 4, :4].any(axis=1).sum(axis=1) > 1).all()
+    assert not found[:, :, :4, 4].any()
     assert len(np.unique(found.reshape(len(found), -1), axis=0)) == len(found)
     assert is_weakly_sufficient(found, 0).all()
     assert is_strongly_acyclic(found, 0).all()

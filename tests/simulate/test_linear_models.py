@@ -229,7 +229,7 @@ def test_causal_orders_put_causes_first_and_follow_the_preference():
         ({"contexts": 1}, "contexts >= 2"),
         ({"density": 0.0}, "density"),
         ({"balance": 0.0}, "balance"),
-        ({"nodes": 3, "density": 0.5, "contexts": 6}, "base graphs"),
+        pytest.param({"nodes": 3, "density": 0.5, "contexts": 6}, "base graphs", marks=pytest.mark.slow),
     ],
 )
 def test_impossible_designs_are_refused(options, message):

@@ -158,6 +158,7 @@ def test_methods_and_figures_can_be_told_apart():
     assert len(set(files)) == len(files)
 
 
+@pytest.mark.slow
 def test_study_paper_writes_tables_figures_and_pages(tmp_path):
     arguments = ["study", "paper", "--out", str(tmp_path / "out"), "--only", "nodes-6", "--repeats", "2", "--jobs", "1"]
     result = CliRunner().invoke(app, arguments)
@@ -172,6 +173,7 @@ def test_study_paper_writes_tables_figures_and_pages(tmp_path):
     assert set(pd.read_csv(tmp_path / "out" / "summary.csv")["design"]) == {"nodes-6"}
 
 
+@pytest.mark.slow
 def test_study_paper_as_published(study, tmp_path):
     published = published_file(study[0], tmp_path / "published.csv")
     result = CliRunner().invoke(app, ["study", "paper", "--as-published", "--repeats", "1", "--jobs", "1", "--out",

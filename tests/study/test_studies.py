@@ -64,11 +64,13 @@ def test_settings_that_differ_in_rows_alone_share_their_models():
     assert (other.settings[0].draw_model(other.seeds(first, 3)[0]).coefficients != models[0].coefficients).any()
 
 
+@pytest.mark.slow
 def test_parallel_processes_give_the_same_table(uninterrupted, tmp_path):
     records = run_study(SMALL, tmp_path / "records.jsonl", n_jobs=2)
     assert table_bytes(SMALL, records, tmp_path) == uninterrupted[1]
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_table(uninterrupted, tmp_path):
     distributed = pytest.importorskip("distributed")
     with (
@@ -97,6 +99,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_parallel_study_survives_kill_9(tmp_path):
     design = Design("killed", grid(samples=[100, 200], nodes=5), repeats=60, knowledge=("none",))
     path = tmp_path / "records.jsonl"

@@ -11,7 +11,8 @@ from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triples
 from causalcontext.simulate import every_model, random_discrete_model, random_models
 from causalcontext.simulate.assumptions import has_long_union_cycle
-from oracle import open_to_kin, search_oracle, skeleton, wrong_marks
+from marks import rest_slow
+from oracle import of_some_skeletons, open_to_kin, search_oracle, skeleton, wrong_marks
 
 R, X, Y, Z = range(4)
 
@@ -39,14 +40,11 @@ def independences(model):
     return tuple(answers)
 
 
-@pytest.fixture(scope="module")
-def every_search():
-    """All 2,553 models, their independences, and the marks found without and with rules across contexts."""
-    found = []
-    for seed, truth in enumerate(every_model()):
-        model = random_discrete_model(truth, R, seed=seed)
-        found.append((truth, independences(model), search_oracle(model, across=True)))
-    return found
+@pytest.fixture(scope="module", params=rest_slow([20, 1]))
+def searches(request):
+    """Models, and what is found with rules across contexts: of one in 20 of all 2,553 models, slowly of all."""
+    models = list(enumerate(every_model()))[:: request.param]
+    return [(truth, search_oracle(random_discrete_model(truth, R, seed=seed), across=True)) for seed, truth in models]
 
 
 def count(arrows):
@@ -54,54 +52,58 @@ def count(arrows):
     return int(arrows[:, 1:, 1:].sum()), int(arrows[0, R].sum() + arrows[0, :, R].sum())
 
 
-def test_rules_find_all_identifiable_marks_of_all_2553_models_and_no_wrong_one(every_search):
+@pytest.mark.parametrize(("every", "models", "arrows"), rest_slow([(20, 82, (49, 38)), (1, 2553, (3144, 1746))]))
+def test_rules_find_all_identifiable_marks_of_all_2553_models_and_no_wrong_one(every, models, arrows):
     """The naive twin: a mark is identifiable if all models with the same independences share it."""
-    classes = defaultdict(list)
-    for truth, signature, _ in every_search:
-        classes[signature].append(truth)
+    classes, searched = defaultdict(list), []
+    for seed, truth in of_some_skeletons(every_model(), every):
+        model = random_discrete_model(truth, R, seed=seed)
+        searched.append((truth, independences(model), search_oracle(model, across=True)))
+        classes[searched[-1][1]].append(truth)
     common = {signature: np.all(truths, axis=0) for signature, truths in classes.items()}
     system = at_context = 0
-    for truth, signature, found in every_search:
+    for truth, signature, found in searched:
         assert wrong_marks(found.ends, truth) == 0
         assert np.array_equal(directed(found.ends), common[signature])
         assert found.doubts == ()
         more = count(directed(found.ends))
         system, at_context = system + more[0], at_context + more[1]
-    assert len(every_search) == 2553
-    assert (system, at_context) == (3144, 1746)
+    assert len(searched) == models
+    assert (system, at_context) == arrows
 
 
-def test_every_arrow_has_an_origin_and_nothing_else_has(every_search):
+def test_every_arrow_has_an_origin_and_nothing_else_has(searches):
     rules = set()
-    for _, _, found in every_search[::10]:
+    for _, found in searches:
         arrows = {tuple(map(int, place)) for place in np.argwhere(directed(found.ends))}
         assert set(found.origins) == arrows
         rules |= {origin.rule for origin in found.origins.values()}
     assert {"collider", "V1", "V4", "T1", "R1"} <= rules
 
 
+@pytest.mark.parametrize("models", rest_slow([20, 200]))
 @pytest.mark.parametrize("position", [0, 3])
-def test_no_wrong_mark_with_four_variables(position):
-    for seed, truth in enumerate(random_models(200, variables=4, context=position, seed=40 + position)):
+def test_no_wrong_mark_with_four_variables(position, models):
+    for seed, truth in enumerate(random_models(200, variables=4, context=position, seed=40 + position)[:models]):
         found = search_oracle(random_discrete_model(truth, position, seed=seed), across=True, masked_scope="always")
         assert np.array_equal(found.ends != 0, skeleton(truth))
         assert wrong_marks(found.ends, truth) == 0
 
 
-def test_no_neighbour_with_an_open_link_is_a_known_ancestor_or_descendant_of_the_context(every_search):
+def test_no_neighbour_with_an_open_link_is_a_known_ancestor_or_descendant_of_the_context(searches):
     """Rule A1 has nothing left to say (docs/decisions/orientation-across.md)."""
-    for _, _, found in every_search:
+    for _, found in searches:
         assert not open_to_kin(found.ends, (R,))
 
 
-def test_links_at_the_context_are_the_same_in_all_graphs(every_search):
-    for _, _, found in every_search:
+def test_links_at_the_context_are_the_same_in_all_graphs(searches):
+    for _, found in searches:
         assert np.array_equal(found.ends[0, R], found.ends[1, R])
 
 
-def test_union_graphs_never_carry_a_collider_that_no_context_has(every_search):
+def test_union_graphs_never_carry_a_collider_that_no_context_has(searches):
     """X -[0]-> W -[1]-> Y looks like a collider on all rows; no graph of a context says so."""
-    for truth, _, found in every_search:
+    for truth, found in searches:
         arrows = directed(found.ends)
         for x, y in itertools.combinations(range(4), 2):
             for w in range(4):
@@ -171,10 +173,11 @@ def test_masked_tests_remove_the_false_edge_of_the_four_cycle():
         assert wrong_marks(found.ends, truth) == 0
 
 
-def test_scopes_beyond_the_paper_leave_no_wrong_skeleton_on_large_cycles():
+@pytest.mark.parametrize("count", rest_slow([15, 150]))
+def test_scopes_beyond_the_paper_leave_no_wrong_skeleton_on_large_cycles(count):
     models = random_models(4000, seed=8)
-    models = models[has_long_union_cycle(models)][:150]
-    assert len(models) == 150
+    models = models[has_long_union_cycle(models)][:count]
+    assert len(models) == count
     wrong = dict.fromkeys(("cycle", "always"), 0)
     for seed, truth in enumerate(models):
         model = random_discrete_model(truth, 0, seed=seed)

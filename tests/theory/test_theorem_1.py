@@ -1,4 +1,7 @@
-"""Theorem 1 and the intersection lemma, exactly: every model with R + 3 variables, a sample with R + 4."""
+"""Theorem 1 and the intersection lemma, exactly: every model with R + 3 variables, a sample with R + 4.
+
+The fast tests take one model in `every`, the slow ones all of them.
+"""
 
 import numpy as np
 import pytest
@@ -8,21 +11,29 @@ from causalcontext.questions import masked, pooled
 from causalcontext.search.intersection import intersect
 from causalcontext.simulate import every_model, random_discrete_model, random_models
 from causalcontext.simulate.assumptions import has_long_union_cycle
+from marks import rest_slow
 from oracle import search_oracle, skeleton, wrong_marks
 
 
-def test_theorem_1_holds_on_all_2391_models():
+def models_of_theorem_1():
+    """The 2,391 models without a long cycle in their union, numbered."""
     models = every_model()
     models = models[~has_long_union_cycle(models)]
     assert len(models) == 2391
+    return list(enumerate(models))
+
+
+@pytest.mark.parametrize("every", rest_slow([15, 1]))
+def test_theorem_1_holds_on_all_2391_models(every):
     wrong_skeletons = wrong = 0
-    for seed, truth in enumerate(models):
+    for seed, truth in models_of_theorem_1()[::every]:
         found = search_oracle(random_discrete_model(truth, 0, seed=seed))
         wrong_skeletons += not np.array_equal(found.ends != 0, skeleton(truth))
         wrong += wrong_marks(found.ends, truth)
     assert (wrong_skeletons, wrong) == (0, 0)
 
 
+@pytest.mark.slow
 def test_marks_of_all_2553_models_are_as_many_as_the_theory_counts():
     system = at_context = 0
     for seed, truth in enumerate(every_model()):
@@ -32,30 +43,29 @@ def test_marks_of_all_2553_models_are_as_many_as_the_theory_counts():
     assert (system, at_context / 2) == (3084, 1242)
 
 
+@pytest.mark.parametrize("every", rest_slow([5, 1]))
 @pytest.mark.parametrize("position", [0, 2, 4])
-def test_theorem_1_holds_on_a_sample_with_four_variables(position):
+def test_theorem_1_holds_on_a_sample_with_four_variables(position, every):
     models = random_models(150, variables=4, context=position, seed=20 + position)
     models = models[~has_long_union_cycle(models)]
     assert len(models) > 80
-    for seed, truth in enumerate(models):
+    for seed, truth in list(enumerate(models))[::every]:
         found = search_oracle(random_discrete_model(truth, position, seed=seed))
         assert np.array_equal(found.ends != 0, skeleton(truth))
         assert wrong_marks(found.ends, truth) == 0
 
 
+@pytest.mark.parametrize("every", rest_slow([70, 7]))
 @pytest.mark.parametrize("rule", ["majority", "conservative", "first"])
-def test_every_collider_rule_is_right_without_noise(rule):
-    models = every_model()
-    models = models[~has_long_union_cycle(models)][::7]
-    for seed, truth in enumerate(models):
+def test_every_collider_rule_is_right_without_noise(rule, every):
+    for seed, truth in models_of_theorem_1()[::every]:
         found = search_oracle(random_discrete_model(truth, 0, seed=seed), collider_rule=rule)
         assert wrong_marks(found.ends, truth) == 0
 
 
-def test_intersection_lemma_holds_on_all_models():
-    models = every_model()
-    models = models[~has_long_union_cycle(models)]
-    for seed, truth in enumerate(models):
+@pytest.mark.parametrize("every", rest_slow([30, 1]))
+def test_intersection_lemma_holds_on_all_models(every):
+    for seed, truth in models_of_theorem_1()[::every]:
         model = random_discrete_model(truth, 0, seed=seed)
         inside = search_oracle(model, masked)
         everywhere = search_oracle(model, pooled, levels=(0,))

@@ -231,6 +231,7 @@ def test_cycles_are_covariates():
         lagged(table, "R", time="hour", covariates=cc.cycle("hour", "x"))
 
 
+@pytest.mark.slow
 def test_stability_counts_links_over_halves(land):
     result = lagged(land.iloc[:800], lags=1)
     stable = result.stability(samples=6, seed=1)

@@ -12,6 +12,7 @@ from causalcontext.search.lagged.algorithm import search_lagged
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.window import Window
 from causalcontext.simulate.chains import random_chain
+from marks import rest_slow
 
 
 def time_order(window):
@@ -47,13 +48,15 @@ def count(numbers, variables, into_context):
     return total.tolist()
 
 
+@pytest.mark.parametrize("chains", rest_slow([20, 60]))
 @pytest.mark.parametrize("into_context", ["any", "past"])
-def test_two_variables_without_an_error(into_context):
-    assert count(range(60), 2, into_context) == [0, 0, 0, 0]
+def test_two_variables_without_an_error(into_context, chains):
+    assert count(range(chains), 2, into_context) == [0, 0, 0, 0]
 
 
-def test_three_variables_without_an_error():
-    assert count(range(10), 3, "any") == [0, 0, 0, 0]
+@pytest.mark.parametrize("chains", rest_slow([3, 10]))
+def test_three_variables_without_an_error(chains):
+    assert count(range(chains), 3, "any") == [0, 0, 0, 0]
 
 
 @pytest.mark.slow
@@ -73,7 +76,9 @@ def too_many_into(chain, found, copies):
     return int(extra[np.ix_([0, 1], among, fair)].sum())
 
 
-@pytest.mark.parametrize(("lag", "into_context", "wrong"), [(0, "any", True), (0, "past", False), (1, "any", False)])
+@pytest.mark.parametrize(
+    ("lag", "into_context", "wrong"), rest_slow([(0, "any", True), (1, "any", False), (0, "past", False)], fast=2)
+)
 def test_rows_of_a_context_mislead_only_inside_the_time_step(lag, into_context, wrong):
     """A search inside R(t) = r sees links that selection makes where X(t) causes R(t), inside R(t-1) = r never."""
     total = 0
@@ -96,6 +101,7 @@ def test_all_rows_mix_contexts_up():
     assert missing == 0
 
 
+@pytest.mark.slow
 def test_links_at_the_context_need_candidates_from_all_graphs(monkeypatch):
     """With neighbours of one graph only, R(t-1) --> Y is left where Y reads R(t) and has a parent elsewhere."""
     whole = asking.Asking._neighbours

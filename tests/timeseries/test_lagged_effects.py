@@ -98,6 +98,7 @@ def test_paths_add_up(case):
         assert chosen["effect"].sum() == pytest.approx(row.effect, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_long_effects_are_those_of_the_simulator():
     """A unit of radiation, many steps later, as the true slopes carry it."""
     model = land_surface_model()

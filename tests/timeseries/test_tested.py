@@ -319,6 +319,7 @@ def test_a_lost_link_from_the_past_directs_the_context():
     assert "R --> Y by" in found.explain("R", "Y")
 
 
+@pytest.mark.slow
 def test_a_static_search_on_lagged_columns_loses_links_of_persistent_series():
     """It tries too many sets of columns that are nearly copies of each other; that is why there are two phases."""
     hits, total = np.zeros(2), 0
@@ -392,6 +393,7 @@ def test_ordered_and_nominal_columns_of_a_panel():
     assert (filled.windows.interpolated, filled.windows.missing) == (1, 8)
 
 
+@pytest.mark.slow
 def test_stability_counts_links_over_halves(land):
     found = lagged(land.iloc[:800])
     stable = found.stability(samples=4, seed=1)

@@ -26,6 +26,7 @@ from causalcontext.cli.showing import changes_file, explain_file, export_file, p
 from causalcontext.cli.simulation import simulate_file
 from causalcontext.cli.study_app import study_app
 from causalcontext.cli.terminal import BAD_INPUT, one_sentence, say
+from causalcontext.cli.warming import show_warmup
 from causalcontext.diagnostics.calibration.options import CalibrationOptions
 from causalcontext.options import Options
 from causalcontext.version import __version__
@@ -172,6 +173,13 @@ def demo(json: Output = None, report: Report = None) -> None:
     """The main job on an example that ships with the library: soil that is dry or wet."""
     with one_sentence():
         show_demo(json, report)
+
+
+@app.command()
+def warmup() -> None:
+    """Compile everything for this machine ahead, so that no search has to."""
+    with one_sentence():
+        show_warmup()
 
 
 @app.command()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from causalcontext.cli.terminal import show_page
-from causalcontext.cli.warming import say_when_compiling
 from causalcontext.data.files import check_writable
 from causalcontext.discover import discover
-from causalcontext.kernels.first_calls import LEVELS, SCORES, together
-from causalcontext.methods.first_run import compiled_ahead
+from causalcontext.methods.ahead import compile_ahead
 from causalcontext.report.text import summary
 from causalcontext.simulate.examples import soil_moisture
 
@@ -23,10 +21,9 @@ def show_demo(output: Path | None, report: Path | None = None) -> None:
         if file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
             check_writable(file)
-    say_when_compiling()
-    with compiled_ahead(together(SCORES, LEVELS)):
-        result = discover(soil_moisture(2000, seed=1), context="soil")
-        masked = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-m")
+    compile_ahead(("orders", "scores", "levels"))
+    result = discover(soil_moisture(2000, seed=1), context="soil")
+    masked = discover(soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-m")
     show_page(f"{STORY}\n\n{summary(result)}\n\nWhy are rain and runoff linked on wet soil only?\n"
               f"{result.explain('precipitation', 'runoff')}\n\nWhat would each context by itself (pc-m) claim?\n"
               f"{masked.labeled_union}")  # fmt: skip

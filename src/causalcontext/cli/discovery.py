@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ import typer
 from causalcontext.cli.choosing import Choice
 from causalcontext.cli.opening import check_apart, opened
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
-from causalcontext.cli.warming import say_when_compiling
 from causalcontext.data.files import check_writable
 from causalcontext.data.kinds import Column
 from causalcontext.data.scan import Scan
@@ -57,8 +55,6 @@ def discover_file(
     _check_outputs(output, report, inputs=[*paths, knowledge])
     options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
     table, context = opened(paths, choice, outputs=[output, report], **options)
-    if sys.stderr.isatty():
-        say_when_compiling()
     try:
         result = discover(table, context, **options)
     except InterruptedSearch as stop:

@@ -1,29 +1,17 @@
-"""One line on stderr where kernels are compiled: the first minute on a machine."""
+"""`causalcontext warmup`: everything is compiled for this machine, once."""
 
 from __future__ import annotations
 
-import logging
+import time
 
-from causalcontext.cli.terminal import say
-from causalcontext.methods.first_run import logger
-
-
-class _Saying(logging.Handler):
-    """Says every message once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._said: set[str] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.getMessage() not in self._said:
-            self._said.add(record.getMessage())
-            say(record.getMessage())
+from causalcontext.cli.terminal import show_page
+from causalcontext.methods.ahead import warm_up
+from causalcontext.progress import duration
 
 
-def say_when_compiling() -> None:
-    """From now on the terminal is told when kernels are compiled."""
-    if not any(isinstance(handler, _Saying) for handler in logger.handlers):
-        logger.addHandler(_Saying())
-        logger.setLevel(logging.INFO)
-        logger.propagate = False
+def show_warmup() -> None:
+    """All kernels are compiled; how long that took, and where they are kept, is on the terminal."""
+    begin = time.perf_counter()
+    folder = warm_up()
+    kept = f"kept in {folder}" if folder is not None else "not kept, since no folder can be written"
+    show_page(f"compiled in {duration(time.perf_counter() - begin)}, {kept}")

@@ -19,6 +19,7 @@ from causalcontext.discovery.settings import settings_of
 from causalcontext.errors import InterruptedSearch, NotYetError, OptionError
 from causalcontext.independence.devices import on_device, usable_device
 from causalcontext.independence.registry import find_test
+from causalcontext.methods.ahead import compile_ahead
 from causalcontext.methods.auto import MethodChoice, choose_by_call
 from causalcontext.methods.registry import takes_lags
 from causalcontext.options import Options
@@ -49,6 +50,7 @@ def discover_lagged(table: Any, context: Any, options: Options, names: Sequence[
     data = with_cycles(data, series.cycles, columns)
     method, reason = _lagged_method(options, data)
     settings = replace(settings_of(options, "none", context), method=method, series=series_settings(series))
+    compile_ahead(("lags",) if method == "score-ac" else ("batches", "comparisons"))
     if method == "score-ac":
         found = _scored(data, columns, options, settings, progress)
     else:

@@ -1,150 +1,157 @@
-"""How kernels are compiled, and where the compiled code is kept: `njit` of numba, that works without a writable home.
+"""How kernels are compiled, and where compiled code is kept.
 
-numba keeps compiled code beside the source, or else in the user's cache folder. Where neither can be written it refuses
-to go on; here a private temporary folder follows, then no folder at all, and one warning says so.
+`@kernel` marks a function that numba compiles. Python calls it through `numba.njit`, another kernel through
+`numba.extending.overload`, as numba's documentation describes both; nothing inside numba is replaced. What only kernels
+call is compiled as a part of them.
+
+Compiled code is kept beside the source, else in the user's cache folder, else in a private temporary folder, under a
+name made of the sources of all kernels: numba itself looks at the file of the outermost kernel alone, and would go on
+using code in which another kernel has changed. Where nothing can be written, every process compiles anew.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import signal
 import stat
+import sys
 import tempfile
 import threading
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import cache, partial, wraps
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numba
-from numba.core.dispatcher import Dispatcher
+import numba.extending
+from numba.core import event
 
-from causalcontext.kernels.beside import wait_for
-
+PACKAGE = Path(__file__).parents[1]
 ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written"
 Function = TypeVar("Function", bound=Callable[..., Any])
-_warned: set[str] = set()
 settings: Any = numba.config  # made when numba is imported, so type checkers know nothing of it
-types: Any = numba.types
-kernels_made: list[Any] = []
-"""Every kernel of the library."""
+_lock = threading.RLock()
+logger = logging.getLogger("causalcontext.compiling")
+only_for_disk = False
+"""Whether this process compiles for others, and is of no use where nothing can be written."""
+_given_up: list[str] = []
+"""Why compiled code is no longer kept, once it could not be written."""
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
+"""Said outright: numba lets a part take over what its caller has."""
+_PART: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Of a part of other kernels: unpacking a named tuple of twenty arrays is more code than most kernels are."""
 
 
-def njit(**options: Any) -> Callable[[Function], Function]:
-    """numba's decorator, with a place for compiled code wherever there is one."""
+@overload
+def kernel(function: Function, /) -> Function: ...
+@overload
+def kernel(**options: Any) -> Callable[[Function], Function]: ...
+def kernel(function: Any = None, /, **options: Any) -> Any:
+    """A compiled function, for Python and for other kernels; `options` are those of `numba.njit`.
 
-    def compiled(function: Function) -> Function:
-        made: Function = _undisturbed(compiled_in_some_folder(numba.njit, (), options, function))
-        kernels_made.append(made)
-        return _without_literals(made)
-
-    return compiled
-
-
-def inner(function: Function) -> Function:
-    """numba's decorator for a kernel that other kernels call and Python never does: it has no door to Python.
-
-    The door takes named tuples of arrays apart, which is more code than most kernels are.
+    Examples
+    --------
+    >>> @kernel
+    ... def twice(x):
+    ...     return 2.0 * x
+    >>> @kernel(fastmath={"contract"})
+    ... def thrice(x):
+    ...     return twice(x) + x
+    >>> thrice(1.5)
+    4.5
     """
-    return inner_njit()(function)
+    if function is None:
+        return partial(kernel, **options)
+    options = _OPTIONS | options
+    compiled: Any = None
 
-
-def inner_njit(**options: Any) -> Callable[[Function], Function]:
-    """The same, with options of numba's."""
-    return njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
-
-
-def is_on_disk(kernel: Any) -> bool:
-    """Whether compiled code of a kernel, for this machine, is found on disk; True where nothing is kept."""
-    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    if file is None:
-        return True
-    machine = kernel.targetctx.codegen().magic_tuple()
-    try:
-        return any(known == machine for _, known, *_ in file._load_index())
-    except OSError:  # Windows lends no file that somebody else is writing
-        return False
-
-
-def _without_literals(made: Function) -> Function:
-    """The kernel, compiled once for all numbers that other kernels call it with.
-
-    numba takes a number that stands in the source, `search(0, x)`, for a type of its own, and compiles the kernel, and
-    all that it calls, once more for it.
-    """
-    typed = getattr(made, "get_call_template", None)
-    if typed is not None:  # not where compiling is switched off
-
-        def template(args: Any, kws: Any) -> Any:
-            plain = {name: types.unliteral(kind) for name, kind in kws.items()}
-            return typed(tuple(types.unliteral(kind) for kind in args), plain)
-
-        made.get_call_template = template  # type: ignore[attr-defined]
-    return made
-
-
-def compiled_in_some_folder(decorator: Any, arguments: tuple[Any, ...], options: dict[str, Any],
-                            function: Callable[..., Any]) -> Any:  # fmt: skip
-    """The function, compiled by a decorator of numba."""
-    try:
-        return decorator(*arguments, **options)(function)
-    except RuntimeError:  # numba has no folder for the compiled code
-        return _elsewhere(decorator, arguments, options, function)
-
-
-def _undisturbed(made: Any) -> Any:
-    """The same, compiled without interruption: a signal that raises inside numba or LLVM leaves wreckage or crashes."""
-    if not isinstance(made, Dispatcher):  # NUMBA_DISABLE_JIT
-        return made
-    compile_now = made.compile
-
-    def compile_undisturbed(*arguments: Any) -> Any:
-        wait_for(made.py_func, lambda: is_on_disk(made))
-        with held():
-            return compile_now(*arguments)
-
-    vars(made)["compile"] = compile_undisturbed  # numba asks the object, so its own comes first
-    return made
-
-
-@contextmanager
-def held() -> Iterator[None]:
-    """Ctrl-C waits until the block is done. Other threads than the main one never hear signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before):  # ignored, or not Python's business
-        yield
-        return
-    waiting: list[tuple[int, Any]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if waiting:
-        before(*waiting[0])
-
-
-def _elsewhere(decorator: Any, arguments: tuple[Any, ...], options: dict[str, Any],
-               function: Callable[..., Any]) -> Any:  # fmt: skip
-    """The function, compiled with a temporary folder for the code, or without any."""
-    folder, before = private_folder(), settings.CACHE_DIR
-    if folder is not None:
-        settings.CACHE_DIR = str(folder)  # read when a function is decorated, so only ours is affected
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        nonlocal compiled
+        if compiled is None:
+            compiled = compiled_by(numba.njit, function, options)
         try:
-            made = decorator(*arguments, **options)(function)
-        except RuntimeError:
-            pass
-        else:
-            _warn(f"compiled code is kept in {folder}, since neither the library's folder nor yours can be written")
-            return made
+            return compiled(*arguments)
+        except OSError as error:  # raised while the code was written: no kernel opens a file itself
+            give_up_keeping(error)
+            compiled = compiled_by(numba.njit, function, options)
+            return compiled(*arguments)
+
+    numba.extending.overload(call, jit_options=options | _PART, strict=False)(lambda *arguments: function)  # type: ignore[arg-type]
+    return call
+
+
+def compiled_by(decorator: Any, function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """A function compiled by a decorator of numba, which keeps the code on disk if it can be written."""
+    with _lock:
+        folder = None if _given_up else code_folder()
+        if folder is None:
+            return decorator(**options)(function)
+        before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)  # read while a function is decorated
+        try:
+            return decorator(cache=True, **options)(function)
+        except (OSError, RuntimeError) as error:  # the disk is full, or numba cannot use the folder
+            give_up_keeping(error)
+            return decorator(**options)(function)
         finally:
             settings.CACHE_DIR = before
-    _warn("compiled code is not kept, since no folder can be written: every process compiles anew, which takes long")
-    return decorator(*arguments, **options | {"cache": False})(function)
+
+
+def give_up_keeping(error: Exception) -> None:
+    """From now on this process keeps no compiled code, and says so once; one that compiles for others ends here."""
+    if only_for_disk:
+        raise error
+    if not _given_up:
+        _given_up.append(str(error))
+        logger.warning("compiled code cannot be written (%s), so every process compiles anew, which takes long; %s",
+                       error, ADVICE)  # fmt: skip
+
+
+@cache
+def code_folder() -> Path | None:
+    """The folder of compiled code of these sources, or None if nothing can be written."""
+    name = f"causalcontext-kernels-{sources()}"
+    for base in _bases():
+        folder = base / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(bytes(1 << 16))
+        except OSError:
+            continue
+        if base == PACKAGE / "__pycache__":
+            _remove_others(folder)
+        return folder
+    give_up_keeping(OSError("no folder can be written"))
+    return None
+
+
+@cache
+def sources() -> str:
+    """A short name for the sources of all kernels."""
+    found = sha256()
+    for path in sorted((PACKAGE / "kernels").rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def _bases() -> list[Path]:
+    """Where compiled code may be kept, the best place first; `NUMBA_CACHE_DIR` alone where that is set."""
+    if settings.CACHE_DIR:
+        return [Path(settings.CACHE_DIR)]
+    home = {"win32": "~/AppData/Local", "darwin": "~/Library/Caches"}.get(sys.platform, "~/.cache")
+    own, private = Path(os.environ.get("XDG_CACHE_HOME") or home).expanduser(), private_folder()
+    return [PACKAGE / "__pycache__", own, *([private] if private else [])]
+
+
+def _remove_others(folder: Path) -> None:
+    """Compiled code of former sources, which stand here no more, is gone."""
+    for other in folder.parent.glob("causalcontext-kernels-*"):
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def private_folder() -> Path | None:
@@ -160,8 +167,35 @@ def private_folder() -> Path | None:
     return folder if ours and stat.S_ISDIR(found.st_mode) else None
 
 
-def _warn(sentence: str) -> None:
-    """Say it once."""
-    if sentence not in _warned:
-        _warned.add(sentence)
-        warnings.warn(f"{sentence}; {ADVICE}", RuntimeWarning, stacklevel=2)
+class _CtrlCWaits(event.Listener):
+    """Ctrl-C waits until numba is done: an exception raised inside the compiler leaves wreckage, or crashes.
+
+    Only the main thread hears signals.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._before: Any = None
+        self._waiting: list[tuple[int, Any]] = []
+
+    def on_start(self, happened: Any) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self._depth += 1
+        if self._depth == 1:
+            self._before = signal.getsignal(signal.SIGINT)
+            if callable(self._before):  # else it is ignored, or not Python's business
+                signal.signal(signal.SIGINT, lambda number, frame: self._waiting.append((number, frame)))
+
+    def on_end(self, happened: Any) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self._depth -= 1
+        if self._depth == 0 and callable(self._before):
+            signal.signal(signal.SIGINT, self._before)
+            if self._waiting:
+                first, self._waiting = self._waiting[0], []
+                self._before(*first)
+
+
+event.register("numba:compiler_lock", _CtrlCWaits())

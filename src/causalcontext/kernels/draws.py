@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
@@ -16,7 +16,7 @@ _ONE, _11, _27, _30, _31 = np.uint64(1), np.uint64(11), np.uint64(27), np.uint64
 _UNIT = 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stream_of(seed: np.uint64, number: int) -> np.uint64:
     """The stream of a row or a copy: splitmix64 at that place."""
     bits = seed + (np.uint64(number) + _ONE) * _GOLDEN
@@ -25,7 +25,7 @@ def stream_of(seed: np.uint64, number: int) -> np.uint64:
     return bits ^ (bits >> _31)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform_at(stream: np.uint64, turn: int) -> float:
     """The number of that turn, from 0 up to 1."""
     bits = stream + (np.uint64(turn) + _ONE) * _GOLDEN

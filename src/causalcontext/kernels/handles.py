@@ -20,7 +20,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 
 Note = NDArray[np.void]
 
@@ -30,7 +30,7 @@ ROOM = 4096
 
 def empty_note(kind: Any) -> Note:
     """A note for values of a numba type."""
-    return np.zeros(ROOM, dtype=[(f"holds_{crc32(str(kind).encode()):08x}", np.int64)])
+    return np.zeros(ROOM, dtype=[(f"holds_{ROOM}_{crc32(str(kind).encode()):08x}", np.int64)])
 
 
 def note_of(value: Any, kind: Any) -> Note:
@@ -45,7 +45,7 @@ def _let_go(value: Any) -> None:
     """Nothing: until a note is gone, its finalizer holds the arrays."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write(note: Note, value: Any) -> None:
     _store(note, value)
 
@@ -82,7 +82,10 @@ _store: Any = intrinsic(_keep)
 
 
 def _start(context: Any, builder: Any, note: Any, argument: Any, kind: Any) -> Any:
-    """A pointer to the beginning of a note."""
+    """A pointer to the beginning of a note, which is large enough for values of this type."""
+    size = context.get_abi_sizeof(context.get_data_type(kind))
+    if size > 8 * ROOM:
+        raise MemoryError(f"arrays of this type take {size} bytes of a note that has {8 * ROOM}; ROOM is too small")
     array = context.make_array(note)(context, builder, argument)
     return builder.bitcast(array.data, context.get_data_type(kind).as_pointer())
 

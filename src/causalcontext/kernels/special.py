@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 
 _TINY = 1e-300
 _PRECISION = 1e-15
@@ -18,13 +18,13 @@ _ROUNDING = 6755399441055744.0
 _LEAST_EXPONENT = -700.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def normal_two_sided(z: float) -> float:
     """P(|Z| > |z|) of a standard normal Z."""
     return math.erfc(abs(z) / math.sqrt(2.0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def correlation_two_sided(squared: float, df: float) -> float:
     """P(|T| > |t|) of Student's T with t = r sqrt(df / (1 - r²)), written in r² so that nothing cancels."""
     if squared >= 1.0:
@@ -37,7 +37,7 @@ def correlation_two_sided(squared: float, df: float) -> float:
     return 1.0 - front * _beta_fraction(b, a, squared) / b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chi2_upper(x: float, df: float) -> float:
     """P(X > x) of a chi-squared X with df degrees of freedom."""
     if x <= 0.0:
@@ -49,7 +49,7 @@ def chi2_upper(x: float, df: float) -> float:
     return front * _gamma_fraction(a, half)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def f_upper(explained: float, left: float, df: float, df_left: float) -> float:
     """P(F > f) of Fisher's F with f = (explained / df) / (left / df_left): sums of squares, so that nothing cancels."""
     if left <= 0.0:
@@ -64,7 +64,7 @@ def f_upper(explained: float, left: float, df: float, df_left: float) -> float:
     return 1.0 - front * _beta_fraction(b, a, rest) / b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def digamma(x: float) -> float:
     """The derivative of log Γ at a positive x: recurrence up to 10, then the asymptotic series."""
     value = 0.0
@@ -76,7 +76,7 @@ def digamma(x: float) -> float:
     return value + math.log(x) - 0.5 / x - series
 
 
-@inner
+@kernel
 def _beta_fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function, by Lentz's method."""
     c = 1.0
@@ -99,7 +99,7 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     return value
 
 
-@inner
+@kernel
 def _gamma_series(a: float, x: float) -> float:
     """The power series of the lower incomplete gamma function, without its leading factor."""
     term = 1.0 / a
@@ -112,7 +112,7 @@ def _gamma_series(a: float, x: float) -> float:
     return total
 
 
-@inner
+@kernel
 def _gamma_fraction(a: float, x: float) -> float:
     """The continued fraction of the upper incomplete gamma function, by Lentz's method."""
     b = x + 1.0 - a
@@ -132,7 +132,7 @@ def _gamma_fraction(a: float, x: float) -> float:
     return value
 
 
-@inner
+@kernel
 def logistic(value: float) -> float:
     """1 / (1 + exp(-value))."""
     if value >= 0.0:
@@ -140,13 +140,13 @@ def logistic(value: float) -> float:
     return math.exp(value) / (1.0 + math.exp(value))
 
 
-@inner
+@kernel
 def softplus(value: float) -> float:
     """log(1 + exp(value))."""
     return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exponentials(values: Floats, scratch: Floats) -> None:
     """exp of numbers up to 700, in place, to the last digit or two; below -700 that of -700.
 

@@ -71,10 +71,18 @@ def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
     return MethodChoice("pc-ac", f"{listed} {'is' if len(named) == 1 else 'are'} for searches by tests")
 
 
-def choose_by_table(data: Dataset, survey: Survey, patient: bool = False) -> MethodChoice | None:
-    """PC-AC where score-ac does not take the table, or takes too long for who is not patient; None if it is tried."""
-    why = _refused(data) or ("" if patient else _slow(data) or _degenerate(data, survey))
+def choose_by_columns(data: Dataset, patient: bool = False) -> MethodChoice | None:
+    """PC-AC where score-ac does not take the columns, or takes too long for who is not patient; None if it does."""
+    why = _refused(data) or ("" if patient else _slow(data))
     return MethodChoice("pc-ac", why) if why else None
+
+
+def choose_by_table(data: Dataset, survey: Survey, patient: bool = False) -> MethodChoice | None:
+    """The same, or PC-AC where a likelihood says too little about the rows; None if score-ac is tried."""
+    choice = choose_by_columns(data, patient)
+    if choice is None and not patient and (why := _degenerate(data, survey)):
+        return MethodChoice("pc-ac", why)
+    return choice
 
 
 def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodChoice:

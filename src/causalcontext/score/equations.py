@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.rows.class_scores import TOLERANCE, first_slopes, maximise, ordered_call
-from causalcontext.kernels.rows.laws import MANY, law_gain, law_table
+from causalcontext.kernels.rows.laws import MANY, best_law
 from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
@@ -104,7 +104,7 @@ def _number_equation(model: FittedModel, node: int, part: Part) -> Equation:
     slopes = np.linalg.lstsq(design.matrix.T, response, rcond=None)[0]
     residual = response - slopes @ design.matrix
     law = np.zeros(MANY + 5)
-    gain = law_gain(residual.copy(), len(residual), model.layout.setup.weight * len(residual), law_table(), law)
+    gain = best_law(residual, model.layout.setup.weight * len(residual), law)
     terms, constants = _terms(model, part, design, slopes[None, design.shifts :])
     intercepts = [
         (float(slopes[r if design.shifts > 1 else 0] + constants[0, r]),) for r in range(len(design.contexts))

@@ -14,6 +14,7 @@ from causalcontext.kernels.orders.node_data import (
     BENCH,
     CURVES,
     LAWS,
+    NUMBER,
     ORDERED,
     Bench,
     Calls,
@@ -87,7 +88,9 @@ class Layout:
     @property
     def calls(self) -> Calls:
         """The functions that a fit calls."""
-        return calls_for(bool((self.setup.kind == ORDERED).any()))
+        kinds = self.setup.kind if self.setup.position[-1] >= 0 else self.setup.kind[:-1]
+        laws = bool(self.rows.facts[LAWS] > 0.0)
+        return calls_for(laws, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()))
 
     @cached_property
     def width(self) -> int:

@@ -17,7 +17,7 @@ from causalcontext.data.frames import frame_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,7 +145,7 @@ def _noise(kind: str, random: np.random.Generator, shape: tuple[int, int]) -> Fl
     return np.asarray(random.exponential(size=shape) - 1.0 if kind == "exponential" else random.normal(size=shape))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _steps(values: Floats, driver: Floats, codes: Ints, slopes: Floats, intercepts: Floats, plan: Ints,
            into_context: Floats, persistence: float, cuts: Floats, bend: int) -> None:  # fmt: skip
     """Noise becomes values, that of the context what it is cut from; `plan` is who reads what, then the order."""

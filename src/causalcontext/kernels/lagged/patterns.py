@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.lagged.subsets import (
     CLOSED,
     COLLINEAR_BELOW,
@@ -27,7 +27,7 @@ ABSENT = 0
 """The pattern without a block; pattern 1 is one block of all contexts."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_patterns(scatter: Floats, rows: float, target: int, status: Ints, price: Floats, patterns: Ints,
                   pattern: Ints) -> float:  # fmt: skip
     """The score of the best regression that was found; the pattern of every column is written.
@@ -91,7 +91,7 @@ def best_patterns(scatter: Floats, rows: float, target: int, status: Ints, price
         score = _fit(scatter, rows, target, price, patterns, pattern, -1, state)
 
 
-@inner
+@kernel
 def _State(most: int) -> tuple[Ints, Ints, Floats, Floats, Floats]:
     """Columns and masks that are chosen, the Cholesky factor, the solution, and (count, residual variance, prices)."""
     return (
@@ -100,7 +100,7 @@ def _State(most: int) -> tuple[Ints, Ints, Floats, Floats, Floats]:
     )  # fmt: skip
 
 
-@inner
+@kernel
 def _fit(scatter: Floats, rows: float, target: int, price: Floats, patterns: Ints, pattern: Ints, left_out: int,
          state: tuple[Ints, Ints, Floats, Floats, Floats]) -> float:  # fmt: skip
     """The score of the regression with these patterns but for one column; the state then holds its factor."""
@@ -115,7 +115,7 @@ def _fit(scatter: Floats, rows: float, target: int, price: Floats, patterns: Int
     return _score(rows, facts)
 
 
-@inner
+@kernel
 def _append(scatter: Floats, target: int, price: Floats, x: int, block: int,
             state: tuple[Ints, Ints, Floats, Floats, Floats]) -> None:  # fmt: skip
     """Take one more column into the factor; one that is a function of the others changes nothing but the price."""
@@ -140,7 +140,7 @@ def _append(scatter: Floats, target: int, price: Floats, x: int, block: int,
     facts[1] -= solution[m] * solution[m]
 
 
-@inner
+@kernel
 def _best_pattern(scatter: Floats, rows: float, target: int, price: Floats, patterns: Ints, x: int,
                   state: tuple[Ints, Ints, Floats, Floats, Floats], least: float,
                   single: bool) -> tuple[float, int]:  # fmt: skip
@@ -161,6 +161,6 @@ def _best_pattern(scatter: Floats, rows: float, target: int, price: Floats, patt
     return best, found
 
 
-@inner
+@kernel
 def _score(rows: float, facts: Floats) -> float:
     return float(-0.5 * rows * math.log(max(facts[1], SMALLEST_VARIANCE)) - facts[2])

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 
 COLLINEAR_BELOW = 1e-9
 """A residual variance below this share of the column's own counts as zero."""
@@ -23,7 +23,7 @@ MOST_PARENTS = 24
 CLOSED, OPEN, FORCED = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_subset(covariance: Floats, rows: float, target: int, status: Ints, price: float,
                 most: int, columns: Bools) -> float:  # fmt: skip
     """The score of the best regression that was found; its columns are written.
@@ -79,7 +79,7 @@ def best_subset(covariance: Floats, rows: float, target: int, status: Ints, pric
     return float(-half * math.log(max(table[width, width], SMALLEST_VARIANCE)) - price * chosen.sum())
 
 
-@inner
+@kernel
 def _grow(table: Floats, own: Floats, chosen: Bools, half: float, price: float, most: int) -> None:
     """Add the column that gains most while that pays; one that does not is kept if the next one makes up for it."""
     while chosen.sum() < most:
@@ -100,7 +100,7 @@ def _grow(table: Floats, own: Floats, chosen: Bools, half: float, price: float, 
         return
 
 
-@inner
+@kernel
 def _improve(table: Floats, own: Floats, chosen: Bools, forced: Bools, half: float, price: float, most: int) -> bool:
     """Make the best of all additions, removals and swaps, if it raises the score."""
     width = chosen.size
@@ -133,7 +133,7 @@ def _improve(table: Floats, own: Floats, chosen: Bools, forced: Bools, half: flo
     return out >= 0 or into >= 0
 
 
-@inner
+@kernel
 def _best_column(table: Floats, own: Floats, chosen: Bools, half: float) -> tuple[int, float]:
     """The column whose addition lowers the residual variance most, and what the log-likelihood gains."""
     width = chosen.size
@@ -148,7 +148,7 @@ def _best_column(table: Floats, own: Floats, chosen: Bools, half: float) -> tupl
     return best, half * math.log(left / max(lowest, SMALLEST_VARIANCE))
 
 
-@inner
+@kernel
 def _sweep(table: Floats, k: int) -> None:
     """Sweep on one column, or take it back if it was swept: its diagonal entry is then negative."""
     pivot = table[k, k]

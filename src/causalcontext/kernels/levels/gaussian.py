@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.levels.projection import extend_projection, start_projection
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.kernels.special import chi2_upper, correlation_two_sided, normal_two_sided
@@ -109,7 +109,7 @@ def workspace(sheets: Sheets, size: int, graphs: int, variables: int) -> Workspa
     return Workspace(fit, np.zeros((5, max(width, variables)), dtype=np.int64), np.zeros(graphs))
 
 
-@inner
+@kernel
 def start(data: Views, sheets: Sheets, sheet: int, x: int, y: int, fit: Fit) -> None:
     """Begin a run of sets for the pair (x, y); for LR* both are the system variable."""
     u = 0
@@ -121,7 +121,7 @@ def start(data: Views, sheets: Sheets, sheet: int, x: int, y: int, fit: Fit) -> 
             u += 1
 
 
-@inner
+@kernel
 def _start_view(data: Views, view: int, x: int, y: int, u: int, fit: Fit) -> None:
     # A card cannot return arrays from functions, so what a view is stands here and in `_extend_view`.
     scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
@@ -136,7 +136,7 @@ class Question(NamedTuple):
     y: int
 
 
-@inner
+@kernel
 def answer_set(data: Views, sheets: Sheets, asked: Question, given: Ints, begin: int,
                fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """The test given a set, of which the part before `begin` is as before: (statistic, df, rows, reason)."""
@@ -156,14 +156,14 @@ def answer_set(data: Views, sheets: Sheets, asked: Question, given: Ints, begin:
     return _several_views(data, sheets, asked, given.size, fit)
 
 
-@inner
+@kernel
 def _extend_view(data: Views, view: int, asked: Question, given: Ints, begin: int, u: int, fit: Fit) -> None:
     scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
     extend_projection(scatter, asked.x, asked.y, given, begin, fit.factor[u], fit.loads[u], fit.moments[u],
                       fit.rank[u])  # fmt: skip
 
 
-@inner
+@kernel
 def _one_view(data: Views, view: int, asked: Question, given: Ints, begin: int,
               fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """The partial correlation in one view."""
@@ -176,7 +176,7 @@ def _one_view(data: Views, view: int, asked: Question, given: Ints, begin: int,
     return correlation, float(df), rows, reason
 
 
-@inner
+@kernel
 def label_of(sheets: Sheets, sheet: int) -> int:
     """How a sheet answers."""
     if sheets.change == 1:
@@ -184,7 +184,7 @@ def label_of(sheets: Sheets, sheet: int) -> int:
     return ONE_VIEW if sheets.start[sheet + 1] - sheets.start[sheet] == 1 else SEVERAL_VIEWS
 
 
-@inner
+@kernel
 def tail(kind: int, label: int, statistic: float, df: float) -> float:
     """The p-value of a statistic from `answer_set`; `kind` is that of the views."""
     if label != ONE_VIEW:
@@ -194,7 +194,7 @@ def tail(kind: int, label: int, statistic: float, df: float) -> float:
     return correlation_two_sided(statistic * statistic, df)
 
 
-@inner
+@kernel
 def _correlation(before: Floats, left: Floats) -> tuple[float, int]:
     """The partial correlation from moments before and after the regression, or the reason why there is none."""
     if before[0] <= 0.0 or before[1] <= 0.0:
@@ -204,7 +204,7 @@ def _correlation(before: Floats, left: Floats) -> tuple[float, int]:
     return left[2] / math.sqrt(left[0] * left[1]), TESTABLE
 
 
-@inner
+@kernel
 def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
                    fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """Σ_r (n_r - rank_r - 3) atanh(ρ_r)² over the views that can be tested; one degree of freedom each."""
@@ -228,7 +228,7 @@ def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
     return total, float(tested), rows, TESTABLE
 
 
-@inner
+@kernel
 def _change(data: Views, sheets: Sheets, asked: Question, size: int,
             fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
     """LR* of "one regression of y for all parts", Bartlett-corrected by the exact mean of LR; strata add up."""
@@ -255,14 +255,14 @@ def _change(data: Views, sheets: Sheets, asked: Question, size: int,
     return max(ratio, 0.0) * df / mean, float(df), rows, TESTABLE
 
 
-@inner
+@kernel
 def _residual_squares(before: float, left: float) -> tuple[float, int]:
     if before <= 0.0:
         return math.nan, CONSTANT
     return (left, TESTABLE) if left > COLLINEAR_BELOW * before else (math.nan, COLLINEAR)
 
 
-@inner
+@kernel
 def _inside(correlation: float) -> float:
     """A correlation that rounding has not pushed to ±1, where atanh is infinite."""
     return min(max(correlation, -1.0 + 1e-15), 1.0 - 1e-15)
@@ -277,7 +277,7 @@ class Asked(NamedTuple):
     given: Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def answer_batch(data: Views, sheets: Sheets, asked: Asked, numbers: Floats, facts: Ints, work: Workspace) -> None:
     """Fill `numbers` (statistic, df, p) and `facts` (rows, reason, label)."""
     for i in range(asked.x.size):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.levels.gaussian import ONE_VIEW, TESTABLE, Views, tail
 from causalcontext.kernels.levels.skeleton import DF, LABEL, MASK, REASON, ROWS, SEPARATED, STATISTIC, Decisions, P
 from causalcontext.kernels.limits import SPARE_ROWS
@@ -20,7 +20,7 @@ from causalcontext.kernels.limits import SPARE_ROWS
 _MARGIN = 1e-6
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squared_limit(rows: int, kind: int, alpha: float) -> float:
     """Squared correlations below this one have a p-value above alpha on so many rows; -1 with too few of them."""
     df = float(rows - 2)
@@ -61,7 +61,7 @@ def bounds(data: Views, views: Ints, alpha: float) -> Bounds:
     return Bounds(views, limits, np.array([np.diagonal(scatter) for scatter in products]), alpha)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_survivors(data: Views, known: Bounds, asked: Bools, begin: int, pairs: Ints) -> int:
     """Write down the pairs `i < j`, i from `begin` on, that some view does not separate; how many there are.
 
@@ -85,7 +85,7 @@ def list_survivors(data: Views, known: Bounds, asked: Bools, begin: int, pairs: 
     return found
 
 
-@inner
+@kernel
 def _look_at_row(data: Views, known: Bounds, v: int, i: int, asked: Bools, alive: Bools) -> None:
     """Mark the variables after i that a view does not separate from it."""
     view = known.views[v]
@@ -97,7 +97,7 @@ def _look_at_row(data: Views, known: Bounds, v: int, i: int, asked: Bools, alive
         alive[j] = not _answer(data, view, i, j)[0] > known.alpha
 
 
-@inner
+@kernel
 def _answer(data: Views, view: int, x: int, y: int) -> tuple[float, float, float]:
     """The p-value, -1 where it cannot be tested, the correlation and the degrees of freedom."""
     scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
@@ -108,7 +108,7 @@ def _answer(data: Views, view: int, x: int, y: int) -> tuple[float, float, float
     return tail(data.kind, ONE_VIEW, statistic, df), statistic, df
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def answer_pairs(data: Views, views: Ints, first: Ints, second: Ints, asked: Bools, decisions: Decisions) -> None:
     """Fill the decisions on pairs that the empty set separates, `views[g]` answering for graph g; others are left."""
     for k in range(first.size):

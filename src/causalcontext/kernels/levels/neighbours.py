@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 
 
 class Neighbours(NamedTuple):
@@ -149,7 +149,7 @@ def reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints) -> Ints:
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints) -> None:
     """`most` is filled."""
     size = neighbours.start.size - 1
@@ -163,7 +163,7 @@ def fill_reach(neighbours: Neighbours, pairs: Pairs, trigger: Ints, most: Ints) 
         most[k] = max(count[x] - _serves(neighbours, x, y, trigger), count[y] - _serves(neighbours, y, x, trigger))
 
 
-@inner
+@kernel
 def _serves(neighbours: Neighbours, node: int, z: int, trigger: Ints) -> int:
     if trigger[z] >= 0:
         return 1 if neighbours.triggers[node, trigger[z]] else 0
@@ -186,7 +186,7 @@ def widest_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints)
     return wide, triggers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_pools(neighbours: Neighbours, graph: Ints, first: Ints, second: Ints, wide: Ints, triggers: Ints) -> None:
     """`wide` and `triggers` are filled, which are 0 before."""
     for k in range(first.size):

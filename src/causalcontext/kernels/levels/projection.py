@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.limits import COLLINEAR_BELOW
 
 
-@inner
+@kernel
 def next_combination(index: Ints, size: int, candidates: int) -> int:
     """Advance `index[:size]` to the next subset of `range(candidates)`; the first changed position, -1 at the end."""
     for position in range(size - 1, -1, -1):
@@ -25,7 +25,7 @@ def next_combination(index: Ints, size: int, candidates: int) -> int:
     return -1
 
 
-@inner
+@kernel
 def start_projection(scatter: Floats, x: int, y: int, moments: Floats, rank: Ints) -> None:
     """Set the moments of x and y before any regression: their sums of squares and of products."""
     moments[0, 0] = scatter[x, x]
@@ -34,7 +34,7 @@ def start_projection(scatter: Floats, x: int, y: int, moments: Floats, rank: Int
     rank[0] = 0
 
 
-@inner
+@kernel
 def extend_projection(scatter: Floats, x: int, y: int, given: Ints, start: int,
                       factor: Floats, loads: Floats, moments: Floats, rank: Ints) -> None:  # fmt: skip
     """Regress x and y on `given`, a set of some size, where everything up to `start` is already done.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints, Shorts
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.levels.gaussian import (
     CHOSEN,
     GIVEN,
@@ -114,7 +114,7 @@ def no_decisions(pairs: int, graphs: int, width: int) -> Decisions:
     return Decisions(numbers, facts, np.full((pairs, graphs, width), -1, dtype=np.int16))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_pairs(level: Level, begin: int, end: int, pairs: Pairs, decisions: Decisions, work: Workspace,
                  tests: Ints) -> None:  # fmt: skip
     """Look for a separating set of `level.size` variables for these pairs; count tests on all rows and on some.
@@ -138,14 +138,14 @@ def search_pairs(level: Level, begin: int, end: int, pairs: Pairs, decisions: De
                     left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
 
 
-@inner
+@kernel
 def _mask_fits(level: Level, m: int, x: int, y: int) -> bool:
     """Whether a mask is small enough for the level, and holds none of the two variables."""
     own = level.masks.own
     return bool(level.masks.size[m] <= level.size and level.masks.bits[m] & (own[x] | own[y]) == 0)
 
 
-@inner
+@kernel
 def _same_sheet(sheet: Ints, g: int, m: int) -> int:
     bits = 0
     for h in range(g, sheet.shape[0]):
@@ -154,7 +154,7 @@ def _same_sheet(sheet: Ints, g: int, m: int) -> int:
     return bits
 
 
-@inner
+@kernel
 def serving_graphs(level: Level, node: int, m: int, active: int) -> int:
     """The graphs in which all triggers of a mask may serve a variable."""
     for t in range(level.neighbours.triggers.shape[1]):
@@ -163,7 +163,7 @@ def serving_graphs(level: Level, node: int, m: int, active: int) -> int:
     return active
 
 
-@inner
+@kernel
 def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: Decisions, work: Workspace,
                 tests: Ints) -> int:  # fmt: skip
     """Scan the sets of a mask from both neighbourhoods; the graphs that found a separating set."""
@@ -181,7 +181,7 @@ def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decis
     return found
 
 
-@inner
+@kernel
 def keep_columns(kept: Ints, given: Ints) -> int:
     """Put the columns that a mask keeps at the head of the set; how many there are."""
     count = 0
@@ -192,7 +192,7 @@ def keep_columns(kept: Ints, given: Ints) -> int:
     return count
 
 
-@inner
+@kernel
 def fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, lists: Ints) -> int:
     """List the variables that may serve a node in some active graph, with the graphs; how many there are."""
     count, j, end = 0, neighbours.start[other], neighbours.start[other + 1]
@@ -211,7 +211,7 @@ def fill_pool(neighbours: Neighbours, about: Subject, other: int, active: int, l
     return count
 
 
-@inner
+@kernel
 def combinations(candidates: int, size: int) -> float:
     """The number of sets of `size` among so many candidates."""
     count = 1.0
@@ -220,7 +220,7 @@ def combinations(candidates: int, size: int) -> float:
     return count
 
 
-@inner
+@kernel
 def _small_enough(size: int, count: int, active: int, level: int, facts: Codes, mine: Ints) -> int:
     """The graphs in which the sets of this size are few enough; the others note the level at which they were cut."""
     if size <= 1 or combinations(count, size) <= MOST_SETS:
@@ -239,7 +239,7 @@ def _small_enough(size: int, count: int, active: int, level: int, facts: Codes, 
     return kept
 
 
-@inner
+@kernel
 def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped: int, decisions: Decisions,
           work: Workspace, tests: Ints) -> int:  # fmt: skip
     """Test the subsets of one neighbourhood in lexicographic order; the graphs that found a separating set.
@@ -277,7 +277,7 @@ def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped
         stale = min(stale, changed)
 
 
-@inner
+@kernel
 def _weakest(eligible: int, size: float, weakest: Floats) -> int:
     """The graphs for which no set so far has left a smaller correlation; their smallest one is noted."""
     kept = 0
@@ -288,7 +288,7 @@ def _weakest(eligible: int, size: float, weakest: Floats) -> int:
     return kept
 
 
-@inner
+@kernel
 def question_of(level: Level, about: Subject, active: int) -> Question:
     """The pair and the sheet that answers; against a context variable only the other one is looked at."""
     g = 0
@@ -298,7 +298,7 @@ def question_of(level: Level, about: Subject, active: int) -> Question:
     return Question(level.masks.sheet[g, about.mask], x, about.y)
 
 
-@inner
+@kernel
 def first_set(lists: Ints, about: Subject) -> None:
     """Let the set hold what is kept and the first variables of the pool."""
     for j in range(about.size):
@@ -306,7 +306,7 @@ def first_set(lists: Ints, about: Subject) -> None:
         lists[GIVEN, about.kept + j] = lists[POOL, j]
 
 
-@inner
+@kernel
 def next_set(lists: Ints, about: Subject, count: int) -> int:
     """Let the set hold the next subset of the pool; the first place that changed, or -1 after the last."""
     changed = next_combination(lists[CHOSEN], about.size, count)
@@ -317,7 +317,7 @@ def next_set(lists: Ints, about: Subject, count: int) -> int:
     return about.kept + changed
 
 
-@inner
+@kernel
 def eligible_graphs(lists: Ints, size: int, active: int, skipped: int) -> int:
     """The active graphs in which the whole set is a candidate, and was not one for the other variable."""
     before = active & skipped
@@ -339,7 +339,7 @@ class Answer(NamedTuple):
     separates: int
 
 
-@inner
+@kernel
 def _write(decisions: Decisions, k: int, graphs: int, answer: Answer, about: Subject, given: Ints) -> None:
     """Write an answer down for some graphs, where it is the weakest evidence so far."""
     for g in range(decisions.facts.shape[1]):
@@ -360,7 +360,7 @@ def _write(decisions: Decisions, k: int, graphs: int, answer: Answer, about: Sub
                 decisions.given[k, g, j] = given[about.kept + j] if j < about.size else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_better(records: Decisions, places: Ints, decisions: Decisions, g: int) -> None:
     """Carry the decisions of one graph over to its records, shapes (all pairs, ...), at these places.
 

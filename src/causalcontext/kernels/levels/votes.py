@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.levels.gaussian import (
     GIVEN,
     ONE_VIEW,
@@ -66,7 +66,7 @@ class Sizes(NamedTuple):
     most: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_votes(level: Level, begin: int, end: int, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints,
                 work: Workspace) -> None:  # fmt: skip
     """Count, for these pairs, the sets of these sizes that separate them; on a card a thread takes one at a time.
@@ -85,7 +85,7 @@ def count_votes(level: Level, begin: int, end: int, ballots: Ballots, sizes: Siz
                     separating[k] += _vote_sides(level, about, graph, ballots.centre[middle], holding[middle], work)
 
 
-@inner
+@kernel
 def _vote_sides(level: Level, asked: Subject, graph: int, middle: Ints, votes: Ints, work: Workspace) -> int:
     """Count the separating sets of a mask from both neighbourhoods, each set once."""
     total, scanned = 0, 0
@@ -99,7 +99,7 @@ def _vote_sides(level: Level, asked: Subject, graph: int, middle: Ints, votes: I
     return total
 
 
-@inner
+@kernel
 def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, middle: Ints, votes: Ints,
           work: Workspace) -> int:  # fmt: skip
     if count < about.size:
@@ -132,7 +132,7 @@ def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, mi
         stale = min(stale, changed)
 
 
-@inner
+@kernel
 def _holds(masks: Masks, mask: int, members: Ints, node: int) -> int:
     if masks.own[node] != 0:
         return 1 if masks.own[node] & masks.bits[mask] else 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.calls import Call
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import BENCH, DESIGN, Calls, Required, Tables
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
@@ -53,7 +53,7 @@ def all_scores(fit: Call, calls: Calls, bench: Note, blocks: int, allowed: Bools
     return best, found, pool
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, allowed: Bools, pool: Ints,
                   best: Floats, found: Ints) -> None:  # fmt: skip
     """The best score of a node in a block with candidates inside every set, and where its columns are in `pool`.
@@ -99,7 +99,7 @@ def subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, a
     _take_best_subsets(best, found, p)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _put(whole: Ints, pool: Ints) -> int:
     """Write the columns of a fit to the pool; where."""
     pool[0, 0] += 1
@@ -110,7 +110,7 @@ def _put(whole: Ints, pool: Ints) -> int:
     return int(place)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _take_best_subsets(best: Floats, found: Ints, p: int) -> None:
     """Replace the score of every set by the best one of its subsets: greedy choices are not monotone."""
     for bit in range(p):
@@ -128,7 +128,7 @@ def best_prefixes(pooled: Floats, cause: int, effect: int) -> tuple[Floats, Ints
     return score, last
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def fill_prefixes(pooled: Floats, cause: int, effect: int, score: Floats, last: Ints) -> None:
     """`score` and `last` are filled, which are -inf and -1 before."""
     p, sets = pooled.shape
@@ -153,7 +153,7 @@ def best_suffixes(best: Floats, contexts: int, role: Ints) -> Floats:
     return score
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def fill_suffixes(best: Floats, contexts: int, role: Ints, score: Floats) -> None:
     """`score` is filled."""
     blocks, p, sets = best.shape
@@ -201,7 +201,7 @@ def best_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Flo
     return float(score), steps[0], steps[1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def fill_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Floats, bound: float, ban: Ints,
               score: Floats, steps: Ints) -> float:  # fmt: skip
     """`score` and `steps` are filled; the score of all nodes, which is -inf if it is below the bound."""
@@ -235,7 +235,7 @@ def fill_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Flo
     return float(score[states - 1])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _missing(state: int, node: int, contexts: int, p: int) -> int:
     """The contexts in which a node is still to be placed."""
     missing = 0
@@ -245,7 +245,7 @@ def _missing(state: int, node: int, contexts: int, p: int) -> int:
     return missing
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _fits_role(block: int, full: int, contexts: int, role: int) -> bool:
     """Whether a node may use a block after the context: pooled only if the context is never its parent, and so on."""
     pooled = block == full - 1
@@ -256,7 +256,7 @@ def _fits_role(block: int, full: int, contexts: int, role: int) -> bool:
     return not pooled if role == ALWAYS else True
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _mask(row: Bools) -> int:
     members = 0
     for j in range(row.size):

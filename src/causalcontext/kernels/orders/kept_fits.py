@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
-from causalcontext.kernels.compiling import inner_njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.regressions import PATH, TAKEN, Fits
 
 Names = NDArray[np.uint64]
@@ -55,7 +55,7 @@ def no_kept(variables: int, width: int, places: int) -> Kept:
                 np.zeros(1, dtype=np.int64))  # fmt: skip
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def find(names: Names, name: np.uint64) -> int:
     """The place of a name, or an empty place."""
     place = np.int64(name >> np.uint64(40)) % names.size
@@ -64,7 +64,7 @@ def find(names: Names, name: np.uint64) -> int:
     return int(place)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def name_of_fit(keys: Names, kind: int, node: int, candidates: Bools) -> np.uint64:
     """A name for a node, a kind of block and a set of candidates."""
     name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(kind) * np.uint64(0xC2B2AE3D27D4EB4F)
@@ -73,7 +73,7 @@ def name_of_fit(keys: Names, kind: int, node: int, candidates: Bools) -> np.uint
     return name | np.uint64(1)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def recall(kept: Kept, place: int, fits: Fits, node: int, slot: int) -> float:
     """Write a fit that was kept to a slot, but for the path that led to it; its score."""
     number, whole, matters = kept.number[place], fits.whole[node, slot], fits.matters[node, slot]
@@ -86,7 +86,7 @@ def recall(kept: Kept, place: int, fits: Fits, node: int, slot: int) -> float:
     return float(kept.scores[number])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def keep(kept: Kept, name: np.uint64, fits: Fits, node: int, slot: int, score: float) -> None:
     """Keep the fit of a slot."""
     if kept.filled[0] >= kept.scores.size:

@@ -9,7 +9,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.calls import Call
-from causalcontext.kernels.compiling import inner_njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import empty_note
 from causalcontext.kernels.orders.kept_fits import Kept, Names, no_kept
 from causalcontext.kernels.orders.regressions import (
@@ -135,6 +135,7 @@ class Calls(NamedTuple):
 
     select: Call
     number_gain: Call
+    law_gain: Call
     choose_columns: Call
     class_fit: Call
     logit_pass: Call
@@ -158,7 +159,7 @@ NO_BENCH = empty_note(BENCH)
 """For its type."""
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def regression_of(tables: Tables, block: int) -> Regression:
     """One block."""
     start, size, design = tables.block[block, OFFSET], tables.block[block, COLUMNS], tables.block[block, DESIGN]
@@ -168,19 +169,19 @@ def regression_of(tables: Tables, block: int) -> Regression:
                       tables.block[block, LIMIT])  # fmt: skip
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def target_of(rows: Rows, number: int) -> Target:
     """A node as a response."""
     return Target(number, rows.node[number, RESPONSE], rows.node[number, WIDTH], rows.facts[BLURS + number])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def kind_of(block: Ints) -> int:
     """A number for what a block is, the same in all layouts of a table; `block` is its row of `Tables.block`."""
     return int(4 * block[MASK] + 2 * block[DESIGN] + block[BY_CONTEXT])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int) -> np.uint64:
     """A name for a node, a block (its row of `Tables.block`) and a set of columns, whatever their order."""
     name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -190,7 +191,7 @@ def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, coun
     return name | np.uint64(1)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def store(memory: Memory, place: int, name: np.uint64, score: float) -> bool:
     """Remember a score, unless the memory is nearly full."""
     if memory.filled[0] >= memory.names.size // 2:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from causalcontext.kernels.arrays import ONE
-from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.calls import Call, no_function, pointer_kind, pointer_to
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.kept_fits import Kept, find, keep, name_of_fit, recall
 from causalcontext.kernels.orders.node_data import (
@@ -30,9 +30,7 @@ from causalcontext.kernels.orders.node_data import (
     NO_BENCH,
     NUMBER,
     ORDERED,
-    PIECES,
     PRICE,
-    RESPONSE,
     START,
     WEIGHT,
     WIDTH,
@@ -69,7 +67,7 @@ from causalcontext.kernels.orders.regressions import (
 from causalcontext.kernels.orders.selection import select_call, select_kind
 from causalcontext.kernels.rows.class_choice import ClassRows, choice_call, choice_kind
 from causalcontext.kernels.rows.class_scores import class_call, class_kind, ordered_call
-from causalcontext.kernels.rows.laws import LawTable
+from causalcontext.kernels.rows.laws import LawTable, law_call, law_kind
 from causalcontext.kernels.rows.logit_rows import logit_call, logit_kind
 from causalcontext.kernels.rows.number_scores import number_call, number_kind
 
@@ -87,7 +85,7 @@ def fit_kind() -> Any:
 
 def calls_kind() -> Calls:
     """The types of `calls_for`."""
-    return Calls(select_kind(), number_kind(), choice_kind(), class_kind(), logit_kind(), logit_kind())
+    return Calls(select_kind(), number_kind(), law_kind(), choice_kind(), class_kind(), logit_kind(), logit_kind())
 
 
 def _samples() -> tuple[Any, ...]:
@@ -95,13 +93,17 @@ def _samples() -> tuple[Any, ...]:
 
 
 @cache
-def calls_for(ordered: bool) -> Calls:
+def calls_for(laws: bool, classes: bool, ordered: bool) -> Calls:
     """The functions that a fit calls; what no node needs is not compiled."""
-    last = ordered_call() if ordered else logit_call()
-    return Calls(select_call(), number_call(), choice_call(), class_call(), logit_call(), last)
+    numbers = (number_call(), law_call()) if laws else (no_function(number_kind()), no_function(law_kind()))
+    if classes:
+        others = choice_call(), class_call(), logit_call(), ordered_call() if ordered else logit_call()
+    else:
+        others = tuple(map(no_function, (choice_kind(), class_kind(), logit_kind(), logit_kind())))
+    return Calls(select_call(), *numbers, *others)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """Choose columns of `work.candidates` for a node in a block, and write them with their score, which is returned.
 
@@ -133,7 +135,7 @@ def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     return score
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """The score of a number: Gaussian, plus what a noise law gains."""
     tables, rows, memory = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, Memory)
@@ -154,14 +156,13 @@ def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> 
     for t in range(count):
         pair[0, t], pair[1, t] = table.about[SOURCE, chosen[t]], table.about[CONTEXTS, chosen[t]]
         slopes[t] = work.small[4, t, 0]
-    gain = calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[node, RESPONSE],
-                             pair, slopes, rows.node[node, PIECES], table.rows,
-                             fetch(bench, BENCH, LawTable))  # fmt: skip
+    gain = calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[node], pair,
+                             slopes, table.rows, fetch(bench, BENCH, LawTable), calls.law_gain)  # fmt: skip
     store(memory, place, name, gain)
     return float(score + gain)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """The score of a category; the columns that are left of the choice are written."""
     tables, rows, memory = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, Memory)
@@ -203,7 +204,7 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
     return float(score)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _put(table: Regression, width: int, forced: Bools, chosen: Ints, count: int, goal: Ints, price: Floats) -> None:
     """Write a set of columns with their prices; required ones are beyond price."""
     goal[0] = count

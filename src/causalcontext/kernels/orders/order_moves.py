@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import NOTHING
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.order_state import (
     NOW,
     ORDER,
@@ -33,7 +33,7 @@ SMALLEST_GAIN = 1e-6
 """A move must gain more than this: below it two models count as equal."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def climb(problem: Problem, state: State, stale: Ints, visits: Ints, window: Ints,
           shared: bool) -> tuple[float, float]:  # fmt: skip
     """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
@@ -76,7 +76,7 @@ def climb(problem: Problem, state: State, stale: Ints, visits: Ints, window: Int
     return gain, total
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def move_node(problem: Problem, state: State, order: int, node: int, lowest: int, highest: int) -> float:
     """Put a node where the total score is highest in one order, between two places; what was gained.
 
@@ -113,7 +113,7 @@ def move_node(problem: Problem, state: State, order: int, node: int, lowest: int
     return float(gain)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def move_context(problem: Problem, state: State) -> float:
     """Put the context variable where the total score is highest in the shared order; what was gained."""
     p, family = state.value.shape[1], problem.family
@@ -147,7 +147,7 @@ def move_context(problem: Problem, state: State) -> float:
     return float(gain)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _fit_waiting(problem: Problem, state: State, node: int) -> None:
     """Fit the slots that were not kept up to date because the node is before the context."""
     state.touched[node] = True
@@ -159,7 +159,7 @@ def _fit_waiting(problem: Problem, state: State, node: int) -> None:
             problem.moves.fit(state.bench, problem.moves.calls, block, node, slot)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _try_without(problem: Problem, state: State, order: int, node: int, w: int) -> None:
     """Score another node with the moved node's candidacy reversed; its fits go to the slots of alternatives."""
     p, slots = state.value.shape[1], state.changed.shape[1]
@@ -188,7 +188,7 @@ def _try_without(problem: Problem, state: State, order: int, node: int, w: int) 
         state.value[OTHER, w] = best_score(family, w, scores, after)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _try_context(problem: Problem, state: State, node: int, rest: Ints, low: int, high: int) -> tuple[float, float]:
     """The context's score with and without the node before it; zeros if it is out of reach."""
     p, inside = state.value.shape[1], False
@@ -203,7 +203,7 @@ def _try_context(problem: Problem, state: State, node: int, rest: Ints, low: int
     return with_node, context_score(problem, state, before)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _try_places(problem: Problem, state: State, order: int, node: int, rest: Ints, low: int, high: int) -> Floats:
     """The node's own score at every place from low to high; uses the node's slots of alternatives."""
     p, slots, family = state.value.shape[1], state.changed.shape[1], problem.family
@@ -235,7 +235,7 @@ def _try_places(problem: Problem, state: State, order: int, node: int, rest: Int
     return own
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: int, t: int, candidates: Bools) -> None:
     """The candidates of a node that stands after the first t others in one order, which is in use."""
     for u in range(candidates.size):
@@ -248,7 +248,7 @@ def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: in
     candidates[node] = False
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _totals(value: Floats, rest: Ints, here: int, own: Floats, with_context: float, without_context: float, low: int,
             high: int) -> Floats:  # fmt: skip
     """The part of the total score that depends on the place, for every place from low to high."""
@@ -264,7 +264,7 @@ def _totals(value: Floats, rest: Ints, here: int, own: Floats, with_context: flo
     return totals
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _insert(orders: Ints, order: int, rest: Ints, node: int, place: int) -> None:
     """Write the order with a node at a place."""
     for t in range(rest.size + 1):
@@ -273,7 +273,7 @@ def _insert(orders: Ints, order: int, rest: Ints, node: int, place: int) -> None
         orders[PLACE, order, w] = t
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _without(order: Ints, node: int) -> Ints:
     rest = np.empty(order.size - 1, dtype=np.int64)
     t = 0
@@ -284,7 +284,7 @@ def _without(order: Ints, node: int) -> Ints:
     return rest
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _bounds(first: Bools, rest: Ints, node: int, lowest: int) -> tuple[int, int]:
     """The first and last place that keep what must come before and after the node."""
     low, high = lowest, rest.size
@@ -296,7 +296,7 @@ def _bounds(first: Bools, rest: Ints, node: int, lowest: int) -> tuple[int, int]
     return low, high
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _first_best(totals: Floats, low: int, high: int) -> int:
     """The first place whose total is the highest but for rounding."""
     highest = totals[low]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.calls import Call
-from causalcontext.kernels.compiling import inner_njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import Note
 from causalcontext.kernels.orders.node_data import Calls
 from causalcontext.kernels.orders.partitions import Partitions, best_score, pooled_slot
@@ -92,7 +92,7 @@ class State(NamedTuple):
     stop: Ints
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def refit_node(problem: Problem, state: State, node: int) -> None:
     """Fit a node in the slots that matter, for the current orders."""
     family, moves = problem.family, problem.moves
@@ -106,7 +106,7 @@ def refit_node(problem: Problem, state: State, node: int) -> None:
     state.value[NOW, node] = best_score(family, node, state.scores[node], after)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def context_score(problem: Problem, state: State, before: Bools) -> float:
     """The score of the context with the best parents among the nodes `before` it."""
     p, contexts, moves = before.size, problem.family.contexts, problem.moves
@@ -119,13 +119,13 @@ def context_score(problem: Problem, state: State, before: Bools) -> float:
     return float(moves.fit(state.bench, moves.calls, block, p, np.int64(0)))
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def is_after(orders: Ints, contexts: int, node: int) -> bool:
     """Whether a node comes after the context, or there is none."""
     return contexts == 1 or orders[PLACE, 0, node] > orders[PLACE, 0, orders.shape[2] - 1]
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def decides(uses: Bools, place: Ints, order: int, candidate: int, node: int) -> bool:
     """Whether this order decides if the candidate comes before the node, all other orders in use having it so."""
     if not uses[order]:
@@ -137,7 +137,7 @@ def decides(uses: Bools, place: Ints, order: int, candidate: int, node: int) -> 
     return late == 0
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def gather(allowed: Bools, uses: Bools, place: Ints, node: int, candidates: Bools) -> None:
     """The candidates of a node in a block: allowed, and before it in every order that the block uses."""
     for u in range(candidates.size):
@@ -147,14 +147,14 @@ def gather(allowed: Bools, uses: Bools, place: Ints, node: int, candidates: Bool
             keep_before(place[o], place[o, node], candidates)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def keep_before(place: Ints, end: int, candidates: Bools) -> None:
     """Keep those candidates that stand before some place of an order."""
     for u in range(candidates.size):
         candidates[u] &= place[u] < end
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def before_context(orders: Ints) -> Bools:
     """The nodes before the context."""
     p = orders.shape[2] - 1

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,13 +49,13 @@ class Partitions(NamedTuple):
     role: Ints
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def pooled_slot(contexts: int) -> int:
     """The slot of all contexts together."""
     return (1 << contexts) - 2 if contexts <= MOST_CONTEXTS_EXACT else 2 * contexts - 2
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def best_score(family: Partitions, node: int, scores: Floats, after: bool) -> float:
     """The best score of a node; `after`: the context comes before it and may be its parent."""
     contexts, role, joins = family.contexts, family.role[node], family.joins
@@ -68,7 +68,7 @@ def best_score(family: Partitions, node: int, scores: Floats, after: bool) -> fl
     return float(changing if role == ALWAYS else max(scores[pooled], changing))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def best_partition(contexts: int, joins: Ints, node: int, scores: Floats) -> float:
     """The best sum over the blocks of a partition into two or more blocks."""
     if contexts == 2:
@@ -90,7 +90,7 @@ def best_partition(contexts: int, joins: Ints, node: int, scores: Floats) -> flo
     return float(value[full])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _best_cut(contexts: int, joins: Ints, node: int, scores: Floats) -> float:
     """The best cut of a merge tree below its root."""
     best, split = np.empty(2 * contexts - 1), -math.inf

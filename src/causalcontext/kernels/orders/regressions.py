@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.compiling import inner_njit
+from causalcontext.kernels.compiling import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -140,13 +140,13 @@ def scratch(nodes: int, columns: int, width: int, responses: int) -> Scratch:
                    np.zeros((responses, columns)), np.zeros((4, columns)), np.zeros((5, size, size)))  # fmt: skip
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def price_of(table: Regression, column: int, width: int) -> float:
     """What a column costs, a parameter for every column of the response."""
     return float(table.cost[column] * width + table.extra[column])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def weight_of(table: Regression, column: int, width: int) -> float:
     """The price of a column as a factor on the variance that is left."""
     if width == 1:
@@ -154,7 +154,7 @@ def weight_of(table: Regression, column: int, width: int) -> float:
     return math.exp(2.0 * price_of(table, column, width) / table.rows)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def invert(matrix: Floats, inverse: Floats, size: int) -> None:
     """The inverse of a covariance; directions without variance are left out."""
     if size == 1:
@@ -180,7 +180,7 @@ def invert(matrix: Floats, inverse: Floats, size: int) -> None:
         inverse[k, k] = 1.0 / pivot
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def solve(covariance: Floats, chosen: Ints, count: int, target: Target, work: Scratch) -> None:
     """Regress the response on some columns: slopes in `small[4]`, what remains in `small[0]`.
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from causalcontext.kernels.arrays import NOTHING
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import BENCH, NO_BENCH, Required, Rows, Tables, regression_of, target_of
 from causalcontext.kernels.orders.regressions import (
@@ -82,7 +82,7 @@ def copy_kind() -> Any:
     return pointer_kind(*_COPY)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def select(bench: Note, block: int, node: int, plain: bool, slot: int) -> float:
     """Choose columns of `work.candidates`, only plain ones if asked; what is left of the variance of a number.
 
@@ -106,7 +106,7 @@ def select(bench: Note, block: int, node: int, plain: bool, slot: int) -> float:
     return float(work.small[0, 0, 0])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def copy_fit(bench: Note, node: int, source: int, goal: int) -> float:
     """Copy the fit of one slot to another; its score."""
     fits = fetch(bench, BENCH, Fits)
@@ -119,7 +119,7 @@ def copy_fit(bench: Note, node: int, source: int, goal: int) -> float:
     return float(fits.scores[node, goal])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _list(table: Regression, target: Target, forced: Bools, plain: bool, asked: bool,
           work: Scratch) -> tuple[int, int]:  # fmt: skip
     """List the columns on offer, with covariances, variances and prices; if asked, then those of one more candidate.
@@ -157,7 +157,7 @@ def _list(table: Regression, target: Target, forced: Bools, plain: bool, asked: 
     return (inside if asked else m), m
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _newcomer(candidates: Bools, one: int, other: int, node: int) -> int:
     """Who would have to become a candidate for a product to be on offer: their number if nobody, -1 if two."""
     if node in (one, other) or not (one == other or candidates[one] or candidates[other]):
@@ -167,7 +167,7 @@ def _newcomer(candidates: Bools, one: int, other: int, node: int) -> int:
     return other if candidates[one] else one
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _grow(table: Regression, target: Target, inside: int, count: int, whole: Ints, matters: Bools,
           work: Scratch) -> None:  # fmt: skip
     """Grow the path, and note whose columns were taken, and whose would have been."""
@@ -201,7 +201,7 @@ def _grow(table: Regression, target: Target, inside: int, count: int, whole: Int
             matters[work.listed[1, place]] = True
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _note(table: Regression, work: Scratch, inside: int, count: int, taken: int, bar: float, matters: Bools) -> None:
     """Note the owners of a column that is taken, and who would have offered a better one."""
     matters[table.about[OWNER, taken]] = True
@@ -213,7 +213,7 @@ def _note(table: Regression, work: Scratch, inside: int, count: int, taken: int,
             matters[listed[1, place]] = True
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
           small: Floats) -> tuple[int, float]:  # fmt: skip
     """What every column in the list would leave, times its price; the best of those on offer, -1 if there is none.
@@ -240,7 +240,7 @@ def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
     return best, lowest
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _take(row: Floats, d: int, best: int, m: int, size: int, work: Scratch) -> None:
     """Regress the response and everything in the list on the next column, which nobody takes again.
 

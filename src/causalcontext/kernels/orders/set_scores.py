@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import ONE
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import (
     BENCH,
@@ -18,9 +18,7 @@ from causalcontext.kernels.orders.node_data import (
     MASK,
     NUMBER,
     ORDERED,
-    PIECES,
     PRICE,
-    RESPONSE,
     START,
     WEIGHT,
     WIDTH,
@@ -50,7 +48,7 @@ from causalcontext.kernels.rows.class_choice import ClassRows
 from causalcontext.kernels.rows.laws import LawTable
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) -> None:
     """Score sets of columns as they are: task t is a block and a node, `sets[t]` a number of columns and the columns.
 
@@ -86,13 +84,12 @@ def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) 
             slopes[a] = work.small[4, a, 0]
             out[t, 2 + a] = slopes[a]
         if rows.facts[LAWS] > 0.0:
-            score += calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
-                                       rows.node[node, RESPONSE], pair, slopes, rows.node[node, PIECES], table.rows,
-                                       laws)  # fmt: skip
+            score += calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[node],
+                                       pair, slopes, table.rows, laws, calls.law_gain)  # fmt: skip
         out[t, 0], out[t, 1] = score, left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def best_extras(bench: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats) -> None:
     """What the best further column of every variable gains by moments, its price paid, given a set of columns.
 
@@ -124,7 +121,7 @@ def best_extras(bench: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats
                     out[t, owner, 0], out[t, owner, 1] = gain, math.copysign(share, sign)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _explained(covariance: Floats, chosen: Ints, count: int, column: int, response: int, d: int,
                small: Floats) -> tuple[float, float]:  # fmt: skip
     """The share of the residual response that a further column explains, and the sign of their covariance.

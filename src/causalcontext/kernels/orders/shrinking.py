@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from causalcontext.kernels.arrays import NOBODY
-from causalcontext.kernels.compiling import inner_njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.regressions import (
     BASIC,
     CONTEXTS,
@@ -26,7 +26,7 @@ from causalcontext.kernels.orders.regressions import (
 )
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def start_with_path(table: Regression, whole: Ints) -> None:
     """Start with the columns of the path; those of one family that share contexts are replaced by disjoint ones.
 
@@ -59,7 +59,7 @@ def start_with_path(table: Regression, whole: Ints) -> None:
     whole[TAKEN] = count
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _part(table: Regression, whole: Ints, t: int, family: int, open_contexts: int) -> int:
     """The contexts that no column of a family tells apart from the first open one."""
     lowest = open_contexts & -open_contexts
@@ -72,7 +72,7 @@ def _part(table: Regression, whole: Ints, t: int, family: int, open_contexts: in
     return part
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def shrink(table: Regression, target: Target, forced: Bools, whole: Ints, work: Scratch) -> None:
     """Drop columns, or merge two of a family, where the loss is below the price, the cheapest first."""
     chosen = whole[PATH + (whole.size - 3) // 2 :]
@@ -109,13 +109,13 @@ def shrink(table: Regression, target: Target, forced: Bools, whole: Ints, work: 
         whole[TAKEN] -= 1
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _merged(table: Regression, one: int, other: int) -> int:
     """The column of a family that lives in the contexts of two."""
     return int(table.about[FAMILY, one] + (table.about[CONTEXTS, one] | table.about[CONTEXTS, other]) - 1)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _loss(place: int, other: int, count: int, d: int, work: Scratch) -> float:
     """By what factor the response's residual variance grows without a column, or if two columns have one slope."""
     inverse, slopes = work.small[3], work.small[4]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.calls import Call
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import BENCH, Calls
 from causalcontext.kernels.orders.regressions import PATH, TAKEN, Bools, Fits, Floats, Ints, Scratch
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def fit_many(fit: Call, calls: Calls, bench: Note, tasks: Ints, candidates: Bools, scores: Floats, slopes: Floats,
              sets: Ints) -> None:  # fmt: skip
     """Fit nodes one after the other, in the first slot: task t is a block and a node.

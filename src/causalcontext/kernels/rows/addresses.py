@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Floats
-from causalcontext.kernels.compiling import inner
+from causalcontext.kernels.compiling import kernel
 
 Words = NDArray[np.uint64]
 
@@ -83,21 +83,21 @@ word_of = _as_bits(_types.float64, _types.int64)
 value_of = _as_bits(_types.int64, _types.float64)
 
 
-@inner
+@kernel
 def column_at(address: np.uint64, rows: int) -> Floats:
     """So many numbers that begin at an address; whoever passes it keeps them alive."""
     found: Floats = _array(_to_numbers(address), (rows,))
     return found
 
 
-@inner
+@kernel
 def words_at(address: np.uint64, rows: int) -> Words:
     """So many words that begin at an address."""
     found: Words = _array(_to_words(address), (rows,))
     return found
 
 
-@inner
+@kernel
 def letters_at(address: np.uint64, count: int) -> NDArray[np.uint8]:
     """So many letters that begin at an address."""
     found: NDArray[np.uint8] = _array(_to_letters(address), (count,))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.limits import COLLINEAR_BELOW, PERFECT, SPARE_ROWS
 from causalcontext.kernels.special import correlation_two_sided, f_upper
 
@@ -39,7 +39,7 @@ class Basis(NamedTuple):
     rows: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def answer_basis(basis: Basis, pairs: Ints, start: Ints, given: Ints, numbers: Floats, reasons: Ints) -> None:
     """Answer a group of trials on the same rows.
 
@@ -58,7 +58,7 @@ def answer_basis(basis: Basis, pairs: Ints, start: Ints, given: Ints, numbers: F
         reasons[t] = _answer(basis, x, y, given[start[t] : start[t + 1]], numbers[t])
 
 
-@inner
+@kernel
 def _answer(basis: Basis, x: int, y: int, given: Ints, numbers: Floats) -> int:
     first, rows = basis.first, basis.rows
     if first[x] == first[x + 1] or first[y] == first[y + 1]:
@@ -82,7 +82,7 @@ def _answer(basis: Basis, x: int, y: int, given: Ints, numbers: Floats) -> int:
     return TESTABLE
 
 
-@inner
+@kernel
 def _columns(first: Ints, x: int, y: int, given: Ints) -> tuple[Ints, int, int, int]:
     """The conditions themselves, their curves, x and a few curves of it, y likewise; how many, and where y is."""
     straight, curves = 0, 0
@@ -109,7 +109,7 @@ def _columns(first: Ints, x: int, y: int, given: Ints) -> tuple[Ints, int, int, 
     return columns, straight, curves, curve + on_x
 
 
-@inner
+@kernel
 def _free_of_curves(left: Floats, begin: int, at_x: int, at_y: int, rows: int, rank: int) -> int:
     """Regress everything on the curves, from `begin` to `at_x - 1`, that either end chooses; how many they are."""
     most = min(rows // ROWS_PER_COLUMN, (rows - rank - 2 - SPARE_ROWS) // 2)
@@ -123,7 +123,7 @@ def _free_of_curves(left: Floats, begin: int, at_x: int, at_y: int, rows: int, r
     return int(chosen)
 
 
-@inner
+@kernel
 def _choose(left: Floats, begin: int, end: int, response: int, rows: int, most: int) -> Ints:
     """Forward selection: the curve that gains most is taken, while it gains more than its price."""
     chosen = np.zeros(end - begin, np.int64)
@@ -143,7 +143,7 @@ def _choose(left: Floats, begin: int, end: int, response: int, rows: int, most: 
     return chosen
 
 
-@inner
+@kernel
 def _project(left: Floats, j: int, threshold: float) -> int:
     """Regress every column on column j, in place; 0 if nothing was left of it."""
     pivot = left[j, j]
@@ -162,7 +162,7 @@ def _project(left: Floats, j: int, threshold: float) -> int:
     return 1
 
 
-@inner
+@kernel
 def _ask(left: Floats, at_x: int, at_y: int, df: float, rows: int, numbers: Floats) -> None:
     """The three questions, each with its share of the level."""
     on_x, on_y = at_y - at_x, len(left) - at_y
@@ -184,7 +184,7 @@ def _ask(left: Floats, at_x: int, at_y: int, df: float, rows: int, numbers: Floa
     numbers[2] = -math.expm1(unlikely)
 
 
-@inner
+@kernel
 def _swapped(left: Floats, at_x: int, at_y: int) -> Floats:
     """The ends with y first."""
     on_x, on_y = at_y - at_x, len(left) - at_y
@@ -198,7 +198,7 @@ def _swapped(left: Floats, at_x: int, at_y: int) -> Floats:
     return out
 
 
-@inner
+@kernel
 def _curves_of(ends: Floats, other: int, df: float) -> tuple[float, float, float]:
     """Does column `other` follow columns 1 to `other - 1` beyond column 0? p, the share explained, and of how many.
 

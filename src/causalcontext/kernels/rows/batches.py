@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Codes, Ints, Values
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.addresses import Words, letters_at, words_at
 from causalcontext.kernels.rows.scan import GOLDEN, ONE, ZERO, mixed
 
@@ -15,7 +15,7 @@ _TWO_LEVELS = 3
 """Words of two levels and of none."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_columns(schema: np.uint64, batch: np.uint64, positions: Ints, addresses: Words) -> int:
     """Write down where the values of some columns begin, 0 where they are not float64 or some are missing; how many.
 
@@ -37,7 +37,7 @@ def find_columns(schema: np.uint64, batch: np.uint64, positions: Ints, addresses
     return others
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def digest_codes(codes: Codes, words: Words, first_row: int) -> tuple[np.uint64, int]:
     """The sum over rows of a hash of (word of the row's level, row), and how many rows have no level.
 
@@ -58,7 +58,7 @@ def digest_codes(codes: Codes, words: Words, first_row: int) -> tuple[np.uint64,
     return total, without
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_up(numbers: Values, first: int, lowest: int, places: Codes, codes: Codes) -> bool:
     """Write down what a list has at `number - first`, its last entry for -1.
 
@@ -82,7 +82,7 @@ def look_up(numbers: Values, first: int, lowest: int, places: Codes, codes: Code
     return bool(least >= -1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(first_row: int, rows: int, bound: np.uint64, chosen: Ints, hashes: Words) -> int:
     """Write down the rows of a batch whose hashes are below a bound, and the hashes; how many there are."""
     found, one = 0, np.uint64(first_row) + ONE

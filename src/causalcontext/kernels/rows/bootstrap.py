@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.newton import maximise
 
 TOLERANCE = 1e-5
 """Of the fits to drawn classes, in units of the log-likelihood."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drawn_exceedances(family: int, base: Floats, design: Floats, below: Floats, start_small: Floats,
                       start_large: Floats, observed: float, uniforms: Floats,
                       most: int) -> tuple[int, int]:  # fmt: skip

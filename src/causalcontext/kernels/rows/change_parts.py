@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, ContextFits, Groups
 from causalcontext.kernels.special import chi2_upper, digamma, f_upper
 
@@ -15,7 +15,7 @@ MEAN_WEIGHT, SLOPE_WEIGHT, SPREAD_WEIGHT = 5.0, 1.0, 1.0
 """How the level is shared out: docs/decisions/change-test.md."""
 
 
-@inner
+@kernel
 def likelihood_ratio(groups: Groups, fits: ContextFits) -> tuple[float, float, float]:
     """LR* of one regression for all contexts, its df and p-value; NaN where a context leaves no residual."""
     n = groups.rows.shape[0]
@@ -36,7 +36,7 @@ def likelihood_ratio(groups: Groups, fits: ContextFits) -> tuple[float, float, f
     return statistic, float(df), chi2_upper(statistic, float(df))
 
 
-@inner
+@kernel
 def nested_f(groups: Groups, fits: ContextFits, small: int, large: int) -> tuple[float, float, float]:
     """F of two nested fits (0 common, 1 shifts, 2 every context), its df and p-value; NaN where they are one."""
     left, rank = fits.left[large], float(fits.rank[large])
@@ -53,7 +53,7 @@ def nested_f(groups: Groups, fits: ContextFits, small: int, large: int) -> tuple
     return value, df, f_upper(explained, left_over, df, df_left)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def combine(mean: float, slope: float, spread: float) -> float:
     """P(a smallest weighted p-value this small) for independent parts; a part that is NaN takes no share."""
     total, least = 0.0, math.inf
@@ -71,7 +71,7 @@ def combine(mean: float, slope: float, spread: float) -> float:
     return 0.0 - math.expm1(none)
 
 
-@inner
+@kernel
 def brown_forsythe(values: Floats, start: Ints) -> tuple[float, float]:
     """F of absolute distances from the medians of every context, and its p-value."""
     contexts, n = start.size - 1, values.size
@@ -98,7 +98,7 @@ def brown_forsythe(values: Floats, start: Ints) -> tuple[float, float]:
     return value, f_upper(between, inside, float(df), float(df_left))
 
 
-@inner
+@kernel
 def _median(values: Floats, begin: int, end: int) -> float:
     """The median of the values from `begin` up to `end`, which are put in another order."""
     middle, first, last = (begin + end) // 2, begin, end - 1
@@ -127,7 +127,7 @@ def _median(values: Floats, begin: int, end: int) -> float:
     return float(0.5 * (below + values[middle]))
 
 
-@inner
+@kernel
 def bartlett(groups: Groups, fits: ContextFits) -> float:
     """The p-value of Bartlett's test for the residual variances of the contexts; it trusts in Gaussian tails."""
     contexts = groups.start.size - 1

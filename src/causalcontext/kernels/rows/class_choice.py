@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import NOBODY
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.class_scores import (
     class_kind,
     half_wald,
@@ -86,7 +86,7 @@ def _samples() -> tuple[Any, ...]:
     return rows, class_kind(), logit_kind(), whole[:, None], number[:, None]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def choose_columns(rows: ClassRows, fit: Call, one_pass: Call, sets: Ints, prices: Floats) -> float:
     """The best score of two sets of columns and their union, each thinned out; the first set is replaced by the best.
 
@@ -121,7 +121,7 @@ def choose_columns(rows: ClassRows, fit: Call, one_pass: Call, sets: Ints, price
     return rows.weight * float(likelihood) - _paid(rows, before, sets[0, 0], prices[winner])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _join(sets: Ints, prices: Floats) -> None:
     """Make the third set the union of the first two; no set if it is one of them."""
     union, few = sets[1, 0], sets[0, 0]
@@ -134,7 +134,7 @@ def _join(sets: Ints, prices: Floats) -> None:
     sets[2, 0] = -1 if union == sets[1, 0] or union == few else union
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _includes(one: Ints, other: Ints) -> bool:
     """Whether all columns of another set are in one."""
     every = True
@@ -143,7 +143,7 @@ def _includes(one: Ints, other: Ints) -> bool:
     return every
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _has(columns: Ints, column: int) -> bool:
     found = False
     for t in range(columns[0]):
@@ -151,7 +151,7 @@ def _has(columns: Ints, column: int) -> bool:
     return found
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _paid(rows: ClassRows, before: int, count: int, price: Floats) -> float:
     """What the parameters of a fit cost; columns that must stay are paid for elsewhere."""
     paid = rows.price * (rows.classes - 1 + (before - 1) * (1 if rows.ordered else rows.classes - 1))
@@ -160,7 +160,7 @@ def _paid(rows: ClassRows, before: int, count: int, price: Floats) -> float:
     return paid
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _thin_out(rows: ClassRows, fit: Call, one_pass: Call, chosen: Ints, price: Floats, known: Ints,
               known_slopes: Floats) -> tuple[float, int, Floats]:  # fmt: skip
     """Drop columns as long as the score of the logit rises; the score, every how many rows were used, the slopes.
@@ -211,7 +211,7 @@ def _thin_out(rows: ClassRows, fit: Call, one_pass: Call, chosen: Ints, price: F
                 kept[t] = kept[t] or out[t]
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _carry_over(rows: ClassRows, known: Ints, known_slopes: Floats, chosen: Ints, before: int, slopes: Floats) -> None:
     """Write the slopes that one set of columns has in common with another."""
     width, old_width = before + chosen[0], before + known[0]
@@ -229,7 +229,7 @@ def _carry_over(rows: ClassRows, known: Ints, known_slopes: Floats, chosen: Ints
         slopes[c] = known_slopes[c]
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _worthless(rows: ClassRows, weight: float, slopes: Floats, inverse: Floats, price: Floats, kept: Bools,
                before: int, most: int) -> Bools:  # fmt: skip
     """Columns that do not pay by the quadratic approximation, which moves along; or one that may turn out not to."""
@@ -251,7 +251,7 @@ def _worthless(rows: ClassRows, weight: float, slopes: Floats, inverse: Floats, 
     return out
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _without(rows: ClassRows, design: Floats, slopes: Floats, inverse: Floats, out: Bools,
              before: int) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """The design, the slopes and their inverse Hessian without some columns."""
@@ -282,7 +282,7 @@ def _without(rows: ClassRows, design: Floats, slopes: Floats, inverse: Floats, o
     return smaller, own, spread
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def rows_of(rows: ClassRows) -> int:
     """The rows of the block."""
     size = 0
@@ -291,7 +291,7 @@ def rows_of(rows: ClassRows) -> int:
     return size
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _step(rows: ClassRows, count: int) -> int:
     """Every how many rows are enough to choose among so many columns."""
     coefficients = (count + 1.0) * (1 if rows.ordered else rows.classes - 1)
@@ -300,7 +300,7 @@ def _step(rows: ClassRows, count: int) -> int:
     return max(1, int(size / most))
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _design(rows: ClassRows, chosen: Ints, step: int) -> tuple[Floats, Ints, int]:
     """Every so many rows of the intercept, the shifts and the chosen columns; the classes; where the columns begin."""
     contexts = rows.starts.size - 1

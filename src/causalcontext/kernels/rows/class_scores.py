@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.logit_rows import logit_kind
 from causalcontext.kernels.special import logistic, softplus
 
@@ -61,7 +61,7 @@ def _samples() -> tuple[Any, ...]:
     return logit_kind(), square, np.zeros(1, dtype=np.int64), 2, False, row, False, 0.0, square
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats, far: bool,
               needed: float, inverse: Floats) -> float:  # fmt: skip
     """The largest log-likelihood of classes given a design, or -inf if `needed` is clearly out of reach.
@@ -90,7 +90,7 @@ def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered
     return likelihood
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
              curvature: Floats, needed: float, tolerance: float) -> float:  # fmt: skip
     """The largest log-likelihood; `slopes` is where to start and then the maximum.
@@ -149,13 +149,13 @@ def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered:
     return float(likelihood)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def is_much_work(rows: int, slopes: int) -> bool:
     """Whether a fit takes long enough to look for a good start."""
     return rows * slopes * slopes > MUCH_WORK
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def climb_on_few_rows(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats) -> None:
     """Move the slopes close to the maximum by a fit to part of the rows, if there are enough of each class."""
     size = codes.size // FEW_ROWS
@@ -182,7 +182,7 @@ def first_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats
     return slopes
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: Floats) -> None:
     """The intercepts are those of the shares of the classes."""
     counts, below = np.empty(classes), 0.0
@@ -198,7 +198,7 @@ def write_start(codes: Ints, classes: int, ordered: bool, width: int, slopes: Fl
             slopes[c * width] = math.log(counts[c] / counts[classes - 1])
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats:
     """Coefficients without any effect: the shares of the classes."""
     slopes = np.zeros(classes - 1 + width - 1 if ordered else (classes - 1) * width)
@@ -206,7 +206,7 @@ def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats
     return slopes
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def is_out_of_reach(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
                     inverse: Floats, needed: float) -> bool:  # fmt: skip
     """Whether the maximum is clearly below what is needed, by the gradient alone.
@@ -225,7 +225,7 @@ def is_out_of_reach(one_pass: Call, design: Floats, codes: Ints, classes: int, o
     return bool(likelihood + 2.0 * HOPE * promise + 1.0 < needed)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def half_wald(slopes: Floats, inverse: Floats, place: Ints) -> float:
     """Half the Wald statistic of the slopes at some places: about what the log-likelihood loses without them."""
     factor, value = _own(slopes, inverse, place)
@@ -238,7 +238,7 @@ def half_wald(slopes: Floats, inverse: Floats, place: Ints) -> float:
     return 0.5 * total
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def leave_out(slopes: Floats, inverse: Floats, place: Ints) -> None:
     """Move to where the quadratic approximation is highest if the slopes at some places are 0."""
     factor, _ = _own(slopes, inverse, place)
@@ -264,7 +264,7 @@ def leave_out(slopes: Floats, inverse: Floats, place: Ints) -> None:
                 inverse[i, j] -= steps[c, i] * steps[c, j]
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def places_of(row: int, classes: int, ordered: bool, width: int) -> Ints:
     """Where the slopes of one row of the design are."""
     place = np.empty(1 if ordered else classes - 1, dtype=np.int64)
@@ -273,7 +273,7 @@ def places_of(row: int, classes: int, ordered: bool, width: int) -> Ints:
     return place
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _own(slopes: Floats, inverse: Floats, place: Ints) -> tuple[Floats, Floats]:
     """The factor of the covariance of some slopes, and the slopes."""
     factor, value = np.zeros((place.size, place.size)), np.empty(place.size)
@@ -285,7 +285,7 @@ def _own(slopes: Floats, inverse: Floats, place: Ints) -> tuple[Floats, Floats]:
     return factor, value
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _invert(matrix: Floats, inverse: Floats) -> None:
     """The inverse of a positive definite matrix, of which the lower triangle is given and lost."""
     size = matrix.shape[0]
@@ -312,7 +312,7 @@ def _invert(matrix: Floats, inverse: Floats) -> None:
             inverse[j, i] = inverse[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def weighted_products(design: Floats, weight: Floats, row: int, column: int, triangle: bool, goal: Floats) -> None:
     """Cross products of all rows of the design, weighted, from `goal[row, column]` on."""
     width, n = design.shape
@@ -327,7 +327,7 @@ def weighted_products(design: Floats, weight: Floats, row: int, column: int, tri
             goal[row + a, column + b] = value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
                  curvature: Floats) -> float:  # fmt: skip
     """The same of proportional odds: P(class <= j) = F(cut_j - x b); -inf where the cuts are not in order."""
@@ -386,14 +386,14 @@ def ordered_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
     return total
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _penalty(a: int, classes: int, width: int, ordered: bool) -> float:
     """The ridge of a coefficient; intercepts have none."""
     free = a < classes - 1 if ordered else a % width == 0
     return 0.0 if free else RIDGE
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _ridge(slopes: Floats, classes: int, width: int, ordered: bool) -> float:
     total = 0.0
     for a in range(slopes.size):
@@ -401,7 +401,7 @@ def _ridge(slopes: Floats, classes: int, width: int, ordered: bool) -> float:
     return total
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _newton_step(curvature: Floats, gradient: Floats, factor: Floats, step: Floats) -> float:
     """Write the step to the maximum of the quadratic approximation; what it promises."""
     size = gradient.size
@@ -424,7 +424,7 @@ def _newton_step(curvature: Floats, gradient: Floats, factor: Floats, step: Floa
     return promise
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _factor(matrix: Floats) -> None:
     """The Cholesky factor in the lower triangle, in place."""
     for i in range(matrix.shape[0]):

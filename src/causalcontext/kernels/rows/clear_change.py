@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.change_parts import MEAN_WEIGHT, SLOPE_WEIGHT, combine, nested_f
 from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, SPARE_ROWS, Groups, fits_from
 from causalcontext.kernels.special import chi2_upper
@@ -37,7 +37,7 @@ class Cells(NamedTuple):
     scatter: Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_from_moments(cells: Cells, places: Ints) -> tuple[float, float, float]:
     """F and df of what decides, mean or slopes, and what p before the gate can be at most.
 
@@ -64,14 +64,14 @@ def bound_from_moments(cells: Cells, places: Ints) -> tuple[float, float, float]
     return mean_f, mean_df, p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_of_logit(gain: float, free: int, conditions: bool) -> float:
     """What p of the logit can be at most if y gains so much likelihood."""
     p = chi2_upper(2.0 * max(gain, 0.0), float(free))
     return combine(p, 1.0 if conditions else math.nan, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def most_lost(slopes: Floats, at: int, weights: Floats, left: float, ridge: float) -> float:
     """How much less likelihood a fit can have with the residual of a column in place of the column.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell_sum(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floats) -> float:
     """The sum of count log(count) over the cells of every stratum.
 
@@ -33,7 +33,7 @@ def cell_sum(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floats) -> float
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def permuted_exceedances(x: Ints, y: Ints, bounds: Ints, table: Ints, logs: Floats, observed: float,
                          uniforms: Floats, most: int) -> tuple[int, int]:  # fmt: skip
     """How many permutations of x inside strata reach `observed`, and how many were made before `most` did.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import njit
+from causalcontext.kernels.compiling import kernel
 
 
 def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
@@ -25,7 +25,7 @@ def dispersion_within(codes: Ints, values: Floats, levels: int) -> Floats:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_dispersion(codes: Ints, values: Floats, levels: int, found: Floats) -> None:
     copies, rows = codes.shape
     for b in range(copies):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 
 SPARE_ROWS = 5
 """A context takes part with at least this many rows more than coefficients."""
@@ -57,14 +57,14 @@ class ContextFits(NamedTuple):
     mean: Floats
 
 
-@inner
+@kernel
 def group_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> Groups:
     """The rows of the contexts that are large enough, with pooled mean 0 and variance 1 in every column."""
     rows, start = np.empty((codes.size, columns.shape[1] + 1)), np.empty(levels + 1, dtype=np.int64)
     return group_into(columns, y, codes, rows, start)
 
 
-@inner
+@kernel
 def group_into(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Ints) -> Groups:
     """The same in arrays with room for all rows and all levels."""
     levels = start.size - 1
@@ -92,7 +92,7 @@ def group_into(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Int
     return groups
 
 
-@inner
+@kernel
 def standardise(rows: Floats) -> None:
     """Centre and scale every column in place; a constant one becomes 0."""
     n, width = rows.shape
@@ -110,7 +110,7 @@ def standardise(rows: Floats) -> None:
             rows[i, j] *= scale
 
 
-@inner
+@kernel
 def cross_products(rows: Floats, start: Ints, mean: Floats) -> Floats:
     """Centred cross products inside every context; the means are written to `mean`."""
     contexts, width = start.size - 1, rows.shape[1]
@@ -135,7 +135,7 @@ def cross_products(rows: Floats, start: Ints, mean: Floats) -> Floats:
     return scatter
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(table: Floats, size: int, rows: int) -> int:
     """Regress everything on the first `size` variables, in place; their rank.
 
@@ -167,7 +167,7 @@ def sweep(table: Floats, size: int, rows: int) -> int:
     return rank
 
 
-@inner
+@kernel
 def fit_all(groups: Groups) -> ContextFits:
     """The common fit, the fit with shifts of the mean by context, and a fit for every context."""
     mean = np.zeros((groups.start.size, groups.rows.shape[1]))
@@ -175,7 +175,7 @@ def fit_all(groups: Groups) -> ContextFits:
     return fits_from(scatter, mean, groups.start)
 
 
-@inner
+@kernel
 def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
     """The same from centred cross products inside every context, and means in units of all rows.
 
@@ -202,7 +202,7 @@ def fits_from(scatter: Floats, mean: Floats, start: Ints) -> ContextFits:
     return ContextFits(slopes, left, rank, mean)
 
 
-@inner
+@kernel
 def residuals_of(groups: Groups, fits: ContextFits, kind: int) -> Floats:
     """Residuals of the common fit (0), of the fit with shifts (1), or of the fits of every context (2)."""
     m = groups.rows.shape[1] - 1

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.change_parts import combine
 from causalcontext.kernels.rows.fits_by_context import (
     ContextFits,
@@ -48,7 +48,7 @@ class Logit(NamedTuple):
     p: float
 
 
-@inner
+@kernel
 def curvature(groups: Groups, fits: ContextFits) -> float:
     """p-value of squares of the conditions and powers of the common fit, beside a line for every context."""
     n, m = groups.rows.shape[0], groups.rows.shape[1] - 1
@@ -69,7 +69,7 @@ def curvature(groups: Groups, fits: ContextFits) -> float:
     return common_terms(table, groups.start, m)
 
 
-@inner
+@kernel
 def uneven_spread(groups: Groups, fits: ContextFits) -> float:
     """p-value of the conditions and their squares for the size of residuals, in units of the context's spread."""
     n, m = groups.rows.shape[0], groups.rows.shape[1] - 1
@@ -86,7 +86,7 @@ def uneven_spread(groups: Groups, fits: ContextFits) -> float:
     return common_terms(table, groups.start, 0)
 
 
-@inner
+@kernel
 def common_terms(table: Floats, start: Ints, own: int) -> float:
     """p-value of F for the middle columns: the first `own` have slopes by context, the last column is the target.
 
@@ -140,7 +140,7 @@ def context_needs(groups: Groups, fits: ContextFits, enough: float) -> Logit:
     return Logit(p_mean, p_slope, p_spread, combine(p_mean, p_slope, p_spread))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_design(rows: Floats, start: Ints, slopes: Floats, left: Floats, rank: Ints, mean: Floats,
                  design: Floats) -> None:  # fmt: skip
     """Write 1, the conditions, and then, standardised, the residual, its products with the conditions, its square."""

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, exponentials
 
 Floats = NDArray[np.float64]
@@ -92,7 +93,32 @@ def law_table() -> LawTable:
     return LawTable(line, lookup, expected, np.linalg.inv(left[:2, :2]), np.linalg.inv(left))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cache
+def law_call() -> Call:
+    """`law_gain` behind a pointer."""
+    return pointer_to(law_gain, *_samples())
+
+
+def law_kind() -> Any:
+    """The type of `law_call`."""
+    return pointer_kind(*_samples())
+
+
+def _samples() -> tuple[Any, ...]:
+    return np.zeros(1), 1, 1.0, law_table(), np.zeros(1)
+
+
+def best_law(residual: Floats, rows: float, law: Floats) -> float:
+    """What `law_gain` says of residuals, which are left as they are: called through its pointer, compiled but once."""
+    return float(_gain_by(law_call(), residual.copy(), residual.size, float(rows), law_table(), law))
+
+
+@kernel
+def _gain_by(call: Call, residual: Floats, count: int, rows: float, table: LawTable, law: Floats) -> float:
+    return call(residual, count, rows, table, law)  # type: ignore[no-any-return]
+
+
+@kernel
 def law_gain(residual: Floats, count: int, rows: float, table: LawTable, law: Floats) -> float:
     """What the best noise law of `residual[:count]` gains over the Gaussian one, its price paid; 0 if none pays.
 
@@ -150,7 +176,7 @@ def law_gain(residual: Floats, count: int, rows: float, table: LawTable, law: Fl
     return best
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _standardise(residual: Floats, count: int, law: Floats) -> float:
     """Standardise the residuals; how odd they look: skewness^2 / 6 + (kurtosis - 3)^2 / 24, as Jarque and Bera have it.
 
@@ -174,7 +200,7 @@ def _standardise(residual: Floats, count: int, law: Floats) -> float:
     return (third / count) ** 2 / 6.0 + (fourth / count - 3.0) ** 2 / 24.0
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _means(residual: Floats, count: int, lookup: Floats, mean: Floats) -> tuple[float, float, float]:
     """The means of the features, the smallest and the largest residual, what lies beyond the line."""
     mean[:] = 0.0
@@ -193,7 +219,7 @@ def _means(residual: Floats, count: int, lookup: Floats, mean: Floats) -> tuple[
     return low, high, beyond / count
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _add_features(inside: Floats, length: int, lookup: Floats, sums: Floats) -> None:
     """Add the features of a few residuals; those that need an exponential are interpolated by cubics."""
     one, two, bent, waved = 0.0, 0.0, 0.0, 0.0
@@ -220,7 +246,7 @@ def _add_features(inside: Floats, length: int, lookup: Floats, sums: Floats) -> 
         sums[FEW + j] += hinge
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _score_tests(mean: Floats, rows: float, table: LawTable) -> tuple[float, float]:
     """What the laws of level 1 and 2 would gain if they were close to the Gaussian one."""
     first, second = 0.0, 0.0
@@ -233,14 +259,14 @@ def _score_tests(mean: Floats, rows: float, table: LawTable) -> tuple[float, flo
     return 0.5 * rows * first, 0.5 * rows * second
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _fill_line(grid: Floats, line: Floats) -> None:
     for j in range(MANY + 2):
         for g in range(POINTS):
             grid[j, g] = line[j, g]
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _fill_interval(grid: Floats, low: float, high: float) -> None:
     """The same for an interval, by Simpson's rule; the end points are in, or the means may lie outside the hull."""
     step = (high - low) / (POINTS - 1)
@@ -261,7 +287,7 @@ def _fill_interval(grid: Floats, low: float, high: float) -> None:
         grid[MANY + 1, POINTS - 1] += 1.0
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _outside(grid: Floats, slopes: Floats, low: float, high: float) -> tuple[float, float]:
     """How much log density a law on the line wins by cutting it off below, and above."""
     highest = -math.inf
@@ -282,7 +308,7 @@ def _outside(grid: Floats, slopes: Floats, low: float, high: float) -> tuple[flo
     return -math.log1p(-min(below / total, 0.99)), -math.log1p(-min(above / total, 0.99))
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _maximise(grid: Floats, mean: Floats, count: int, slopes: Floats, spare: Floats, matrix: Floats) -> float:
     """The largest mean log density with the first `count` features, by Newton steps from `slopes`; -inf if none."""
     model, step, trial = spare[0], spare[1], spare[2]
@@ -316,7 +342,7 @@ def _maximise(grid: Floats, mean: Floats, count: int, slopes: Floats, spare: Flo
     return value + _ridge(slopes, count) if worst < WORST_MISFIT else -math.inf
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _ridge(slopes: Floats, count: int) -> float:
     total = 0.0
     for j in range(count):
@@ -324,7 +350,7 @@ def _ridge(slopes: Floats, count: int) -> float:
     return 0.5 * RIDGE * total
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _pass(grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats, matrix: Floats) -> float:
     """The mean log density at these coefficients; the features' means and covariances under the law are written."""
     height, spare = np.zeros(POINTS), np.empty(POINTS)
@@ -360,7 +386,7 @@ def _pass(grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats,
     return float(value)
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _solve(matrix: Floats, vector: Floats, count: int) -> None:
     """Solve in place with a copy of the lower triangle; a vanishing pivot takes no step."""
     factor = np.empty((count, count))

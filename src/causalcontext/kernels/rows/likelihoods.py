@@ -11,11 +11,11 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.special import logistic, softplus
 
 
-@inner
+@kernel
 def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
                hessian: Floats) -> float:  # fmt: skip
     """The log-likelihood of a multinomial logit, its gradient and negative Hessian; the last class has slopes 0."""
@@ -54,7 +54,7 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
     return total
 
 
-@inner
+@kernel
 def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
                  hessian: Floats) -> float:  # fmt: skip
     """The same of proportional odds: P(class <= j) = F(cut_j - x b); -inf where the cuts are not in order.
@@ -102,7 +102,7 @@ def ordinal_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradien
     return total
 
 
-@inner
+@kernel
 def poisson_pass(design: Floats, counts: Ints, slopes: Floats, gradient: Floats, hessian: Floats) -> float:
     """The same of a Poisson regression with log link, without the term log(count!)."""
     n, width = design.shape
@@ -125,7 +125,7 @@ def poisson_pass(design: Floats, counts: Ints, slopes: Floats, gradient: Floats,
     return total
 
 
-@inner
+@kernel
 def _mirror(hessian: Floats) -> None:
     for a in range(hessian.shape[0]):
         for b in range(a):

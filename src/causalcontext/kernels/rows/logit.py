@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.scan import two_by_four
 from causalcontext.kernels.special import exponentials
 
@@ -50,7 +50,7 @@ class Work(NamedTuple):
     scratch: Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fit_logit(design: Floats, codes: Ints, slopes: Floats, ridge: float, tolerance: float) -> float:
     """The likelihood of a multinomial logit where it is largest less a light ridge.
 
@@ -75,7 +75,7 @@ def fit_logit(design: Floats, codes: Ints, slopes: Floats, ridge: float, toleran
     return likelihood
 
 
-@inner
+@kernel
 def _steps(design: Floats, codes: Ints, slopes: Floats, work: Work, factor: Floats, ridge: float, tolerance: float,
            likelihood: float) -> tuple[float, float]:  # fmt: skip
     """Steps with one information, until they get slow; the likelihood, and what another step could gain."""
@@ -104,7 +104,7 @@ def _steps(design: Floats, codes: Ints, slopes: Floats, work: Work, factor: Floa
         expected, halves = left, 1
 
 
-@inner
+@kernel
 def _move(slopes: Floats, scale: float, step: Floats, goal: Floats) -> None:
     """Write the slopes after part of a step."""
     for c in range(slopes.shape[0]):
@@ -112,7 +112,7 @@ def _move(slopes: Floats, scale: float, step: Floats, goal: Floats) -> None:
             goal[c, a] = slopes[c, a] + scale * step[c, a]
 
 
-@inner
+@kernel
 def _work(design: Floats, codes: Ints, free: int) -> Work:
     width, n = design.shape
     own = np.zeros((free, width))
@@ -125,7 +125,7 @@ def _work(design: Floats, codes: Ints, free: int) -> Work:
     return Work(np.empty((free, n)), own, weights, squares, np.empty(n), np.empty(n), np.empty(n))
 
 
-@inner
+@kernel
 def _likelihood(design: Floats, codes: Ints, slopes: Floats, work: Work) -> float:
     """The likelihood; the probabilities are written to `work.shares`."""
     (free, n), highest, norm = work.shares.shape, work.highest, work.norm
@@ -161,7 +161,7 @@ def _likelihood(design: Floats, codes: Ints, slopes: Floats, work: Work) -> floa
     return total
 
 
-@inner
+@kernel
 def _step(design: Floats, slopes: Floats, work: Work, factor: Floats, ridge: float) -> tuple[Floats, float]:
     """The next step, and what it gains if the likelihood is quadratic."""
     gradient = _gradient(design, slopes, work, ridge)
@@ -172,7 +172,7 @@ def _step(design: Floats, slopes: Floats, work: Work, factor: Floats, ridge: flo
     return step, 0.5 * gain
 
 
-@inner
+@kernel
 def _gradient(design: Floats, slopes: Floats, work: Work, ridge: float) -> Floats:
     free, width = slopes.shape
     gradient = work.own.copy()
@@ -184,7 +184,7 @@ def _gradient(design: Floats, slopes: Floats, work: Work, ridge: float) -> Float
     return gradient
 
 
-@inner_njit(fastmath={"contract", "nsz", "reassoc"})
+@kernel(fastmath={"contract", "nsz", "reassoc"})
 def _product(one: Floats, other: Floats) -> float:
     total = 0.0
     for i in range(one.size):
@@ -192,7 +192,7 @@ def _product(one: Floats, other: Floats) -> float:
     return total
 
 
-@inner
+@kernel
 def _factor(design: Floats, work: Work, ridge: float) -> Floats:
     """The lower triangle whose square is the information at `work.shares`, with the ridge."""
     (free, n), width = work.shares.shape, design.shape[0]
@@ -219,7 +219,7 @@ def _factor(design: Floats, work: Work, ridge: float) -> Floats:
     return factor
 
 
-@inner
+@kernel
 def _pairs_of(columns: Floats, low: int, high: int, pairs: Floats) -> None:
     """Write down the products of every two columns in some rows: (0, 0), (1, 0), (1, 1), (2, 0), ..."""
     place = 0
@@ -231,7 +231,7 @@ def _pairs_of(columns: Floats, low: int, high: int, pairs: Floats) -> None:
             place += 1
 
 
-@inner
+@kernel
 def _add_products(left: Floats, right: Floats, rows: int, products: Floats) -> None:
     """Add the products of every row of `left` with every row of `right`, over their first `rows` places."""
     for i in range(0, left.shape[0], 2):
@@ -243,7 +243,7 @@ def _add_products(left: Floats, right: Floats, rows: int, products: Floats) -> N
                     products[row, column] += found[place]
 
 
-@inner
+@kernel
 def _triangle(matrix: Floats) -> None:
     """The Cholesky factor in place of the lower triangle; a column without a pivot gets an infinite one."""
     for i in range(matrix.shape[0]):
@@ -254,7 +254,7 @@ def _triangle(matrix: Floats) -> None:
         matrix[i, i] = math.sqrt(left) if left > NO_PIVOT * diagonal else math.inf
 
 
-@inner
+@kernel
 def _solved(factor: Floats, gradient: Floats) -> Floats:
     """The step: the gradient over the information."""
     step = gradient.copy()
@@ -268,7 +268,7 @@ def _solved(factor: Floats, gradient: Floats) -> Floats:
     return step
 
 
-@inner
+@kernel
 def _penalty(slopes: Floats, ridge: float) -> float:
     total = 0.0
     for c in range(slopes.shape[0]):

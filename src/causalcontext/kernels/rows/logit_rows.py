@@ -15,7 +15,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
 
 ROWS_OF_A_LOG = 32
@@ -38,7 +38,7 @@ def _samples() -> tuple[Any, ...]:
     return square, np.zeros(1, dtype=np.int64), 1, row, row, square
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient: Floats,
                curvature: Floats) -> float:  # fmt: skip
     """The log-likelihood of a logit, the last class having slopes 0; gradient, lower half of the negative Hessian.
@@ -87,7 +87,7 @@ def logit_pass(design: Floats, codes: Ints, free: int, slopes: Floats, gradient:
     return total
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _write_shares(block: Floats, width: int, codes: Ints, free: int, slopes: Floats, share: Floats) -> float:
     """Write the probabilities of all classes; the log-likelihood of these rows."""
     length = codes.size
@@ -127,7 +127,7 @@ def _write_shares(block: Floats, width: int, codes: Ints, free: int, slopes: Flo
     return total
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _write_surplus(codes: Ints, free: int, share: Floats) -> None:
     """Replace probabilities by what was seen minus these."""
     for c in range(free):
@@ -135,7 +135,7 @@ def _write_surplus(codes: Ints, free: int, share: Floats) -> None:
             share[c, t] = (1.0 if codes[t] == c else 0.0) - share[c, t]
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _write_scaled(block: Floats, share: Floats, length: int, weights: Floats) -> None:
     """The columns of two classes times the variance of the class."""
     for a in range(block.shape[0]):
@@ -143,7 +143,7 @@ def _write_scaled(block: Floats, share: Floats, length: int, weights: Floats) ->
             weights[a, t] = block[a, t] * (share[0, t] * (1.0 - share[0, t]))
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _write_weights(share: Floats, free: int, length: int, weights: Floats) -> None:
     """The covariances of all pairs of classes."""
     k = 0
@@ -155,7 +155,7 @@ def _write_weights(share: Floats, free: int, length: int, weights: Floats) -> No
             k += 1
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _write_products(block: Floats, width: int, length: int, products: Floats) -> None:
     """The products of all pairs of columns."""
     k = 0
@@ -166,7 +166,7 @@ def _write_products(block: Floats, width: int, length: int, products: Floats) ->
             k += 1
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _put(first: Floats, second: Floats, width: int, free: int, gradient: Floats, curvature: Floats) -> None:
     """Write the sums over all rows to their places."""
     k = 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.draws import stream_of, uniform_at
 
 _short = np.int16
@@ -46,7 +46,7 @@ def shuffled_information(
     return totals
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_information(
     shuffled: Shorts, is_code: Bools, columns: Shorts, psi: Floats, far: int, neighbours: float, strict: bool,
     totals: Floats,
@@ -81,7 +81,7 @@ def nearest_rows(columns: Shorts, is_code: Bools, far: int, most: int, seed: np.
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_nearest(columns: Shorts, is_code: Bools, far: int, seed: np.uint64, found: Ints) -> None:
     rows, most = found.shape
     near = np.empty(rows, _short)
@@ -120,7 +120,7 @@ def local_shuffles(
     return sources
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_shuffles(
     nearest: Ints, loose: Ints, strata: Ints, starts: Ints, first: int, seed: np.uint64, sources: Ints
 ) -> None:
@@ -131,7 +131,7 @@ def _draw_shuffles(
         _shuffle_copy(nearest, loose, strata, starts, stream, sources[b], used, order, donors)
 
 
-@inner
+@kernel
 def _shuffle_copy(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, stream: np.uint64, sources: Ints, used: Bools,
                   order: Ints, donors: Ints) -> None:  # fmt: skip
     """One copy. Draws are numbered by what they are for: places of strata, places of loose rows, choices of donors.
@@ -167,7 +167,7 @@ def _shuffle_copy(nearest: Ints, loose: Ints, strata: Ints, starts: Ints, stream
         sources[i] = donor
 
 
-@inner
+@kernel
 def _term(
     near: Shorts, near_y: Shorts, near_given: Shorts, psi: Floats, with_x: int, radius: int, k: int, strict: bool
 ) -> float:
@@ -179,7 +179,7 @@ def _term(
     return float(psi[tied] - psi[with_x - 1] - psi[_within(near_y, radius) - 1] + psi[_within(near_given, radius) - 1])
 
 
-@inner
+@kernel
 def _how_many(near: Shorts, neighbours: float, far: int) -> int:
     """The number of neighbours to look for: at least one and at most all at less than `far`; 0 if there are none."""
     reachable = _within(near, far - 1)
@@ -187,7 +187,7 @@ def _how_many(near: Shorts, neighbours: float, far: int) -> int:
     return min(max(k, 1), reachable - 1)
 
 
-@inner
+@kernel
 def _radius(near: Shorts, k: int, guess: int, far: int) -> int:
     """The smallest radius with k rows or more, the row itself counted; a good guess makes it fast."""
     below, at_below, above, at_above = -1, 0, far, near.size
@@ -209,7 +209,7 @@ def _radius(near: Shorts, k: int, guess: int, far: int) -> int:
     return above
 
 
-@inner
+@kernel
 def _widen(values: Shorts, centre: int, before: Shorts, after: Shorts, is_code: bool, far: int) -> None:
     """`after` is the larger of `before` and the distance in one more column."""
     middle, beyond = _short(centre), _short(far)
@@ -221,7 +221,7 @@ def _widen(values: Shorts, centre: int, before: Shorts, after: Shorts, is_code: 
             after[j] = max(_short(abs(_short(values[j] - middle))), before[j])
 
 
-@inner
+@kernel
 def _within(near: Shorts, radius: int) -> int:
     """How many distances are at most the radius."""
     limit, count = _short(radius), _short(0)
@@ -230,7 +230,7 @@ def _within(near: Shorts, radius: int) -> int:
     return int(count)
 
 
-@inner
+@kernel
 def _both_within(values: Shorts, centre: int, near: Shorts, is_code: bool, far: int, radius: int) -> int:
     """How many rows are within the radius, both in one column and in what was measured before."""
     middle, limit, count = _short(centre), _short(radius), _short(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.likelihoods import logit_pass, ordinal_pass, poisson_pass
 
 LOGIT, ORDINAL, POISSON = 0, 1, 2
@@ -20,14 +20,14 @@ DAMPING = 1e-10
 MOST_STEPS = 60
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def logit_likelihood(design: Floats, codes: Ints, classes: int) -> float:
     """The log-likelihood at the slopes that maximise it with a light ridge; the first column of `design` is 1."""
     start = np.zeros((classes - 1) * design.shape[1])
     return maximise(LOGIT, design, codes, classes, start, RIDGE, 1e-7)[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def maximise(family: int, design: Floats, response: Ints, classes: int, start: Floats, ridge: float,
              tolerance: float) -> tuple[float, Floats]:  # fmt: skip
     """The log-likelihood at its maximum (less a ridge on all but every intercept), and the coefficients there.
@@ -51,7 +51,7 @@ def maximise(family: int, design: Floats, response: Ints, classes: int, start: F
     return maximum(family, design, response, classes, slopes, ridge, tolerance), slopes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def maximum(family: int, design: Floats, response: Ints, classes: int, slopes: Floats, ridge: float,
             tolerance: float) -> float:  # fmt: skip
     """The same, where `slopes` hold the start before, and the coefficients at the maximum afterwards."""
@@ -82,7 +82,7 @@ def maximum(family: int, design: Floats, response: Ints, classes: int, slopes: F
     return likelihood
 
 
-@inner
+@kernel
 def solve(matrix: Floats, right: Floats, solution: Floats) -> None:
     """Solve a linear system by elimination with the largest pivots; matrix and right side are overwritten.
 
@@ -109,7 +109,7 @@ def solve(matrix: Floats, right: Floats, solution: Floats) -> None:
         solution[j] = value / matrix[j, j] if matrix[j, j] != 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def one_pass(family: int, design: Floats, response: Ints, free: int, slopes: Floats, gradient: Floats,
              hessian: Floats) -> float:  # fmt: skip
     """The log-likelihood of this family at `slopes`; its gradient and negative Hessian are written."""
@@ -120,7 +120,7 @@ def one_pass(family: int, design: Floats, response: Ints, free: int, slopes: Flo
     return poisson_pass(design, response, slopes, gradient, hessian)
 
 
-@inner
+@kernel
 def _ridge(slopes: Floats, width: int, ridge: float) -> float:
     total = 0.0
     for a in range(slopes.size):
@@ -129,7 +129,7 @@ def _ridge(slopes: Floats, width: int, ridge: float) -> float:
     return 0.5 * ridge * total
 
 
-@inner
+@kernel
 def _add_ridge(slopes: Floats, width: int, ridge: float, gradient: Floats, hessian: Floats) -> None:
     for a in range(slopes.size):
         if a % width and ridge > 0.0:

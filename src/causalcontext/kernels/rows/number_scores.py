@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
-from causalcontext.kernels.compiling import inner_njit, njit
-from causalcontext.kernels.rows.laws import MANY, LawTable, law_gain, law_table
+from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.orders.node_data import PIECES, RESPONSE
+from causalcontext.kernels.rows.laws import MANY, LawTable, law_kind, law_table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,12 +34,12 @@ def number_kind() -> Any:
 
 def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
-    return number[:, None], whole, 1, False, 0, whole[:, None], number, 1, 1.0, law_table()
+    return number[:, None], whole, 1, False, whole, whole[:, None], number, 1.0, law_table(), law_kind()
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, response: int, chosen: Ints,
-                slopes: Floats, pieces: int, rows: float, laws: LawTable) -> float:  # fmt: skip
+@kernel
+def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, node: Ints, chosen: Ints, slopes: Floats,
+                rows: float, laws: LawTable, law_gain: Call) -> float:  # fmt: skip
     """What the best noise law gains over the Gaussian one.
 
     Parameters
@@ -47,13 +48,17 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, respo
         Rows sorted by context; `starts` has the first row of every context.
     mask, by_context : int, bool
         The contexts of the block, and whether each has its own intercept.
+    node : array of int
+        The number's row of `node_data.Rows.node`: its column, and for a count the first of `IN_A_BIN` rows of `values`
+        in which it lies elsewhere in its bin; -1 for other numbers.
     chosen : array of int, shape (2, columns)
         Columns, and the contexts in which they live (0: all).
-    pieces : int
-        The first of `IN_A_BIN` rows of `values` in which a count lies elsewhere in its bin; -1 for other numbers.
     rows : float
         The rows of the table that these stand for.
+    law_gain : pointer
+        `laws.law_call`.
     """
+    response, pieces = node[RESPONSE], node[PIECES]
     residual = np.empty(values.shape[1] * (IN_A_BIN if pieces >= 0 else 1))
     size = write_residual(values, starts, mask, by_context, response, chosen, slopes, slopes.size, residual)
     if size <= FEWEST_ROWS:
@@ -61,10 +66,10 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, respo
     if pieces >= 0:
         _spread(values, starts, mask, response, pieces, size, residual)
         size *= IN_A_BIN
-    return law_gain(residual, size, rows, laws, np.empty(MANY + 5))
+    return float(law_gain(residual, size, rows, laws, np.empty(MANY + 5)))
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def _spread(values: Floats, starts: Ints, mask: int, response: int, pieces: int, size: int, residual: Floats) -> None:
     """Residuals of all places in the bins, one after the other, from those at the beginning."""
     for piece in range(IN_A_BIN - 1, -1, -1):
@@ -77,7 +82,7 @@ def _spread(values: Floats, starts: Ints, mask: int, response: int, pieces: int,
                     place += 1
 
 
-@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def write_residual(values: Floats, starts: Ints, mask: int, by_context: bool, response: int, chosen: Ints,
                    slopes: Floats, count: int, residual: Floats) -> int:  # fmt: skip
     """The residuals on the rows of a block, up to a common intercept; how many there are."""

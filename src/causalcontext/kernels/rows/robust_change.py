@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.change_parts import (
     MEAN_WEIGHT,
     SLOPE_WEIGHT,
@@ -102,7 +102,7 @@ def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_bel
     return Parts._make([*numbers.tolist(), reason])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_parts(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Ints, slopes: Floats, left: Floats,
                rank: Ints, mean: Floats, numbers: Floats) -> tuple[int, int]:  # fmt: skip
     """Write down all numbers of `Parts` but those of the gate, and `Groups` and `ContextFits`, whose arrays have room
@@ -132,7 +132,7 @@ def fill_parts(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Int
     return reason, groups.start.size - 1
 
 
-@inner
+@kernel
 def _what_decides(mean: float, slope: float, spread: float) -> int:
     """0 for the mean, 1 for the slopes, 2 for the spread: what has the smallest p-value for its weight."""
     least = spread / SPREAD_WEIGHT
@@ -143,7 +143,7 @@ def _what_decides(mean: float, slope: float, spread: float) -> int:
     return 0 if mean / MEAN_WEIGHT < least else decides
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_gate(rows: Floats, start: Ints, slopes: Floats, left: Floats, rank: Ints, mean: Floats,
               numbers: Floats) -> None:  # fmt: skip
     """Write down the p-values of the two checks of the gate."""
@@ -151,7 +151,7 @@ def fill_gate(rows: Floats, start: Ints, slopes: Floats, left: Floats, rank: Int
     numbers[CURVATURE], numbers[UNEVEN_SPREAD] = curvature(groups, fits), uneven_spread(groups, fits)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def change_on_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> tuple[float, float, float, int]:
     """LR* with its df and p-value, or the reason why there is none."""
     groups = group_rows(columns, y, codes, levels)
@@ -163,7 +163,7 @@ def change_on_rows(columns: Floats, y: Floats, codes: Ints, levels: int) -> tupl
     return statistic, df, p, COLLINEAR if math.isnan(p) else TESTABLE
 
 
-@inner
+@kernel
 def _reason(groups: Groups, fits: ContextFits) -> int:
     """Why nothing can be tested: few contexts, y constant or a linear function of Z, or Z tells the contexts apart."""
     n, m = groups.rows.shape[0], groups.rows.shape[1] - 1

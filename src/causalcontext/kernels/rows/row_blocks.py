@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.compiling import inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 
 AT_ONCE = 128
 """Rows of a block."""
@@ -22,13 +22,13 @@ LEAST = -700.0
 """Below this, exponentials are those of this."""
 
 
-@inner_njit(error_model="numpy")
+@kernel
 def padded(lines: int, at_once: int) -> int:
     """The next multiple of `at_once`."""
     return (lines + at_once - 1) // at_once * at_once
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def exponentials(line: Floats, length: int, spare: Floats, bits: Ints) -> None:
     """Replace numbers of at most 0 by their exponentials, to about 15 digits; `bits` is a view of `spare`.
 
@@ -51,7 +51,7 @@ def exponentials(line: Floats, length: int, spare: Floats, bits: Ints) -> None:
         line[t] *= spare[t]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def add_dots(left: Floats, right: Floats, length: int, triangle: bool, sums: Floats) -> None:
     """Add the dot products of all lines of two blocks to `sums[i, j]`.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
-from causalcontext.kernels.compiling import inner, inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 
 _EXPONENT = np.uint64(0x7FF0000000000000)
 _MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
@@ -23,7 +23,7 @@ _COLUMNS_AT_A_TIME = 64  # as many variables, with so many rows, stay in the sec
 _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mixed(bits: np.uint64) -> np.uint64:
     """The finaliser of splitmix64: every bit of the input moves half of the bits of the output."""
     bits = (bits ^ (bits >> _30)) * _FIRST_FACTOR
@@ -31,7 +31,7 @@ def mixed(bits: np.uint64) -> np.uint64:
     return bits ^ (bits >> _31)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def digest_rows(words: NDArray[np.uint64], first_row: int) -> np.uint64:
     """A sum over rows of a hash of (word, row): it changes with every word and with the order of the rows.
 
@@ -44,7 +44,7 @@ def digest_rows(words: NDArray[np.uint64], first_row: int) -> np.uint64:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan(
     bits: NDArray[np.uint64],
     codes: Codes,
@@ -76,7 +76,7 @@ def scan(
         look_at_column(bits[j], codes, j, first_row, digests, missing, infinite, usable)
 
 
-@inner
+@kernel
 def look_at_column(bits: NDArray[np.uint64], codes: Codes, j: int, first_row: int, digests: NDArray[np.uint64],
                    missing: Ints, infinite: Ints, usable: Bools) -> None:  # fmt: skip
     """Add variable j of a batch to its digest and to the counts; rows without a finite value are not usable."""
@@ -86,7 +86,7 @@ def look_at_column(bits: NDArray[np.uint64], codes: Codes, j: int, first_row: in
         _count(bits, codes, j, missing, infinite, usable)
 
 
-@inner
+@kernel
 def look_at_values(bits: NDArray[np.uint64], first_row: int) -> tuple[np.uint64, bool]:
     """The digest of some values of a variable, and whether some are no finite numbers."""
     total, largest, row = ZERO, ZERO, (np.uint64(first_row) + ONE) * GOLDEN
@@ -102,7 +102,7 @@ def look_at_values(bits: NDArray[np.uint64], first_row: int) -> tuple[np.uint64,
     return total, bool(largest >= _EXPONENT)
 
 
-@inner
+@kernel
 def _as_one_nan(bits: NDArray[np.uint64], first_row: int) -> np.uint64:
     """What a digest lacks as long as NaNs of other bits are not taken for the usual one."""
     total = ZERO
@@ -113,7 +113,7 @@ def _as_one_nan(bits: NDArray[np.uint64], first_row: int) -> np.uint64:
     return total
 
 
-@inner
+@kernel
 def _count(bits: NDArray[np.uint64], codes: Codes, j: int, missing: Ints, infinite: Ints, usable: Bools) -> None:
     for i in range(bits.size):
         magnitude = bits[i] & _MAGNITUDE
@@ -140,7 +140,7 @@ def order_by_level(codes: Codes, usable: Bools, levels: int) -> tuple[Ints, Ints
     return order, starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_by_level(codes: Codes, usable: Bools, starts: Ints) -> int:
     """Write down where each level starts; how many usable rows there are."""
     for i in range(codes.size):
@@ -151,7 +151,7 @@ def count_by_level(codes: Codes, usable: Bools, starts: Ints) -> int:
     return int(starts[starts.size - 1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_order(codes: Codes, usable: Bools, starts: Ints, order: Ints) -> None:
     """`order` is filled with the usable rows, level by level."""
     following = starts[:-1].copy()
@@ -161,7 +161,7 @@ def fill_order(codes: Codes, usable: Bools, starts: Ints, order: Ints) -> None:
             following[codes[i]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def centre_by_level(
     values: Floats,
     order: Ints,
@@ -205,7 +205,7 @@ def centre_by_level(
             low[k, j], high[k, j] = smallest, largest
 
 
-@inner_njit(fastmath={"nsz", "reassoc"})
+@kernel(fastmath={"nsz", "reassoc"})
 def _take_away(values: Floats, number: float) -> float:
     """Take a number from all values; the sum of what is left."""
     total = 0.0
@@ -220,13 +220,13 @@ def blocks(variables: int) -> int:
     return -(-variables // _COLUMNS_AT_A_TIME)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_cross_products(centred: Floats, start: int, stop: int, scatter: Floats) -> None:
     """Add the cross products of columns `start` to `stop` of a batch to the lower triangle of `scatter`."""
     add_blocks(centred, start, stop, scatter, 0, 1 + scatter.shape[0] // _COLUMNS_AT_A_TIME)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_blocks(centred: Floats, start: int, stop: int, scatter: Floats, first: int, last: int) -> None:
     """The same for the variables of the blocks from `first` up to `last`, with all; so threads can share the work.
 
@@ -253,7 +253,7 @@ def add_blocks(centred: Floats, start: int, stop: int, scatter: Floats, first: i
                             scatter[row, column] += products[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mirror(scatter: Floats) -> None:
     """Copy the lower triangle of every matrix, shape (levels, variables, variables), to the upper one."""
     for k in range(scatter.shape[0]):
@@ -262,7 +262,7 @@ def mirror(scatter: Floats) -> None:
                 scatter[k, j, i] = scatter[k, i, j]
 
 
-@inner_njit(fastmath={"contract", "nsz", "reassoc"})
+@kernel(fastmath={"contract", "nsz", "reassoc"})
 def two_by_four(left: Floats, right: Floats, i: int, j: int, low: int, high: int) -> tuple[float, ...]:
     """The products of rows i, i + 1 of one array with rows j to j + 3 of another; beyond a last row meaningless."""
     a, b = left[i, low:high], left[min(i + 1, left.shape[0] - 1), low:high]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints
-from causalcontext.kernels.compiling import inner, inner_njit, njit
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.addresses import Words, column_at, fetch, lent, value_of, word_of, words_at
 from causalcontext.kernels.rows.scan import GOLDEN, ONE, look_at_values, mixed
 
@@ -95,7 +95,7 @@ def desk_for(rows: int, cells: int, p: int) -> Desk:
     return Desk(stretch, np.zeros((padded, padded)), near, total, away, usable, order, starts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Tally, desk: Desk, chosen: Ints,
              kept: Floats) -> None:  # fmt: skip
     """Add a batch to the sums of its levels, and copy some of its rows while they are in the cache.
@@ -136,19 +136,19 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Ta
         begin = end
 
 
-@inner
+@kernel
 def _lent_sums(s: Tally) -> Tally:
     return Tally(lent(s.n), lent(s.lost), lent(s.centre), lent(s.mean), lent(s.low), lent(s.high), lent(s.scatter),
                  lent(s.missing), lent(s.infinite), lent(s.digests))  # fmt: skip
 
 
-@inner
+@kernel
 def _lent_desk(d: Desk) -> Desk:
     return Desk(lent(d.stretch), lent(d.products), lent(d.near), lent(d.total), lent(d.away), lent(d.usable),
                 lent(d.order), lent(d.starts))  # fmt: skip
 
 
-@inner
+@kernel
 def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, blocks: int, block: int, sums: Tally,
           desk: Desk) -> None:  # fmt: skip
     """Add rows to digests and counts; write down the cells of those that are usable, -1 for the others."""
@@ -169,7 +169,7 @@ def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, bl
                 sums.lost[codes[begin + i] * blocks + block] += 1
 
 
-@inner
+@kernel
 def _copy(columns: Words, end: int, chosen: Ints, copied: int, kept: Floats) -> int:
     """Copy the rows before `end` that were chosen and not yet copied; how many have been copied by then."""
     until = copied
@@ -183,7 +183,7 @@ def _copy(columns: Words, end: int, chosen: Ints, copied: int, kept: Floats) -> 
     return until
 
 
-@inner
+@kernel
 def _fetch_ahead(columns: Words, j: int, begin: int, end: int, rows: int) -> None:
     """Have variable j brought into the cache, after the last one the next rows of the first ones.
 
@@ -196,7 +196,7 @@ def _fetch_ahead(columns: Words, j: int, begin: int, end: int, rows: int) -> Non
         fetch(address + np.uint64(byte))
 
 
-@inner
+@kernel
 def _count(values: Floats, codes: Codes, j: int, blocks: int, block: int, sums: Tally, usable: Codes) -> None:
     """Count values of variable j that are no finite numbers; their rows are not usable."""
     for i in range(values.size):
@@ -208,7 +208,7 @@ def _count(values: Floats, codes: Codes, j: int, blocks: int, block: int, sums: 
                 sums.infinite[codes[i] * blocks + block, j] += 1
 
 
-@inner
+@kernel
 def _sort(cells: Codes, order: Places, starts: Ints) -> None:
     """Write down the rows of every cell, one cell after the other, and where each cell starts."""
     if starts.size - 1 <= _FEW_CELLS:
@@ -235,7 +235,7 @@ def _sort(cells: Codes, order: Places, starts: Ints) -> None:
     starts[0] = 0
 
 
-@inner
+@kernel
 def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: Tally, desk: Desk) -> None:
     """Add some rows of one level, which are counted from `begin`."""
     m, size, offset = rows.size, int(np.int64(rows[rows.size - 1])) + 1, np.uint64(begin) * _EIGHT
@@ -256,7 +256,7 @@ def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: Tal
     sums.n[level] += m
 
 
-@inner
+@kernel
 def _mean_of(column: Floats, rows: Places) -> float:
     first, total = column[rows[0]], 0.0
     for i in range(rows.size):
@@ -264,7 +264,7 @@ def _mean_of(column: Floats, rows: Places) -> float:
     return float(first + total / rows.size)
 
 
-@inner
+@kernel
 def _gather(column: Floats, rows: Places, stretch: Floats, j: int) -> None:
     """Copy some values of a column."""
     first = rows[0]
@@ -279,7 +279,7 @@ def _gather(column: Floats, rows: Places, stretch: Floats, j: int) -> None:
         stretch[j, i] = column[row]
 
 
-@inner_njit(fastmath={"nnan", "nsz", "reassoc"})
+@kernel(fastmath={"nnan", "nsz", "reassoc"})
 def _centre(stretch: Floats, j: int, rows: int, near: float) -> tuple[float, float, float]:
     """Take a number from the values of variable j; the smallest and largest of them, and the sum of what is left."""
     low, high, total = _LARGEST, -_LARGEST, 0.0
@@ -294,7 +294,7 @@ def _centre(stretch: Floats, j: int, rows: int, near: float) -> tuple[float, flo
     return value_of(low ^ ((low >> _63) & _LARGEST)), value_of(high ^ ((high >> _63) & _LARGEST)), total
 
 
-@inner
+@kernel
 def _multiply(stretch: Floats, rows: int, p: int, products: Floats) -> None:
     """Write down the lower triangle of the cross products of a stretch, four variables with four at a time.
 
@@ -310,7 +310,7 @@ def _multiply(stretch: Floats, rows: int, p: int, products: Floats) -> None:
                 _one_by_four(stretch, i, j, rows, products)
 
 
-@inner_njit(fastmath={"contract", "nsz", "reassoc"})
+@kernel(fastmath={"contract", "nsz", "reassoc"})
 def _four_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) -> None:
     """Every number that is loaded is used four times; that is faster than one thread of a BLAS."""
     a, b, c, d = stretch[i, :rows], stretch[i + 1, :rows], stretch[i + 2, :rows], stretch[i + 3, :rows]
@@ -339,7 +339,7 @@ def _four_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) 
     _set_four(products[i + 3], j, de, df, dg, dh)
 
 
-@inner_njit(fastmath={"contract", "nsz", "reassoc"})
+@kernel(fastmath={"contract", "nsz", "reassoc"})
 def _one_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) -> None:
     a = stretch[i, :rows]
     e, f, g, h = stretch[j, :rows], stretch[j + 1, :rows], stretch[j + 2, :rows], stretch[j + 3, :rows]
@@ -352,12 +352,12 @@ def _one_by_four(stretch: Floats, i: int, j: int, rows: int, products: Floats) -
     _set_four(products[i], j, ae, af, ag, ah)
 
 
-@inner
+@kernel
 def _set_four(row: Floats, j: int, a: float, b: float, c: float, d: float) -> None:
     row[j], row[j + 1], row[j + 2], row[j + 3] = a, b, c, d
 
 
-@inner
+@kernel
 def _merge(old: int, new: int, level: int, sums: Tally, desk: Desk) -> None:
     """Add the rows on the desk to those of a level (Chan, Golub and LeVeque 1983)."""
     near, total, away, products = desk.near, desk.total, desk.away, desk.products

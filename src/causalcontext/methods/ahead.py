@@ -1,0 +1,228 @@
+"""Compiling ahead: before a search, two processes call, on tiny tables, what it will call.
+
+numba compiles a kernel when it is first called, which takes seconds. Every part (`warmup/parts.py`) calls some kernels
+once; what it compiles is kept on disk (`kernels/compiling.py`), where the search finds it. Nothing depends on the
+parts: a kernel that none of them calls, or whose process died, is compiled where it is called. Parts are named, not
+imported: they search themselves.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from queue import Queue
+from subprocess import DEVNULL, PIPE
+
+import llvmlite.binding
+import numba
+
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
+from causalcontext.kernels import compiling
+from causalcontext.kernels.compiling import code_folder, logger, settings
+from causalcontext.methods.auto import choose_by_columns
+from causalcontext.score.exact_search import is_quick
+
+WHERE = "causalcontext.warmup.parts"
+PARTS: dict[str, tuple[str, ...]] = {
+    "levels": ("levels",),
+    "batches": ("batches",),
+    "comparisons": ("comparisons_by_moments", "comparisons_on_rows"),
+    "orders": ("orders",),
+    "climbs": ("climbs",),
+    "scores": ("choice_call", "law_call", "logit_call", "class_call", "number_call"),
+    "lags": ("lags",),
+}
+"""What is compiled together, the longest first: two processes take one part after the other."""
+WHOLE = ("whole_tests", "whole_scores", "other_tests", "simulations")
+"""What else is compiled for those who want everything ahead, in a second round."""
+EVERYTHING = "everything"
+SENTENCE = "compiling for this machine, once: about half a minute"
+LONG_SENTENCE = "compiling everything for this machine, once: a minute or two"
+DONE = "done"
+"""What a worker answers."""
+_RARELY = (100_000, 50, 100)
+"""When to look for garbage while compiling: a compiler makes many objects that live."""
+_asked: set[str] = set()
+
+
+def kinds_for(method: str, test: str, data: Dataset) -> tuple[str, ...]:
+    """What a search calls, by its options and the kinds of columns alone; for "auto" what it tries first."""
+    contexts = len(data.contexts.cells)
+    if method == "score-ac" or (method == "auto" and choose_by_columns(data) is None):
+        return ("orders" if is_quick(contexts, len(data.system)) else "climbs", "scores")
+    numbers = all(data.kinds[place] is Kind.CONTINUOUS for place in data.system)
+    searched = ("levels",) if numbers and test in ("auto", "partial-correlation") else ("batches",)
+    return (*searched, "comparisons") if test == "auto" and contexts > 1 and method != "pc-m" else searched
+
+
+def compile_ahead(kinds: Iterable[str]) -> None:
+    """What searches of these kinds call is on disk; if it was not, a line or a bar says that it is being compiled."""
+    wanted = [kind for kind in kinds if kind not in _asked and not _is_done(kind)]
+    _asked.update(wanted)
+    worker = compiling.only_for_disk or multiprocessing.current_process().name != "MainProcess"
+    if not wanted or worker:  # a worker compiles what it calls
+        return
+    parts = [part for kind in wanted for part in PARTS[kind]]
+    with _telling(SENTENCE, len(parts)) as tell:
+        if all(list(_compiled(parts, tell))):
+            for kind in wanted:
+                _note_done(kind)
+
+
+def warm_up() -> Path | None:
+    """All kernels are compiled, with a bar; the folder they are kept in, or None if they cannot be kept."""
+    if _is_done(EVERYTHING):
+        return code_folder()
+    _asked.update(PARTS)
+    parts = [part for kind in PARTS for part in PARTS[kind]]
+    with _telling(LONG_SENTENCE, len(parts) + len(WHOLE)) as tell:
+        went_well = [*_compiled(parts, tell), *_compiled(WHOLE, tell)]  # whole searches find the parts on disk
+    if all(went_well):
+        for kind in (*PARTS, EVERYTHING):
+            _note_done(kind)
+    return code_folder()
+
+
+def _compiled(parts: Sequence[str], tell: Callable[[], None]) -> Iterator[bool]:
+    """Whether each part went well: two processes take one after the other, where they can be started."""
+    if not _can_start():
+        yield from (_went_well(partial(call_part, WHERE, part), tell) for part in parts)
+        return
+    try:
+        workers = [_Worker() for _ in parts[:2]]
+    except OSError as error:
+        logger.debug("no process could be started to compile: %s", error)
+        yield False
+        return
+    free: Queue[_Worker] = Queue()
+    for worker in workers:
+        free.put(worker)
+    with ThreadPoolExecutor(len(workers)) as pool:
+        begun = [pool.submit(_by_some_worker, free, part) for part in parts]
+        try:
+            for done in as_completed(begun):
+                yield _went_well(done.result, tell)
+        finally:  # before the pool waits for its threads, which wait for the workers
+            for worker in workers:
+                worker.end()
+
+
+class _Worker:
+    """A process that calls the parts whose names it is sent, and answers each with a line."""
+
+    def __init__(self) -> None:
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import answer_names; answer_names()"
+        kept = {"NUMBA_CACHE_DIR": settings.CACHE_DIR} if settings.CACHE_DIR else {}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True, env=os.environ | kept,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )  # fmt: skip
+
+    def call(self, part: str) -> None:
+        """The part is called; an error if it raised one, or if the process is gone."""
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{WHERE} {part}\n")
+        process.stdin.flush()
+        answer = process.stdout.readline().strip()
+        if answer != DONE:
+            raise RuntimeError(answer or "the process is gone")
+
+    def end(self) -> None:
+        """The process is gone."""
+        self._process.kill()
+        with self._process:
+            pass
+
+
+def _by_some_worker(free: Queue[_Worker], part: str) -> None:
+    worker = free.get()
+    try:
+        worker.call(part)
+    finally:
+        free.put(worker)
+
+
+def answer_names() -> None:
+    """What a worker does: every line on stdin names a part, which is called."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches all; who started this one ends it
+    compiling.only_for_disk = True
+    gc.set_threshold(*_RARELY)
+    for line in sys.stdin:
+        try:
+            call_part(*line.split())
+        except Exception as error:
+            print(" ".join(str(error).split()) or type(error).__name__, flush=True)
+        else:
+            print(DONE, flush=True)
+
+
+def call_part(module: str, name: str) -> None:
+    """A part, by its name."""
+    getattr(import_module(module), name)()
+
+
+def _went_well(done: Callable[[], object], tell: Callable[[], None]) -> bool:
+    """Whether a part raised nothing; what it would have compiled is compiled when it is called."""
+    try:
+        done()
+    except Exception as error:
+        logger.debug("a part was not compiled ahead: %s", error)
+        return False
+    tell()
+    return True
+
+
+def _can_start() -> bool:
+    """Whether there are cores for other processes, and Python can be started again: not from inside a program."""
+    cores, python = min(os.cpu_count() or 1, int(settings.NUMBA_NUM_THREADS)), Path(sys.executable or "").name.lower()
+    return cores > 1 and python.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
+
+
+def _is_done(kind: str) -> bool:
+    folder = None if settings.DISABLE_JIT else code_folder()
+    return folder is None or (folder / _mark(kind)).exists()
+
+
+def _note_done(kind: str) -> None:
+    folder = code_folder()
+    if folder is not None:
+        try:
+            (folder / _mark(kind)).touch()
+        except OSError as error:
+            logger.debug("no note that %s are compiled: %s", kind, error)
+
+
+def _mark(kind: str) -> str:
+    """The name of the file that says that a kind is compiled, for this processor and these versions."""
+    processor = settings.CPU_NAME or llvmlite.binding.get_host_cpu_name()
+    return f"{kind} {processor} {numba.__version__} {sys.implementation.cache_tag}".replace(" ", "-")
+
+
+@contextmanager
+def _telling(sentence: str, parts: int) -> Iterator[Callable[[], None]]:
+    """One line that kernels are compiled, and on a terminal a bar; the function counts what is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not (console.is_terminal or console.is_jupyter):
+        logger.warning(sentence)
+        yield lambda: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(sentence, total=parts)
+        yield lambda: bar.advance(task)

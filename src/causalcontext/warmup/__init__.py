@@ -1,0 +1,1 @@
+"""Parts of searches on tiny tables, which processes that compile ahead call."""

@@ -1,0 +1,120 @@
+"""What processes that compile ahead call: parts of searches, and whole searches, of tiny tables.
+
+`methods/ahead.py` names these functions and says which searches need which of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from causalcontext.data.survey import take_survey
+from causalcontext.data.tables import read_table
+from causalcontext.discover import discover
+from causalcontext.independence.clear_changes import PreparedChange
+from causalcontext.independence.preparation import prepare
+from causalcontext.independence.registry import find_test
+from causalcontext.independence.robust_change import RobustChange
+from causalcontext.independence.rows import PreparedRows
+from causalcontext.kernels.rows.class_choice import choice_call
+from causalcontext.kernels.rows.class_scores import class_call
+from causalcontext.kernels.rows.laws import law_call
+from causalcontext.kernels.rows.logit_rows import logit_call
+from causalcontext.kernels.rows.number_scores import number_call
+from causalcontext.knowledge import Knowledge
+from causalcontext.progress import nobody
+from causalcontext.questions import Trial
+from causalcontext.score.engine import run_score
+from causalcontext.score.options import ScoreOptions
+from causalcontext.simulate.random_series import SeriesDesign, random_series_model
+
+__all__ = ["batches", "choice_call", "class_call", "climbs", "comparisons_by_moments", "comparisons_on_rows", "lags",
+           "law_call", "levels", "logit_call", "number_call", "orders", "other_tests", "simulations", "whole_scores",
+           "whole_tests"]  # fmt: skip
+
+
+def tiny(rows: int = 80) -> pd.DataFrame:
+    """A chain of numbers, one of them curved, and a context that depends on the first and changes the second."""
+    a, b, c, r = np.random.default_rng(0).normal(size=(4, rows))
+    high = a + r > 0.0
+    return pd.DataFrame({"A": a, "B": a + b + 0.8 * high, "C": b - 0.3 * b**2 + c, "R": np.where(high, "high", "low")})
+
+
+def _mixed() -> pd.DataFrame:
+    """The same with a truth value, a count and an ordered column."""
+    table = tiny()
+    grades = pd.Categorical(np.digitize(table["B"], [0.0, 1.0]).astype(str), ordered=True)
+    return table.assign(D=table["A"] > 0.0, E=np.round(np.exp(table["C"])).astype(int), F=grades)
+
+
+def levels() -> None:
+    """What a search by partial correlations calls."""
+    discover(tiny(), context="R", method="pc-ac", test="partial-correlation")
+
+
+def comparisons_by_moments() -> None:
+    """What compares a number between contexts where moments and logits make it clear."""
+    PreparedChange(RobustChange(), read_table(tiny(2000), "R"), 0).answer([Trial(1, 3, (0,))])
+
+
+def comparisons_on_rows() -> None:
+    """What compares it where they do not."""
+    PreparedRows(RobustChange(gate=0.0), read_table(tiny(), "R")).answer([Trial(1, 3, (0,))])
+
+
+def batches() -> None:
+    """What answers single questions about numbers, categories and counts."""
+    data = read_table(_mixed(), "R", kinds={"E": "count"})
+    _, _, prepared = prepare(data, find_test("auto"), "raise", None, 1, True)
+    prepared.answer([Trial(0, 1, (2,)), Trial(4, 3, (0,)), Trial(5, 3, (0,))])
+
+
+def orders() -> None:
+    """What a search over orders calls in a small table, apart from noise densities and categories."""
+    _search_orders("exact")
+
+
+def climbs() -> None:
+    """The same in a larger table."""
+    _search_orders("order")
+
+
+def _search_orders(search: str) -> None:
+    data = read_table(tiny().drop(columns="R"), None)
+    options = ScoreOptions(search=search, transform="none", laws=False, starts=1 if search == "order" else None)
+    run_score(data, take_survey(data, "listwise"), Knowledge().links(data.names), options, 0, 1, nobody)
+
+
+def lags() -> None:
+    """What a search by scores over time calls."""
+    discover(tiny(), context="R", lags=1, method="score-ac")
+
+
+def whole_scores() -> None:
+    """A search by scores of columns of all kinds, and what is asked of its result."""
+    for table in (tiny(), _mixed()):
+        found = discover(table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None)
+        found.effects()
+        found.changes(*found.contexts)
+        found.diagnose()
+
+
+def whole_tests() -> None:
+    """Searches by tests, over time too."""
+    options: dict[str, Any]
+    for options in ({"method": "pc-ac"}, {"method": "fci-ac"}, {"method": "pc-ac", "lags": 1}):
+        discover(tiny(200), context="R", **options)
+    discover(_mixed(), context="R", method="pc-ac", kinds={"E": "count"}).diagnose()
+
+
+def other_tests() -> None:
+    """Tests that are asked only by name."""
+    for name in ("cmi-knn-mixed", "basis", "energy"):
+        discover(tiny(60), context="R", test=name, max_given=1)
+
+
+def simulations() -> None:
+    """What simulates series."""
+    random_series_model(SeriesDesign(variables=2), 0).sample(20, 0)
