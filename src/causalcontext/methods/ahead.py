@@ -37,7 +37,7 @@ WHERE = "causalcontext.warmup.parts"
 PARTS: dict[str, tuple[str, ...]] = {
     "levels": ("levels",),
     "batches": ("batches",),
-    "comparisons": ("comparisons_by_moments", "comparisons_on_rows"),
+    "comparisons": ("comparisons_on_rows", "comparisons_by_logits", "comparisons_by_moments"),
     "orders": ("orders",),
     "climbs": ("climbs",),
     "scores": ("choice_call", "law_call", "logit_call", "class_call", "number_call"),

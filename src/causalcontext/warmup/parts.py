@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from causalcontext.data.kinds import Kind
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
 from causalcontext.discover import discover
-from causalcontext.independence.clear_changes import PreparedChange
+from causalcontext.independence.clear_changes import PreparedChange, SharedFits
 from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.robust_change import RobustChange
-from causalcontext.independence.rows import PreparedRows
+from causalcontext.independence.rows import PreparedRows, Variable
 from causalcontext.kernels.rows.class_choice import choice_call
 from causalcontext.kernels.rows.class_scores import class_call
 from causalcontext.kernels.rows.laws import law_call
@@ -30,9 +31,25 @@ from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.simulate.random_series import SeriesDesign, random_series_model
 
-__all__ = ["batches", "choice_call", "class_call", "climbs", "comparisons_by_moments", "comparisons_on_rows", "lags",
-           "law_call", "levels", "logit_call", "number_call", "orders", "other_tests", "simulations", "whole_scores",
-           "whole_tests"]  # fmt: skip
+__all__ = [
+    "batches",
+    "choice_call",
+    "class_call",
+    "climbs",
+    "comparisons_by_logits",
+    "comparisons_by_moments",
+    "comparisons_on_rows",
+    "lags",
+    "law_call",
+    "levels",
+    "logit_call",
+    "number_call",
+    "orders",
+    "other_tests",
+    "simulations",
+    "whole_scores",
+    "whole_tests",
+]
 
 
 def tiny(rows: int = 80) -> pd.DataFrame:
@@ -55,8 +72,16 @@ def levels() -> None:
 
 
 def comparisons_by_moments() -> None:
-    """What compares a number between contexts where moments and logits make it clear."""
-    PreparedChange(RobustChange(), read_table(tiny(2000), "R"), 0).answer([Trial(1, 3, (0,))])
+    """What compares a number between contexts by moments, where these do not make it clear."""
+    PreparedChange(RobustChange(), read_table(tiny(20), "R"), 0)._clear(Trial(1, 3, (0,)))
+
+
+def comparisons_by_logits() -> None:
+    """What compares it by logits, where moments make it clear."""
+    table = tiny(2000)
+    classes = Variable((table["R"] == "high").to_numpy().astype(np.float64), Kind.CATEGORICAL, 2)
+    numbers = {place: Variable(table[name].to_numpy(), Kind.CONTINUOUS) for place, name in enumerate("AB")}
+    SharedFits(classes, numbers, 0).bound((0,), 1)
 
 
 def comparisons_on_rows() -> None:
