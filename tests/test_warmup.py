@@ -20,6 +20,7 @@ from causalcontext.cli.app import app
 from causalcontext.data.tables import read_table
 from causalcontext.methods import ahead
 from causalcontext.methods.ahead import PARTS, SENTENCE, WHERE, WHOLE, call_part, compile_ahead, kinds_for
+from marks import rest_slow
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +101,7 @@ def test_it_is_said_and_done_once(
 
 
 @pytest.mark.usefixtures("parts")
-@pytest.mark.parametrize("can_start", [False, True])
+@pytest.mark.parametrize("can_start", rest_slow([False, True]))
 def test_a_part_that_fails_is_left_to_the_search(
     can_start: bool, new_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

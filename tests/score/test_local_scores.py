@@ -10,8 +10,9 @@ from score_tables import curved_table, fits_of, kinds_table, model_table, scores
 
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.partitions import Partitions, best_partition, best_score, chosen_slots
-from causalcontext.kernels.rows.class_choice import ClassRows, choose_columns
+from causalcontext.kernels.rows.class_choice import ClassRows, choice_call
 from causalcontext.kernels.rows.class_scores import class_call
 from causalcontext.kernels.rows.laws import MANY, best_law
 from causalcontext.kernels.rows.logit_rows import logit_call
@@ -340,13 +341,19 @@ def test_a_long_table_is_scored_on_part_of_its_rows(monkeypatch):
     assert b[1] - b[2] == pytest.approx(a[1] - a[2], rel=0.05)
 
 
+@kernel
+def through_pointer(call, rows, fit, one_pass, sets, prices):
+    """As the score calls it: for Python alone it would be compiled once more."""
+    return call(rows, fit, one_pass, sets, prices)
+
+
 def thinned(values, codes, classes, price):
     """What `choose_columns` leaves of all columns, and its score."""
     starts = np.array([0, len(codes)])
     rows = ClassRows(np.ascontiguousarray(values.T), codes, starts, 1, False, classes, False, 1.0, 1.0)
     sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
     sets[0] = [values.shape[1], *range(values.shape[1])]
-    score = choose_columns(rows, class_call(), logit_call(), sets, prices)
+    score = through_pointer(choice_call(), rows, class_call(), logit_call(), sets, prices)
     return sets[0, 1 : 1 + sets[0, 0]].tolist(), score
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from naive_logit import naive_logit
 
+from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.rows.class_scores import (
     MUCH_WORK,
     climb_on_few_rows,
@@ -11,10 +12,15 @@ from causalcontext.kernels.rows.class_scores import (
     is_out_of_reach,
     maximise,
     ordered_call,
-    ordered_pass,
 )
-from causalcontext.kernels.rows.logit_rows import logit_call, logit_pass
+from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, add_dots, exponentials
+
+
+@kernel
+def through_pointer(call, design, codes, free, slopes, gradient, curvature):
+    """As the score calls a pass: for Python alone it would be compiled once more."""
+    return call(design, codes, free, slopes, gradient, curvature)
 
 
 @pytest.mark.parametrize(("n", "width", "classes"), [(5, 1, 2), (129, 4, 2), (300, 3, 3), (257, 6, 5), (128, 2, 9)])
@@ -24,12 +30,15 @@ def test_a_pass_has_the_value_and_the_derivatives_of_its_twin(n, width, classes)
     codes, slopes = generator.integers(0, classes, n), generator.normal(size=(classes - 1) * width)
     for scale in (1.0, 200.0):  # far away from the data classes are certain
         gradient, curvature = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
-        value = logit_pass(design, codes, classes - 1, scale * slopes, gradient, curvature)
+        value = through_pointer(logit_call(), design, codes, classes - 1, scale * slopes, gradient, curvature)
         expected = naive_logit(design, codes, classes, scale * slopes)
         assert value == pytest.approx(expected[0], rel=1e-10)
         assert gradient == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
         assert np.tril(curvature) == pytest.approx(np.tril(expected[2]), rel=1e-9, abs=1e-9)
-        assert logit_pass(design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0))) == value
+        assert (
+            through_pointer(logit_call(), design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0)))
+            == value
+        )
 
 
 def test_exponentials_have_fourteen_digits():
@@ -64,7 +73,7 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
     assert np.array_equal(warm, cold) == rare  # too few rows of a class: the start is as it was
     room = np.zeros((cold.size, cold.size))
     best = maximise(logit_call(), design, codes, classes, False, cold, room, -np.inf, 1e-4)
-    near = logit_pass(design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
+    near = through_pointer(logit_call(), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
     assert rare or best - near < 10 * cold.size
     again = maximise(logit_call(), design, codes, classes, False, warm, room, -np.inf, 1e-4)
     assert again == pytest.approx(best, abs=1e-3)
@@ -78,10 +87,10 @@ def test_a_gradient_alone_says_what_is_out_of_reach(classes, ordered):
     codes, one_pass = codes.astype(np.int64), ordered_call() if ordered else logit_call()
     slopes = first_slopes(codes, classes, ordered, 4)
     gradient, whole = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
-    function = ordered_pass if ordered else logit_pass
-    value = function(design, codes, classes - 1, slopes, gradient, whole)
-    alone = np.zeros(slopes.size)
-    assert function(design, codes, classes - 1, slopes, alone, np.empty((0, 0))) == pytest.approx(value, abs=1e-9)
+    value = through_pointer(one_pass, design, codes, classes - 1, slopes, gradient, whole)
+    alone, nothing = np.zeros(slopes.size), np.empty((0, 0))
+    again = through_pointer(one_pass, design, codes, classes - 1, slopes, alone, nothing)
+    assert again == pytest.approx(value, abs=1e-9)
     assert np.allclose(alone, gradient, rtol=0.0, atol=1e-9)
     best, curvature = slopes.copy(), np.zeros_like(whole)
     highest = maximise(one_pass, design, codes, classes, ordered, best, curvature, -np.inf, 1e-6)
