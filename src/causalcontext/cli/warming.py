@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 
 from causalcontext.cli.terminal import show_page
-from causalcontext.methods.ahead import warm_up
+from causalcontext.methods.ahead import is_warm, warm_up
 from causalcontext.progress import duration
 
 
 def show_warmup() -> None:
     """All kernels are compiled; how long that took, and where they are kept, is on the terminal."""
-    begin = time.perf_counter()
+    done, begin = is_warm(), time.perf_counter()
     folder = warm_up()
     kept = f"kept in {folder}" if folder is not None else "not kept, since no folder can be written"
-    show_page(f"compiled in {duration(time.perf_counter() - begin)}, {kept}")
+    took = "everything is compiled already" if done else f"compiled in {duration(time.perf_counter() - begin)}"
+    show_page(f"{took}, {kept}")

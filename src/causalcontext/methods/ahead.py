@@ -80,9 +80,14 @@ def compile_ahead(kinds: Iterable[str]) -> None:
                 _note_done(kind)
 
 
+def is_warm() -> bool:
+    """Whether everything is compiled for this machine."""
+    return _is_done(EVERYTHING)
+
+
 def warm_up() -> Path | None:
     """All kernels are compiled, with a bar; the folder they are kept in, or None if they cannot be kept."""
-    if _is_done(EVERYTHING):
+    if is_warm():
         return code_folder()
     _asked.update(PARTS)
     parts = [part for kind in PARTS for part in PARTS[kind]]
