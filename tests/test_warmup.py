@@ -110,6 +110,16 @@ def test_a_part_that_fails_is_left_to_the_search(
     assert not list(new_machine.iterdir()), "no note that it is compiled"
 
 
+def test_a_worker_that_was_ended_can_be_ended_again() -> None:
+    """Threads go on sending it names, which must not hide why it was ended."""
+    worker = ahead._Worker()
+    worker._process.kill()
+    worker._process.wait()
+    with pytest.raises(BrokenPipeError):
+        worker.call("note")
+    worker.end()
+
+
 @pytest.mark.usefixtures("parts", "new_machine")
 def test_a_process_that_compiles_for_others_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part searches, and a search compiles ahead."""

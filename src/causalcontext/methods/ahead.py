@@ -16,7 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -118,7 +118,9 @@ def _compiled(parts: Sequence[str], tell: Callable[[], None]) -> Iterator[bool]:
         try:
             for done in as_completed(begun):
                 yield _went_well(done.result, tell)
-        finally:  # before the pool waits for its threads, which wait for the workers
+        finally:  # the pool waits for its threads, and these wait for the workers
+            for left in begun:
+                left.cancel()
             for worker in workers:
                 worker.end()
 
@@ -148,7 +150,7 @@ class _Worker:
     def end(self) -> None:
         """The process is gone."""
         self._process.kill()
-        with self._process:
+        with suppress(BrokenPipeError), self._process:  # a name may have been on its way
             pass
 
 
