@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Hundreds of processes are started, each in half the time where modules have their byte code.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test warm check test-slow test-browser fuzz docs dist clean
 
 demo: $(VENV)/.ready

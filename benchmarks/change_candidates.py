@@ -58,7 +58,7 @@ def _without_last_gate(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, le
     groups = group_rows(columns, y, codes, levels)
     fits = fit_all(groups)
     out[0] = likelihood_ratio(groups, fits)[2]
-    _, variance = brown_forsythe(residuals_of(groups, fits, 0), groups.start)
+    _, variance = brown_forsythe(groups, fits)
     out[1] = _fisher(nested_f(groups, fits, 0, 2)[2], variance)
     out[2] = out[1]
     if columns.shape[1] > 0 and out[1] < LOOK_BELOW and _first_gate(groups, fits) < FROZEN_GATE:

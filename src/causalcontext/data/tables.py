@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
-from narwhals.dependencies import is_pandas_dataframe
+from narwhals.dependencies import is_pandas_dataframe, is_pandas_index
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.frames import frame_of
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.data.levels import read_levels
 from causalcontext.data.values import read_system
@@ -99,6 +100,10 @@ def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
         column_names = _native_names(table)
         _check_unique(column_names)
         return _pandas_columns(table, column_names)
+    if isinstance(table, np.ndarray) and table.dtype in PLAIN_NUMBERS:
+        array, column_names = _named_array(table, names)
+        _check_unique(column_names)
+        return tuple(_plain_column(name, values) for name, values in zip(column_names, array.T, strict=True))
     frame = _eager_frame(table, names)
     column_names = [str(name) for name in frame.columns]
     _check_unique(column_names)
@@ -109,7 +114,7 @@ def _columns(table: Any, names: Sequence[Any] | None) -> tuple[Column, ...]:
 def _eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
     """Any kind of table as a frame in memory, no name twice."""
     if isinstance(table, np.ndarray):
-        table = _frame_of_array(table, names)
+        table = frame_of(*_named_array(table, names))
     elif names is not None:
         raise OptionError(NAMES_OF_ARRAYS)
     elif isinstance(table, Mapping):
@@ -154,19 +159,18 @@ PLAIN_NUMBERS = {np.dtype(np.float64): nw.Float64(), np.dtype(np.float32): nw.Fl
                  np.dtype(np.int32): nw.Int32()}  # fmt: skip
 
 
-def _frame_of_array(array: Values, names: Sequence[Any] | None) -> pd.DataFrame:
-    import pandas as pd
-
+def _named_array(array: Values, names: Sequence[Any] | None) -> tuple[Values, list[str]]:
+    """A 2-D array whose missing values are NaN, and one name for each of its columns."""
     if array.ndim != 2:
         raise DataError(f"the array has {array.ndim} dimensions, expected 2 (rows and columns)")
     if names is None:
         raise DataError(f"the array has no column names; pass names=[...] with {array.shape[1]} of them")
-    listed = isinstance(names, Sequence | np.ndarray | pd.Index) and not isinstance(names, str)
-    if not listed or len(names) != array.shape[1]:
+    listed = isinstance(names, Sequence | np.ndarray) or is_pandas_index(names)
+    if isinstance(names, str) or not listed or len(names) != array.shape[1]:
         raise DataError(f"names is {shortly(names)}, expected one name for each of the {array.shape[1]} columns")
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
-    return pd.DataFrame(np.asarray(array), columns=[str(name) for name in names], copy=False)
+    return np.asarray(array), [str(name) for name in names]
 
 
 def _frame_of_mapping(columns: Mapping[Any, Any]) -> pd.DataFrame:

@@ -39,9 +39,9 @@ only_for_disk = False
 """Whether this process compiles for others, and is of no use where nothing can be written."""
 _given_up: list[str] = []
 """Why compiled code is no longer kept, once it could not be written."""
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True}
 """Said outright: numba lets a part take over what its caller has."""
-_PART: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_PART: dict[str, Any] = {"no_cpython_wrapper": True}
 """Of a part of other kernels: unpacking a named tuple of twenty arrays is more code than most kernels are."""
 
 

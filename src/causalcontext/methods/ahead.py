@@ -35,15 +35,15 @@ from causalcontext.score.exact_search import is_quick
 
 WHERE = "causalcontext.warmup.parts"
 PARTS: dict[str, tuple[str, ...]] = {
+    "comparisons": ("comparisons_by_logits", "scan", "comparisons_on_rows"),
     "levels": ("levels",),
     "batches": ("batches",),
-    "comparisons": ("comparisons_on_rows", "comparisons_by_logits", "comparisons_by_moments"),
     "orders": ("orders",),
     "climbs": ("climbs",),
-    "scores": ("choice_call", "law_call", "logit_call", "class_call", "number_call"),
+    "scores": ("choice_call", "law_call", "logits", "class_call", "number_call"),
     "lags": ("lags",),
 }
-"""What is compiled together, the longest first: two processes take one part after the other."""
+"""What is compiled together: two processes take one part after the other, in an order that keeps both busy."""
 WHOLE = ("whole_tests", "whole_scores", "other_tests", "simulations")
 """What else is compiled for those who want everything ahead, in a second round."""
 EVERYTHING = "everything"
@@ -63,7 +63,7 @@ def kinds_for(method: str, test: str, data: Dataset) -> tuple[str, ...]:
         return ("orders" if is_quick(contexts, len(data.system)) else "climbs", "scores")
     numbers = all(data.kinds[place] is Kind.CONTINUOUS for place in data.system)
     searched = ("levels",) if numbers and test in ("auto", "partial-correlation") else ("batches",)
-    return (*searched, "comparisons") if test == "auto" and contexts > 1 and method != "pc-m" else searched
+    return ("comparisons", *searched) if test == "auto" and contexts > 1 and method != "pc-m" else searched
 
 
 def compile_ahead(kinds: Iterable[str]) -> None:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.frames import frame_of
 from causalcontext.data.kinds import Kind
 from causalcontext.data.survey import take_survey
 from causalcontext.data.tables import read_table
@@ -19,8 +21,9 @@ from causalcontext.independence.preparation import prepare
 from causalcontext.independence.registry import find_test
 from causalcontext.independence.robust_change import RobustChange
 from causalcontext.independence.rows import PreparedRows, Variable
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.class_choice import choice_call
-from causalcontext.kernels.rows.class_scores import class_call
+from causalcontext.kernels.rows.class_scores import TOLERANCE, class_call, first_slopes, maximise
 from causalcontext.kernels.rows.laws import law_call
 from causalcontext.kernels.rows.logit_rows import logit_call
 from causalcontext.kernels.rows.number_scores import number_call
@@ -37,56 +40,66 @@ __all__ = [
     "class_call",
     "climbs",
     "comparisons_by_logits",
-    "comparisons_by_moments",
     "comparisons_on_rows",
     "lags",
     "law_call",
     "levels",
-    "logit_call",
+    "logits",
     "number_call",
     "orders",
     "other_tests",
+    "scan",
     "simulations",
     "whole_scores",
     "whole_tests",
 ]
 
 
-def tiny(rows: int = 80) -> pd.DataFrame:
+NAMES = ("A", "B", "C", "R")
+
+
+def tiny(rows: int = 80) -> Floats:
     """A chain of numbers, one of them curved, and a context that depends on the first and changes the second."""
     a, b, c, r = np.random.default_rng(0).normal(size=(4, rows))
     high = a + r > 0.0
-    return pd.DataFrame({"A": a, "B": a + b + 0.8 * high, "C": b - 0.3 * b**2 + c, "R": np.where(high, "high", "low")})
+    return np.column_stack([a, a + b + 0.8 * high, b - 0.3 * b**2 + c, high])
 
 
-def _mixed() -> pd.DataFrame:
-    """The same with a truth value, a count and an ordered column."""
-    table = tiny()
+def _tiny_data(rows: int = 80) -> Dataset:
+    return read_table(tiny(rows), "R", names=NAMES)
+
+
+def _mixed() -> Any:
+    """The same as a table with a truth value, a count and an ordered column."""
+    import pandas as pd
+
+    table = frame_of(tiny(), columns=NAMES)
     grades = pd.Categorical(np.digitize(table["B"], [0.0, 1.0]).astype(str), ordered=True)
-    return table.assign(D=table["A"] > 0.0, E=np.round(np.exp(table["C"])).astype(int), F=grades)
+    return table.assign(D=table["A"] > 0.0, E=np.round(np.exp(table["C"])).astype(int), F=grades, R=table["R"] > 0.0)
+
+
+def scan() -> None:
+    """What reads a table."""
+    take_survey(_tiny_data(), "listwise")
 
 
 def levels() -> None:
     """What a search by partial correlations calls."""
-    discover(tiny(), context="R", method="pc-ac", test="partial-correlation")
-
-
-def comparisons_by_moments() -> None:
-    """What compares a number between contexts by moments, where these do not make it clear."""
-    PreparedChange(RobustChange(), read_table(tiny(20), "R"), 0)._clear(Trial(1, 3, (0,)))
+    discover(tiny(), context="R", names=NAMES, method="pc-ac", test="partial-correlation")
 
 
 def comparisons_by_logits() -> None:
-    """What compares it by logits, where moments make it clear."""
+    """What compares a number between contexts by logits, where moments make it clear."""
     table = tiny(2000)
-    classes = Variable((table["R"] == "high").to_numpy().astype(np.float64), Kind.CATEGORICAL, 2)
-    numbers = {place: Variable(table[name].to_numpy(), Kind.CONTINUOUS) for place, name in enumerate("AB")}
+    classes = Variable(table[:, 3].copy(), Kind.CATEGORICAL, 2)
+    numbers = {place: Variable(table[:, place].copy(), Kind.CONTINUOUS) for place in range(2)}
     SharedFits(classes, numbers, 0).bound((0,), 1)
 
 
 def comparisons_on_rows() -> None:
-    """What compares it where they do not."""
-    PreparedRows(RobustChange(gate=0.0), read_table(tiny(), "R")).answer([Trial(1, 3, (0,))])
+    """What compares it by moments, and on the rows where these do not make it clear."""
+    PreparedChange(RobustChange(), _tiny_data(20), 0)._clear(Trial(1, 3, (0,)))
+    PreparedRows(RobustChange(gate=0.0), _tiny_data()).answer([Trial(1, 3, (0,))])
 
 
 def batches() -> None:
@@ -107,19 +120,26 @@ def climbs() -> None:
 
 
 def _search_orders(search: str) -> None:
-    data = read_table(tiny().drop(columns="R"), None)
+    data = read_table(tiny()[:, :3], None, names=NAMES[:3])
     options = ScoreOptions(search=search, transform="none", laws=False, starts=1 if search == "order" else None)
     run_score(data, take_survey(data, "listwise"), Knowledge().links(data.names), options, 0, 1, nobody)
 
 
+def logits() -> None:
+    """What fits categories, in a search and for the equations of its result."""
+    design, codes, slopes = np.ones((1, 4)), np.array([0, 1, 0, 1]), first_slopes(np.array([0, 1]), 2, False, 1)
+    maximise(logit_call(), design, codes, 2, False, slopes, np.zeros((1, 1)), -math.inf, TOLERANCE)
+
+
 def lags() -> None:
     """What a search by scores over time calls."""
-    discover(tiny(), context="R", lags=1, method="score-ac")
+    discover(tiny(), context="R", names=NAMES, lags=1, method="score-ac")
 
 
 def whole_scores() -> None:
     """A search by scores of columns of all kinds, and what is asked of its result."""
-    for table in (tiny(), _mixed()):
+    mixed = _mixed()
+    for table in (mixed[[*NAMES]], mixed):
         found = discover(table, context="R", method="score-ac", kinds={"E": "count"} if "E" in table else None)
         found.effects()
         found.changes(*found.contexts)
@@ -130,14 +150,14 @@ def whole_tests() -> None:
     """Searches by tests, over time too."""
     options: dict[str, Any]
     for options in ({"method": "pc-ac"}, {"method": "fci-ac"}, {"method": "pc-ac", "lags": 1}):
-        discover(tiny(200), context="R", **options)
+        discover(tiny(200), context="R", names=NAMES, **options)
     discover(_mixed(), context="R", method="pc-ac", kinds={"E": "count"}).diagnose()
 
 
 def other_tests() -> None:
     """Tests that are asked only by name."""
     for name in ("cmi-knn-mixed", "basis", "energy"):
-        discover(tiny(60), context="R", test=name, max_given=1)
+        discover(tiny(60), context="R", names=NAMES, test=name, max_given=1)
 
 
 def simulations() -> None:

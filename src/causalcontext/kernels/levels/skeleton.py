@@ -135,7 +135,7 @@ def search_pairs(level: Level, begin: int, end: int, pairs: Pairs, decisions: De
                 if left & ~done & (1 << g):
                     same = _same_sheet(level.masks.sheet, g, m) & left & ~done
                     done |= same
-                    left &= ~_scan_sides(level, k, x, y, m, same, decisions, work, tests)
+                    left &= ~_scan(level, k, x, y, m, same, decisions, work, tests)
 
 
 @kernel
@@ -164,20 +164,45 @@ def serving_graphs(level: Level, node: int, m: int, active: int) -> int:
 
 
 @kernel
-def _scan_sides(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: Decisions, work: Workspace,
-                tests: Ints) -> int:  # fmt: skip
-    """Scan the sets of a mask from both neighbourhoods; the graphs that found a separating set."""
-    scanned, found = 0, 0
-    size, kept = level.size - level.masks.size[m], keep_columns(level.masks.kept[m], work.lists[GIVEN])
+def _scan(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: Decisions, work: Workspace,
+          tests: Ints) -> int:  # fmt: skip
+    """Test the sets of a mask, in lexicographic order, from both neighbourhoods; the graphs that found a separating
+    one. A set that is inside both is tested once."""
+    data, sheets, lists = level.data, level.sheets, work.lists
+    scanned, found, size = 0, 0, level.size - level.masks.size[m]
+    kept = keep_columns(level.masks.kept[m], lists[GIVEN])
+    length = size + kept
+    given = lists[GIVEN, :length]
     for side in range(2):
         node, other = (x, y) if side == 0 else (y, x)
         about = Subject(x, y, node, m, size, kept)
-        open_here = serving_graphs(level, node, m, active & ~found)
-        count = fill_pool(level.neighbours, about, other, open_here, work.lists)
-        open_here = _small_enough(about.size, count, open_here, level.size, decisions.facts[k], work.lists[MINE])
-        if open_here != 0:
-            found |= _scan(level, k, about, count, open_here, scanned, decisions, work, tests)
-            scanned = open_here
+        here = serving_graphs(level, node, m, active & ~found)
+        count = fill_pool(level.neighbours, about, other, here, lists)
+        here = _small_enough(size, count, here, level.size, decisions.facts[k], lists[MINE])
+        if here == 0:
+            continue
+        asked, stale, changed = question_of(level, about, here), 0, 0 if count >= size else -1
+        label, inside = label_of(sheets, asked.sheet), sheets.inside[asked.sheet]
+        if changed == 0:
+            first_set(lists, about)
+            work.weakest[:] = 2.0
+            start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
+        while changed >= 0 and here & ~found:
+            eligible = eligible_graphs(lists, size, here & ~found, scanned)
+            if eligible:
+                statistic, df, rows, reason = answer_set(data, sheets, asked, given, stale, work.fit)
+                stale = length
+                tests[inside] += 1
+                if label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length:
+                    eligible = _weakest(eligible, abs(statistic), work.weakest)
+                if eligible:
+                    p = tail(data.kind, label, statistic, df) if reason == TESTABLE else -1.0
+                    answer = Answer(p, statistic, df, rows, reason, label, 1 if p > level.alpha else 0)
+                    _write(decisions, k, eligible, answer, about, given)
+                    found |= eligible if answer.separates else 0
+            changed = next_set(lists, about, count)
+            stale = min(stale, changed)
+        scanned = here
     return found
 
 
@@ -237,44 +262,6 @@ def _small_enough(size: int, count: int, active: int, level: int, facts: Codes, 
         elif facts[g, CUT] == 0:
             facts[g, CUT] = level
     return kept
-
-
-@kernel
-def _scan(level: Level, k: int, about: Subject, count: int, active: int, skipped: int, decisions: Decisions,
-          work: Workspace, tests: Ints) -> int:  # fmt: skip
-    """Test the subsets of one neighbourhood in lexicographic order; the graphs that found a separating set.
-
-    `skipped` are the graphs for which the sets inside the other variable's neighbourhood were tested before.
-    """
-    if count < about.size:
-        return 0
-    asked, lists, data, sheets = question_of(level, about, active), work.lists, level.data, level.sheets
-    label, inside = label_of(sheets, asked.sheet), sheets.inside[asked.sheet]
-    first_set(lists, about)
-    work.weakest[:] = 2.0
-    start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
-    found, stale, length = 0, 0, about.size + about.kept
-    given = lists[GIVEN, :length]
-    while True:
-        eligible = eligible_graphs(lists, about.size, active & ~found, skipped)
-        if eligible:
-            statistic, df, rows, reason = answer_set(data, sheets, asked, given, stale, work.fit)
-            stale = length
-            tests[inside] += 1
-            if label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length:
-                eligible = _weakest(eligible, abs(statistic), work.weakest)
-            if eligible:
-                p = tail(data.kind, label, statistic, df) if reason == TESTABLE else -1.0
-                answer = Answer(p, statistic, df, rows, reason, label, 1 if p > level.alpha else 0)
-                _write(decisions, k, eligible, answer, about, given)
-                if answer.separates:
-                    found |= eligible
-                    if found == active:
-                        return found
-        changed = next_set(lists, about, count)
-        if changed < 0:
-            return found
-        stale = min(stale, changed)
 
 
 @kernel

@@ -82,54 +82,47 @@ def count_votes(level: Level, begin: int, end: int, ballots: Ballots, sizes: Siz
             for m in range(masks.bits.size):
                 if masks.bits[m] & (own[x] | own[y]) == 0 and masks.size[m] + size <= sizes.most:
                     about = Subject(x, y, x, m, size, keep_columns(masks.kept[m], work.lists[GIVEN]))
-                    separating[k] += _vote_sides(level, about, graph, ballots.centre[middle], holding[middle], work)
+                    separating[k] += _vote(level, about, graph, ballots.centre[middle], holding[middle], work)
 
 
 @kernel
-def _vote_sides(level: Level, asked: Subject, graph: int, middle: Ints, votes: Ints, work: Workspace) -> int:
+def _vote(level: Level, asked_about: Subject, graph: int, middle: Ints, votes: Ints, work: Workspace) -> int:
     """Count the separating sets of a mask from both neighbourhoods, each set once."""
+    x, y, _, mask, size, kept = asked_about
+    data, sheets, lists, length = level.data, level.sheets, work.lists, size + kept
+    given = lists[GIVEN, :length]
     total, scanned = 0, 0
     for side in range(2):
-        node, other = (asked.x, asked.y) if side == 0 else (asked.y, asked.x)
-        about = Subject(asked.x, asked.y, node, asked.mask, asked.size, asked.kept)
-        if serving_graphs(level, node, asked.mask, graph):
-            count = fill_pool(level.neighbours, about, other, graph, work.lists)
-            total += _vote(level, about, count, graph, scanned, middle, votes, work)
-            scanned = graph
+        node, other = (x, y) if side == 0 else (y, x)
+        about = Subject(x, y, node, mask, size, kept)
+        if not serving_graphs(level, node, mask, graph):
+            continue
+        count = fill_pool(level.neighbours, about, other, graph, lists)
+        asked, stale, changed = question_of(level, about, graph), 0, 0 if count >= size else -1
+        label = label_of(sheets, asked.sheet)
+        if changed == 0:
+            first_set(lists, about)
+            start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
+        inside, outside = 0.0, 2.0  # correlations of sets of full rank that are known to separate, and not to
+        while changed >= 0:
+            if eligible_graphs(lists, size, graph, scanned):
+                statistic, df, _, reason = answer_set(data, sheets, asked, given, stale, work.fit)
+                stale, strength = length, abs(statistic)
+                alike = label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length
+                if alike and (strength <= inside or strength >= outside):
+                    separates = strength <= inside
+                else:
+                    separates = reason == TESTABLE and tail(data.kind, label, statistic, df) > level.alpha
+                    inside = strength if alike and separates else inside
+                    outside = strength if alike and not separates else outside
+                if separates:
+                    total += 1
+                    for place in range(middle.size):
+                        votes[place] += _holds(level.masks, mask, given[kept:], middle[place])
+            changed = next_set(lists, about, count)
+            stale = min(stale, changed)
+        scanned = graph
     return total
-
-
-@kernel
-def _vote(level: Level, about: Subject, count: int, graph: int, skipped: int, middle: Ints, votes: Ints,
-          work: Workspace) -> int:  # fmt: skip
-    if count < about.size:
-        return 0
-    asked, lists, data, sheets = question_of(level, about, graph), work.lists, level.data, level.sheets
-    label = label_of(sheets, asked.sheet)
-    first_set(lists, about)
-    start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
-    total, stale, length = 0, 0, about.size + about.kept
-    given = lists[GIVEN, :length]
-    inside, outside = 0.0, 2.0  # correlations of sets of full rank that are known to separate, and not to
-    while True:
-        if eligible_graphs(lists, about.size, graph, skipped):
-            statistic, df, _, reason = answer_set(data, sheets, asked, given, stale, work.fit)
-            stale, size = length, abs(statistic)
-            alike = label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length
-            if alike and (size <= inside or size >= outside):
-                separates = size <= inside
-            else:
-                separates = reason == TESTABLE and tail(data.kind, label, statistic, df) > level.alpha
-                inside = size if alike and separates else inside
-                outside = size if alike and not separates else outside
-            if separates:
-                total += 1
-                for place in range(middle.size):
-                    votes[place] += _holds(level.masks, about.mask, given[about.kept :], middle[place])
-        changed = next_set(lists, about, count)
-        if changed < 0:
-            return total
-        stale = min(stale, changed)
 
 
 @kernel

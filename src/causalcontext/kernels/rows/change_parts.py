@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, ContextFits, Groups
+from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, ContextFits, Groups, residuals_of
 from causalcontext.kernels.special import chi2_upper, digamma, f_upper
 
 MEAN_WEIGHT, SLOPE_WEIGHT, SPREAD_WEIGHT = 5.0, 1.0, 1.0
@@ -72,8 +72,9 @@ def combine(mean: float, slope: float, spread: float) -> float:
 
 
 @kernel
-def brown_forsythe(values: Floats, start: Ints) -> tuple[float, float]:
-    """F of absolute distances from the medians of every context, and its p-value."""
+def brown_forsythe(groups: Groups, fits: ContextFits) -> tuple[float, float]:
+    """F of absolute distances of residuals of the common fit from their medians by context, and its p-value."""
+    values, start = residuals_of(groups, fits, 0), groups.start
     contexts, n = start.size - 1, values.size
     away, means = np.empty(n), np.empty(contexts)
     inside, between, centre = 0.0, 0.0, 0.0
@@ -87,12 +88,12 @@ def brown_forsythe(values: Floats, start: Ints) -> tuple[float, float]:
             total += away[i]
         means[r] = total / (start[r + 1] - start[r])
         for i in range(start[r], start[r + 1]):
-            inside += (away[i] - means[r]) ** 2
+            inside += (away[i] - means[r]) * (away[i] - means[r])
     for i in range(n):
         centre += away[i]
     centre /= n
     for r in range(contexts):
-        between += (start[r + 1] - start[r]) * (means[r] - centre) ** 2
+        between += (start[r + 1] - start[r]) * (means[r] - centre) * (means[r] - centre)
     df, df_left = contexts - 1, n - contexts
     value = (between / df) / (inside / df_left) if inside > 0.0 else math.inf
     return value, f_upper(between, inside, float(df), float(df_left))

@@ -81,9 +81,11 @@ def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered
     inverse : array, shape (coefficients, coefficients)
         Written: the inverse of the negative Hessian. Without room for it, it is not computed.
     """
-    if far:
-        climb_on_few_rows(one_pass, design, codes, classes, ordered, slopes)
     curvature = np.zeros((slopes.size, slopes.size))
+    if far:
+        part, few = few_rows(design, codes, classes, slopes.size)
+        if few.size > 0:
+            maximise(one_pass, part, few, classes, ordered, slopes, curvature, -math.inf, 1.0)
     likelihood = maximise(one_pass, design, codes, classes, ordered, slopes, curvature, needed, TOLERANCE)
     if likelihood > -math.inf and inverse.size > 0:
         _invert(curvature, inverse)
@@ -156,27 +158,27 @@ def is_much_work(rows: int, slopes: int) -> bool:
 
 
 @kernel
-def climb_on_few_rows(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats) -> None:
-    """Move the slopes close to the maximum by a fit to part of the rows, if there are enough of each class."""
+def few_rows(design: Floats, codes: Ints, classes: int, slopes: int) -> tuple[Floats, Ints]:
+    """Part of the rows, to come close to the maximum; none if there are too few of some class."""
     size = codes.size // FEW_ROWS
     few, counts = np.empty(size, dtype=np.int64), np.zeros(classes, dtype=np.int64)
     for row in range(size):
         few[row] = codes[FEW_ROWS * row]
         counts[few[row]] += 1
-    enough = size >= ROWS_A_SLOPE * (slopes.size + classes)
+    enough = size >= ROWS_A_SLOPE * (slopes + classes)
     for c in range(classes):
         enough = enough and counts[c] >= ROWS_A_CLASS
     if not enough:
-        return
+        return np.empty((0, 0)), np.empty(0, dtype=np.int64)
     part = np.empty((design.shape[0], size))
     for a in range(design.shape[0]):
         for row in range(size):
             part[a, row] = design[a, FEW_ROWS * row]
-    maximise(one_pass, part, few, classes, ordered, slopes, np.zeros((slopes.size, slopes.size)), -math.inf, 1.0)
+    return part, few
 
 
 def first_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats:
-    """The same for Python."""
+    """`start_slopes` for Python."""
     slopes = np.zeros(classes - 1 + width - 1 if ordered else (classes - 1) * width)
     write_start(codes, classes, ordered, width, slopes)
     return slopes

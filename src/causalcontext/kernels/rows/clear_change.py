@@ -71,7 +71,6 @@ def bound_of_logit(gain: float, free: int, conditions: bool) -> float:
     return combine(p, 1.0 if conditions else math.nan, 1.0)
 
 
-@kernel
 def most_lost(slopes: Floats, at: int, weights: Floats, left: float, ridge: float) -> float:
     """How much less likelihood a fit can have with the residual of a column in place of the column.
 
@@ -90,16 +89,8 @@ def most_lost(slopes: Floats, at: int, weights: Floats, left: float, ridge: floa
     left : float
         The standard deviation of the residual, by which it is divided.
     """
-    began, centre, apart = 0.0, 0.0, 0.0
-    for c in range(slopes.shape[0]):
-        along = 0.0
-        for a in range(1, slopes.shape[1]):
-            along += weights[a] * slopes[c, a]
-        for a in range(1, slopes.shape[1]):
-            start = slopes[c, a] + weights[a] * slopes[c, at] if a != at else left * slopes[c, at]
-            middle = slopes[c, a] if a != at else (slopes[c, at] - along) / left
-            began += start * start
-            centre += middle * middle
-            apart += (middle - start) ** 2
+    start, middle = slopes + np.outer(slopes[:, at], weights), slopes.copy()
+    start[:, at], middle[:, at] = left * slopes[:, at], (slopes[:, at] - slopes @ weights) / left
+    began, centre, apart = (float(np.sum(part[:, 1:] ** 2)) for part in (start, middle, middle - start))
     nearest = max(math.sqrt(centre) - math.sqrt(apart), 0.0)
     return 0.5 * ridge * (began - nearest * nearest)

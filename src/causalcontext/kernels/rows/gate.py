@@ -61,10 +61,10 @@ def curvature(groups: Groups, fits: ContextFits) -> float:
     for i in range(n):
         for j in range(m):
             table[i, j] = groups.rows[i, j]
-            table[i, m + j] = groups.rows[i, j] ** 2
+            table[i, m + j] = groups.rows[i, j] * groups.rows[i, j]
         value = fitted[i] * scale
-        table[i, 2 * m] = value**2
-        table[i, 2 * m + 1] = value**3
+        table[i, 2 * m] = value * value
+        table[i, 2 * m + 1] = value * value * value
         table[i, 2 * m + 2] = groups.rows[i, m]
     return common_terms(table, groups.start, m)
 
@@ -81,7 +81,7 @@ def uneven_spread(groups: Groups, fits: ContextFits) -> float:
         for i in range(begin, end):
             for j in range(m):
                 table[i, j] = groups.rows[i, j]
-                table[i, m + j] = groups.rows[i, j] ** 2
+                table[i, m + j] = groups.rows[i, j] * groups.rows[i, j]
             table[i, 2 * m] = abs(residuals[i]) * scale
     return common_terms(table, groups.start, 0)
 
@@ -151,7 +151,7 @@ def _fill_design(rows: Floats, start: Ints, slopes: Floats, left: Floats, rank: 
         added[i, 0] = residuals[i]
         for j in range(m):
             added[i, 1 + j] = residuals[i] * rows[i, j]
-        added[i, m + 1] = residuals[i] ** 2
+        added[i, m + 1] = residuals[i] * residuals[i]
     standardise(added)
     for i in range(n):
         design[i, 0] = 1.0

@@ -197,7 +197,8 @@ def _standardise(residual: Floats, count: int, law: Floats) -> float:
         third += u * u * u
         fourth += u * u * u * u
     law[1], law[2] = centre, scale
-    return (third / count) ** 2 / 6.0 + (fourth / count - 3.0) ** 2 / 24.0
+    skew, tails = third / count, fourth / count - 3.0
+    return skew * skew / 6.0 + tails * tails / 24.0
 
 
 @kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})

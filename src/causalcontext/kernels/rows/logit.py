@@ -65,8 +65,7 @@ def fit_logit(design: Floats, codes: Ints, slopes: Floats, ridge: float, toleran
     tolerance : float
         A step that can gain less is the last.
     """
-    work = _work(design, codes, slopes.shape[0])
-    likelihood = _likelihood(design, codes, slopes, work)
+    work, likelihood = _begin(design, codes, slopes)
     for _ in range(MOST_STEPS):
         factor = _factor(design, work, ridge)
         likelihood, left = _steps(design, codes, slopes, work, factor, ridge, tolerance, likelihood)
@@ -113,8 +112,9 @@ def _move(slopes: Floats, scale: float, step: Floats, goal: Floats) -> None:
 
 
 @kernel
-def _work(design: Floats, codes: Ints, free: int) -> Work:
-    width, n = design.shape
+def _begin(design: Floats, codes: Ints, slopes: Floats) -> tuple[Work, float]:
+    """Arrays to work with, and the likelihood of the slopes."""
+    (width, n), free = design.shape, slopes.shape[0]
     own = np.zeros((free, width))
     for a in range(width):
         for i in range(n):
@@ -122,7 +122,8 @@ def _work(design: Floats, codes: Ints, free: int) -> Work:
                 own[codes[i], a] += design[a, i]
     weights = np.empty((free * (free + 3) // 2, ROWS_AT_A_TIME))
     squares = np.empty((width * (width + 1) // 2, ROWS_AT_A_TIME))
-    return Work(np.empty((free, n)), own, weights, squares, np.empty(n), np.empty(n), np.empty(n))
+    work = Work(np.empty((free, n)), own, weights, squares, np.empty(n), np.empty(n), np.empty(n))
+    return work, _likelihood(design, codes, slopes, work)
 
 
 @kernel

@@ -26,7 +26,6 @@ from causalcontext.kernels.rows.fits_by_context import (
     fit_all,
     group_into,
     group_rows,
-    residuals_of,
 )
 from causalcontext.kernels.rows.gate import context_needs, curvature, uneven_spread
 
@@ -90,23 +89,21 @@ def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_bel
     m = columns.shape[1]
     rows, start, rank = np.empty((codes.size, m + 1)), np.empty(levels + 1, np.int64), np.empty(levels + 2, np.int64)
     slopes, left, mean = np.empty((levels + 2, m)), np.empty(levels + 2), np.empty((levels + 1, m + 1))
-    reason, k = fill_parts(columns, y, codes, rows, start, slopes, left, rank, mean, numbers)
-    if m > 0 and numbers[P] < look_below:
+    reason, k = fill_parts(columns, y, codes, look_below, rows, start, slopes, left, rank, mean, numbers)
+    if min(numbers[CURVATURE], numbers[UNEVEN_SPREAD]) < gate:
         groups = Groups(rows[: start[k]], start[: k + 1])
         fits = ContextFits(slopes[: k + 2], left[: k + 2], rank[: k + 2], mean[: k + 1])
-        fill_gate(groups.rows, groups.start, fits.slopes, fits.left, fits.rank, fits.mean, numbers)
-        if min(numbers[CURVATURE], numbers[UNEVEN_SPREAD]) < gate:
-            enough = max(numbers[P], CLEAR) if look_below <= 1.0 else -1.0
-            numbers[LOGIT] = context_needs(groups, fits, enough).p
-            numbers[P] = max(numbers[P], numbers[LOGIT])
+        enough = max(numbers[P], CLEAR) if look_below <= 1.0 else -1.0
+        numbers[LOGIT] = context_needs(groups, fits, enough).p
+        numbers[P] = max(numbers[P], numbers[LOGIT])
     return Parts._make([*numbers.tolist(), reason])
 
 
 @kernel
-def fill_parts(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Ints, slopes: Floats, left: Floats,
-               rank: Ints, mean: Floats, numbers: Floats) -> tuple[int, int]:  # fmt: skip
-    """Write down all numbers of `Parts` but those of the gate, and `Groups` and `ContextFits`, whose arrays have room
-    for all rows and levels; why there are no numbers, and how many contexts are left."""
+def fill_parts(columns: Floats, y: Floats, codes: Ints, look_below: float, rows: Floats, start: Ints, slopes: Floats,
+               left: Floats, rank: Ints, mean: Floats, numbers: Floats) -> tuple[int, int]:  # fmt: skip
+    """Write down all numbers of `Parts` but the logit's, and `Groups` and `ContextFits`, whose arrays have room for all
+    rows and levels; why there are no numbers, and how many contexts are left."""
     groups = group_into(columns, y, codes, rows, start)
     fits = fit_all(groups)
     for k in range(fits.left.size):
@@ -122,13 +119,15 @@ def fill_parts(columns: Floats, y: Floats, codes: Ints, rows: Floats, start: Int
         for part in range(3):
             small, large = (1 if part == 1 else 0), (1 if part == 0 else 2)
             f[part], df[part], numbers[part] = nested_f(groups, fits, small, large)
-        f[2], numbers[VARIANCE] = brown_forsythe(residuals_of(groups, fits, 0), groups.start)
+        f[2], numbers[VARIANCE] = brown_forsythe(groups, fits)
         df[2] = groups.start.size - 2.0
         numbers[GAUSSIAN_VARIANCE] = bartlett(groups, fits)
         spread = max(numbers[VARIANCE], numbers[GAUSSIAN_VARIANCE])
         decides = _what_decides(numbers[MEAN], numbers[SLOPE], spread)
         numbers[STATISTIC], numbers[DF] = f[decides], df[decides]
         numbers[P] = combine(numbers[MEAN], numbers[SLOPE], spread)
+        if columns.shape[1] > 0 and numbers[P] < look_below:
+            numbers[CURVATURE], numbers[UNEVEN_SPREAD] = curvature(groups, fits), uneven_spread(groups, fits)
     return reason, groups.start.size - 1
 
 
@@ -141,14 +140,6 @@ def _what_decides(mean: float, slope: float, spread: float) -> int:
         decides = 1
     least = min(least, math.inf if math.isnan(slope) else slope / SLOPE_WEIGHT)
     return 0 if mean / MEAN_WEIGHT < least else decides
-
-
-@kernel
-def fill_gate(rows: Floats, start: Ints, slopes: Floats, left: Floats, rank: Ints, mean: Floats,
-              numbers: Floats) -> None:  # fmt: skip
-    """Write down the p-values of the two checks of the gate."""
-    groups, fits = Groups(rows, start), ContextFits(slopes, left, rank, mean)
-    numbers[CURVATURE], numbers[UNEVEN_SPREAD] = curvature(groups, fits), uneven_spread(groups, fits)
 
 
 @kernel
