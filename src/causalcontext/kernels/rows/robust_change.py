@@ -89,7 +89,8 @@ def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_bel
     m = columns.shape[1]
     rows, start, rank = np.empty((codes.size, m + 1)), np.empty(levels + 1, np.int64), np.empty(levels + 2, np.int64)
     slopes, left, mean = np.empty((levels + 2, m)), np.empty(levels + 2), np.empty((levels + 1, m + 1))
-    reason, k = fill_parts(columns, y, codes, look_below, rows, start, slopes, left, rank, mean, numbers)
+    room = ContextFits(slopes, left, rank, mean)
+    reason, k = fill_parts(columns, y, codes, look_below, rows, start, room, numbers)
     if min(numbers[CURVATURE], numbers[UNEVEN_SPREAD]) < gate:
         groups = Groups(rows[: start[k]], start[: k + 1])
         fits = ContextFits(slopes[: k + 2], left[: k + 2], rank[: k + 2], mean[: k + 1])
@@ -100,19 +101,19 @@ def robust_change(columns: Floats, y: Floats, codes: Ints, levels: int, look_bel
 
 
 @kernel
-def fill_parts(columns: Floats, y: Floats, codes: Ints, look_below: float, rows: Floats, start: Ints, slopes: Floats,
-               left: Floats, rank: Ints, mean: Floats, numbers: Floats) -> tuple[int, int]:  # fmt: skip
+def fill_parts(columns: Floats, y: Floats, codes: Ints, look_below: float, rows: Floats, start: Ints,
+               room: ContextFits, numbers: Floats) -> tuple[int, int]:  # fmt: skip
     """Write down all numbers of `Parts` but the logit's, and `Groups` and `ContextFits`, whose arrays have room for all
     rows and levels; why there are no numbers, and how many contexts are left."""
     groups = group_into(columns, y, codes, rows, start)
     fits = fit_all(groups)
     for k in range(fits.left.size):
-        left[k], rank[k] = fits.left[k], fits.rank[k]
-        for j in range(slopes.shape[1]):
-            slopes[k, j] = fits.slopes[k, j]
+        room.left[k], room.rank[k] = fits.left[k], fits.rank[k]
+        for j in range(room.slopes.shape[1]):
+            room.slopes[k, j] = fits.slopes[k, j]
     for k in range(groups.start.size):
-        for j in range(mean.shape[1]):
-            mean[k, j] = fits.mean[k, j]
+        for j in range(room.mean.shape[1]):
+            room.mean[k, j] = fits.mean[k, j]
     reason = _reason(groups, fits)
     if reason == TESTABLE:
         f, df = np.empty(3), np.empty(3)
