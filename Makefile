@@ -56,7 +56,7 @@ $(VENV)/.release-ready: $(VENV)/.ready
 
 # What checks and tests the library, and the tools that results go to.
 $(VENV)/.test-ready: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[dev,doors]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[dev,interop]"
 	touch $@
 
 # What runs the tutorials.

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.data.survey import take_survey
+from causalcontext.ci_tests.registry import find_test
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.independence.registry import find_test
-from causalcontext.questions import Trial
+from causalcontext.views import CIQuery
 
 Floats = NDArray[np.float64]
 KINDS = ("continuous", "binary", "nominal", "ordered", "count")
@@ -65,8 +65,8 @@ def answer(table: pd.DataFrame, pair: tuple[str, str], given: int) -> tuple[floa
     """The p-value of `auto` for x against y given all z, and the test that gave it."""
     kinds = dict(zip(table.columns, [*pair, *CONDITIONS[:given]], strict=True))
     data = read_table(table, None, kinds={name: DECLARED.get(kind, kind) for name, kind in kinds.items()})
-    prepared = find_test("auto").prepare(data, take_survey(data))
-    found = prepared.answer([Trial(0, 1, tuple(range(2, 2 + given)))])
+    prepared = find_test("auto").prepare(data, gather_statistics(data))
+    found = prepared.answer([CIQuery(0, 1, tuple(range(2, 2 + given)))])
     names = getattr(prepared, "labels", ("partial-correlation",))
     return float(found.p[0]), names[0 if found.label is None else int(found.label[0])]
 

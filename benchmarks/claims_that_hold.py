@@ -2,9 +2,9 @@
 
     python benchmarks/claims_that_hold.py --models 40
 
-Cells are those of `guards.py`, and some more. "alone" is what the graphs of one engine would claim by themselves;
-"held" is what `changes()` claims: no guard speaks, and what comes from tests is confirmed by score-ac. A claim is true
-if the link is there in one context and not in the other. The aim is a false discovery rate of at most .05 plus two
+Cells are those of `model_checks.py`, and some more. "alone" is what the graphs of one engine would claim by themselves;
+"held" is what `changes()` claims: no model check speaks, and what comes from tests is confirmed by score-ac. A claim is
+true if the link is there in one context and not in the other. The aim is a false discovery rate of at most .05 plus two
 standard errors in every cell. With `--by-kind`, which changes are not claimed, by the kinds of cause and effect:
 
     python benchmarks/claims_that_hold.py --by-kind --cells categories-500 curved-categories-500 --methods score-ac
@@ -23,8 +23,8 @@ import causalcontext as cc
 from causalcontext.results.changes import own_claims
 from causalcontext.simulate import noise as noise_laws
 from curved_models import CurvedModel, Design, draw_model
-from guards import DESIGNS, LINE, OWN_LAWS, with_outliers
 from measuring import machine, markdown_table
+from model_checks import DESIGNS, LINE, OWN_LAWS, with_outliers
 
 CELLS = ("linear-200", "linear-500", "linear-2000", "weak-500", "three-contexts-600", "tanh-500", "square-500",
          "sine-500", "step-500", "curved-200", "curved-500", "curved-exponential-500", "curved-three-contexts-600",
@@ -45,7 +45,7 @@ def changed_links(model: CurvedModel, a: int, b: int) -> set[frozenset[str]]:
     return {frozenset((names[x], names[y])) for x, y in pairs if model.context not in (x, y)}
 
 
-def tally(model: CurvedModel, result: cc.ContextGraphs) -> Counter[str]:
+def totals(model: CurvedModel, result: cc.ContextGraphs) -> Counter[str]:
     """Claims alone and held, the false ones among them, and changes that there are."""
     count: Counter[str] = Counter()
     for a, b in combinations(range(len(result.contexts)), 2):
@@ -96,7 +96,7 @@ def line(cell: str, method: str, models: int, first_seed: int) -> list[object]:
     """One line of the table."""
     total: Counter[str] = Counter()
     for model, result in drawn(cell, method, models, first_seed):
-        total += tally(model, result)
+        total += totals(model, result)
     changes = max(total["changes"], 1)
     cells: list[object] = [cell, method, total["changes"]]
     for kind in ("alone", "held"):

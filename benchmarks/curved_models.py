@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.graphs.ends import End, Ends, directed
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed
 from causalcontext.simulate.noise import NOISE_LAWS
 
 Floats = NDArray[np.float64]
@@ -264,13 +264,13 @@ def count(model: CurvedModel, result: cc.ContextGraphs) -> Counts:
     return count_ends(truth, ends, model.context)
 
 
-def count_ends(truth: Bools, ends: Ends, context: int) -> Counts:
+def count_ends(truth: Bools, ends: Endpoints, context: int) -> Counts:
     """The same from ends in the order of the truth."""
     nodes = truth.shape[1]
     first, second = np.triu_indices(nodes, 1)
     at_context = (first == context) | (second == context)
     there = (truth | truth.transpose(0, 2, 1))[:, first, second]
-    found = (ends != End.NONE)[:, first, second]
+    found = (ends != Endpoint.NONE)[:, first, second]
     forward = directed(ends)
     right, wrong = ((either | either.transpose(0, 2, 1))[:, first, second]
                     for either in (truth & forward, truth & forward.transpose(0, 2, 1)))  # fmt: skip

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from causalcontext.data.survey import take_survey
+from causalcontext.ci_tests.registry import find_test
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.independence.registry import find_test
-from causalcontext.questions import Trial
+from causalcontext.views import CIQuery
 
 Floats = NDArray[np.float64]
 Random = np.random.Generator
@@ -108,25 +108,25 @@ def rejections(make: Callable[[Random], pd.DataFrame], tests: list[str], seeds: 
     for seed in seeds:
         table = make(np.random.default_rng([cell, seed]))
         data = read_table(table, None)
-        trial = Trial(0, 1, tuple(range(2, table.shape[1])))
-        counts += [find_test(test).prepare(data, take_survey(data)).answer([trial]).p[0] < 0.05 for test in tests]
+        query = CIQuery(0, 1, tuple(range(2, table.shape[1])))
+        counts += [find_test(test).prepare(data, gather_statistics(data)).answer([query]).p[0] < 0.05 for test in tests]
     return (counts / len(seeds)).tolist()
 
 
-def microseconds(test: str, variables: int = 12, given: int = 3, n: int = 500, trials: int = 4000) -> float:
-    """Processor time of a trial in a group, without preparation."""
+def microseconds(test: str, variables: int = 12, given: int = 3, n: int = 500, queries: int = 4000) -> float:
+    """Processor time of a query in a group, without preparation."""
     g = np.random.default_rng(0)
     columns = [g.standard_normal(n)]
     for _ in range(variables - 1):
         columns.append(curve(columns[g.integers(len(columns))], g) + g.standard_normal(n))
     data = read_table(pd.DataFrame({f"v{i}": column for i, column in enumerate(columns)}), None)
-    prepared = find_test(test).prepare(data, take_survey(data))
-    drawn = [g.permutation(variables)[: given + 2].tolist() for _ in range(trials)]
-    asked = [Trial(x, y, tuple(rest)) for x, y, *rest in drawn]
+    prepared = find_test(test).prepare(data, gather_statistics(data))
+    drawn = [g.permutation(variables)[: given + 2].tolist() for _ in range(queries)]
+    asked = [CIQuery(x, y, tuple(rest)) for x, y, *rest in drawn]
     prepared.answer(asked[:1])
     begin = time.process_time()
     prepared.answer(asked)
-    return (time.process_time() - begin) / trials * 1e6
+    return (time.process_time() - begin) / queries * 1e6
 
 
 def main() -> None:

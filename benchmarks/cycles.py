@@ -34,7 +34,7 @@ def main() -> None:
             right = np.array_equal(found.ends != 0, skeleton(truth))
             wrong += not right
             marks += wrong_marks(found.ends, truth) if right else 0
-            tests += int(found.ledger.tests.sum())
+            tests += int(found.sepsets.tests.sum())
         base = tests if base is None else base
         print(f"{scope:10} wrong skeletons: {wrong:4d}   wrong marks where the skeleton is right: {marks}   "
               f"distinct tests: {tests / len(models):.1f} (extra: {(tests - base) / len(models):.2f})")  # fmt: skip

@@ -36,7 +36,7 @@ CELLS = {
     "2 contexts, 30 variables, fewer rows than variables": (30, 25, 2),
 }
 """Variables, rows, contexts."""
-MISFITS = {
+VIOLATIONS = {
     "uneven spread": Design(("linear",), uneven=0.5),
     "very uneven spread": Design(("linear",), uneven=1.0),
     "curves, uneven spread": Design(SIX, uneven=0.5),
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=["auto", "pc-ac"])
     parser.add_argument("--part", choices=["other-tables", "nothing-fits"], default="other-tables")
     parser.add_argument("--rows", type=int, nargs="+", default=[200, 500], help="of tables that nothing fits")
-    parser.add_argument("--cells", nargs="+", default=list(MISFITS), choices=list(MISFITS))
+    parser.add_argument("--cells", nargs="+", default=list(VIOLATIONS), choices=list(VIOLATIONS))
     options = parser.parse_args()
     (_nothing_fits if options.part == "nothing-fits" else _other_tables)(options)
 
@@ -80,7 +80,7 @@ def _nothing_fits(options: argparse.Namespace) -> None:
     for cell in options.cells:
         for rows in options.rows:
             seeds = range(options.first_seed, options.first_seed + options.models)
-            tables = [_drawn_from(MISFITS[cell], rows, seed) for seed in seeds]
+            tables = [_drawn_from(VIOLATIONS[cell], rows, seed) for seed in seeds]
             tables = [(table, truth) for table, truth in tables if _nothing_fits_it(table)]
             for search, keywords in SEARCHES.items() if tables else ():
                 lines.append([cell, str(rows), f"{len(tables)} of {len(seeds)}", search, *_rates(tables, keywords)])

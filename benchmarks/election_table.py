@@ -34,7 +34,7 @@ def show(title: str, **options: object) -> None:
     result = cc.discover(voters(), "vote", kinds=dict.fromkeys(ORDERED, "ordered"), **options)
     seconds = time.process_time() - begin
     print(f"\n## {title}: {result.settings.method}, {seconds:.1f} s of processor time\n\n{result.labeled_union}")
-    for note in (*result.notes, *(str(misfit) for misfit in result.guards)):
+    for note in (*result.notes, *(str(violation) for violation in result.model_checks)):
         print(f"- {note}")
     found = result.changes("Clinton", "Dole")
     print(found[["source", "target", "present", "claimed", "doubt"]].to_string(index=False))

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.ci_tests.cmi_knn import CmiKnn
+from causalcontext.ci_tests.rows import Variable, as_variable
 from causalcontext.data.kinds import Kind
-from causalcontext.independence.cmi_knn import CmiKnn
-from causalcontext.independence.rows import Variable, as_variable
 from causalcontext.kernels.cuda.card import obstacle
 from causalcontext.search import compiled
 from workloads import wide_table
@@ -119,10 +119,10 @@ def _ugly_table(seed: int) -> tuple[pd.DataFrame, Any, cc.Knowledge | None]:
 
 
 def same_answers(options: argparse.Namespace) -> None:
-    """200 trials of cmi-knn on columns of mixed kinds: statistic and p-value on both devices."""
+    """200 queries of cmi-knn on columns of mixed kinds: statistic and p-value on both devices."""
     worst, different = 0.0, 0
-    for seed in range(options.trials):
-        x, y, given = _mixed_trial(seed)
+    for seed in range(options.queries):
+        x, y, given = _mixed_query(seed)
         answers = [
             CmiKnn(device=device).compare(x, y, given, np.random.default_rng(seed)) for device in ("cpu", "cuda")
         ]
@@ -135,7 +135,7 @@ def same_answers(options: argparse.Namespace) -> None:
 
 
 def knn_speed(options: argparse.Namespace) -> None:
-    """One trial with all permutations, by rows and conditions."""
+    """One query with all permutations, by rows and conditions."""
     print("\n| rows | conditions | permutations | one CPU core, s | card, s | ratio |")
     print("| --- | --- | --- | --- | --- | --- |")
     for rows in options.rows:
@@ -151,7 +151,7 @@ def knn_speed(options: argparse.Namespace) -> None:
             print(f"| {rows} | {conditions} | 100 | {clocks[0]:.3f} | {clocks[1]:.4f} | {clocks[0] / clocks[1]:.0f} |")
 
 
-def _mixed_trial(seed: int) -> tuple[Variable, Variable, list[Variable]]:
+def _mixed_query(seed: int) -> tuple[Variable, Variable, list[Variable]]:
     rng = np.random.default_rng([seed, 9])
     rows = int(rng.integers(40, 500))
     shared = rng.standard_normal(rows)

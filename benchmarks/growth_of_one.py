@@ -17,11 +17,11 @@ from workloads import context_table
 ALPHA = 0.01
 STAGES = {
     "read_table": "reading the table",
-    "take_survey": "one pass over the rows",
+    "gather_statistics": "one pass over the rows",
     "prepared_test": "preparing the test",
     "judge_triples": "votes on colliders",
     "orient_edges": "orientation",
-    "from_ledger": "log of deciding tests",
+    "from_sepsets": "log of deciding tests",
     "_result": "making the result",
 }
 """Functions of the library, none of which calls another, and what they are for."""
@@ -70,7 +70,7 @@ def _stages(table: pd.DataFrame, n_jobs: int, test: str) -> tuple[dict[str, floa
     profiler.disable()
     total = time.perf_counter() - begin
     named = _named_stages(profiler)
-    first = begin + sum(named[stage] for stage in ("read_table", "take_survey", "prepared_test"))
+    first = begin + sum(named[stage] for stage in ("read_table", "gather_statistics", "prepared_test"))
     return _in_order(named, _levels(first, ends)), total
 
 
@@ -96,8 +96,8 @@ def _levels(begin: float, ends: dict[int, float]) -> dict[str, float]:
 
 def _in_order(named: dict[str, float], levels: dict[str, float]) -> dict[str, float]:
     """Stages as they follow each other, the levels of the skeleton in the middle."""
-    data = {STAGES[name]: named[name] for name in ("read_table", "take_survey", "prepared_test")}
-    after = {STAGES[name]: named[name] for name in ("judge_triples", "orient_edges", "from_ledger", "_result")}
+    data = {STAGES[name]: named[name] for name in ("read_table", "gather_statistics", "prepared_test")}
+    after = {STAGES[name]: named[name] for name in ("judge_triples", "orient_edges", "from_sepsets", "_result")}
     return data | levels | after
 
 

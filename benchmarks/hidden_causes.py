@@ -16,12 +16,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import causalcontext as cc
-from causalcontext.graphs.ends import End, Ends
+from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.knowledge import Knowledge
 from causalcontext.simulate import random_hidden_model
 from causalcontext.study.ancestral import ancestral_counts, ancestral_rates, knowable_ends
 from causalcontext.study.baselines import fci_m, fci_p
-from causalcontext.study.estimate import Estimate, Task
+from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
 
 TEST, ALPHA, OBSERVED = "partial-correlation", 0.05, 8
 DEGREES = {0: 2.2, 2: 2.2, 6: 1.2}
@@ -32,17 +32,17 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def ours(method: str, **options: object) -> Callable[[Task], tuple[Ends, int]]:
+def ours(method: str, **options: object) -> Callable[[StudyTask], tuple[Endpoints, int]]:
     """What `discover` finds, and with how many tests."""
 
-    def search(task: Task) -> tuple[Ends, int]:
+    def search(task: StudyTask) -> tuple[Endpoints, int]:
         result = cc.discover(task.table, context="R", method=method, test=task.test, alpha=task.alpha, **options)
         return np.stack([graph.ends for graph in result.graphs.values()]), sum(result.tests_run.values())
 
     return search
 
 
-def stable(task: Task) -> tuple[Ends, int]:
+def stable(task: StudyTask) -> tuple[Endpoints, int]:
     """The ends of fci-ac that 70 % of 15 bootstrap samples agree on; the others are circles."""
     result = cc.discover(task.table, context="R", method="fci-ac", test=task.test, alpha=task.alpha)
     ends = np.stack([graph.ends for graph in result.graphs.values()])
@@ -50,14 +50,14 @@ def stable(task: Task) -> tuple[Ends, int]:
     for row in shares[shares["found"].isin(("arrow", "tail"))].itertuples():
         if getattr(row, row.found) < 0.7:
             place = result.contexts.index(row.context), result.position(row.other), result.position(row.at)
-            ends[place] = End.CIRCLE
+            ends[place] = Endpoint.CIRCLE
     return ends, sum(result.tests_run.values())
 
 
-def theirs(search: Callable[[Task], Estimate]) -> Callable[[Task], tuple[Ends, int]]:
+def theirs(search: Callable[[StudyTask], EstimatedEndpoints]) -> Callable[[StudyTask], tuple[Endpoints, int]]:
     """What causal-learn finds; one graph of all rows stands for both contexts."""
 
-    def both(task: Task) -> tuple[Ends, int]:
+    def both(task: StudyTask) -> tuple[Endpoints, int]:
         found = search(task)
         return (np.repeat(found.union, 2, axis=0) if found.contexts is None else found.contexts), 0
 
@@ -76,7 +76,7 @@ METHODS = {
 }
 
 
-def measure(hidden: int, n: int, seeds: range, methods: Sequence[str], known: dict[int, Ends]
+def measure(hidden: int, n: int, seeds: range, methods: Sequence[str], known: dict[int, Endpoints]
             ) -> dict[str, Counter[str]]:  # fmt: skip
     """Counts of every method, summed over models."""
     totals: dict[str, Counter[str]] = {name: Counter() for name in methods}
@@ -84,7 +84,7 @@ def measure(hidden: int, n: int, seeds: range, methods: Sequence[str], known: di
         model = random_hidden_model(OBSERVED, hidden, DEGREES[hidden], seed=seed)
         if seed not in known:
             known[seed] = knowable_ends(model)
-        task = Task(model.sample(n, seed=100_000 + seed), "R", Knowledge(), TEST, ALPHA, {})
+        task = StudyTask(model.sample(n, seed=100_000 + seed), "R", Knowledge(), TEST, ALPHA, {})
         for name in methods:
             begin = time.process_time()
             ends, tests = METHODS[name](task)
@@ -107,7 +107,7 @@ def cost(models: int, first: int) -> None:
         print(f"{method:10}{np.mean(tests[1:]):10.0f}{np.mean(spent[1:]):10.3f}{max(spent[1:]):10.3f}")
 
 
-def report(count: int, n: int, asked: argparse.Namespace, known: dict[int, Ends]) -> None:
+def report(count: int, n: int, asked: argparse.Namespace, known: dict[int, Endpoints]) -> None:
     """The table of one setting."""
     print(f"\n{count} hidden variables, n = {n}\n{'':22}" + "".join(f"{name:>12}" for name in COLUMNS.values())
           + f"{'arrows':>8}{'tails':>8}{'<->':>6}{'tests':>8}{'ms':>8}")  # fmt: skip
@@ -133,7 +133,7 @@ def main() -> None:
         return
     print(f"{asked.models} models, seeds from {asked.first_seed}")
     for count in asked.hidden:
-        known: dict[int, Ends] = {}
+        known: dict[int, Endpoints] = {}
         for n in (1000, 5000):
             report(count, n, asked, known)
 

@@ -24,7 +24,7 @@ SAME = 1e-9
 
 
 @dataclass
-class Tally:
+class ScanTotals:
     """Answers of one kind: whether the truth was inside, estimates and truths."""
 
     inside: list[bool] = field(default_factory=list)
@@ -62,8 +62,8 @@ def main() -> None:
 
 def measured(design: SeriesDesign, length: int, asked: argparse.Namespace) -> list[list[str]]:
     """One row with the true graphs, one with those that were found."""
-    effects = {"true": Tally(), "found": Tally()}
-    differences = {"true": Tally(), "found": Tally()}
+    effects = {"true": ScanTotals(), "found": ScanTotals()}
+    differences = {"true": ScanTotals(), "found": ScanTotals()}
     spent = {"true": 0.0, "found": 0.0}
     for number in range(asked.models):
         model = random_series_model(design, np.random.default_rng([asked.seed, number]))
@@ -82,7 +82,7 @@ def measured(design: SeriesDesign, length: int, asked: argparse.Namespace) -> li
     ]  # fmt: skip
 
 
-def take(model: SeriesModel, result: cc.LaggedGraphs, steps: int, effects: Tally, differences: Tally) -> None:
+def take(model: SeriesModel, result: cc.LaggedGraphs, steps: int, effects: ScanTotals, differences: ScanTotals) -> None:
     """Compare all effects of a result with those of the system."""
     truth = np.stack([responses(model.slopes[r], steps) for r in range(len(model.labels))])
     place = {name: i for i, name in enumerate(model.names)}
@@ -104,15 +104,15 @@ def missed(there: np.ndarray, told: set[tuple[int, int, int]]) -> list[bool]:
     return [False for _, lag, y, x in np.argwhere(there).tolist() if (x, y, lag) not in told and (lag or x != y)]
 
 
-def note(tally: Tally, row: object, truth: float) -> None:
+def note(totals: ScanTotals, row: object, truth: float) -> None:
     """Write one answer down."""
     low, high, p = (getattr(row, name) for name in ("low", "high", "p"))
     if abs(truth) > SAME:
-        tally.inside.append(bool(low - SAME <= truth <= high + SAME))
+        totals.inside.append(bool(low - SAME <= truth <= high + SAME))
         if getattr(row, "identified", False):
-            tally.error.append(abs(getattr(row, "effect", np.nan) - truth))
+            totals.error.append(abs(getattr(row, "effect", np.nan) - truth))
     elif p == p:
-        tally.false.append(p < 0.05)
+        totals.false.append(p < 0.05)
 
 
 def responses(slopes: np.ndarray, steps: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Speed of `cmi-knn` beside tigramite's `CMIknn` and `CMIknnMixed`, in the same run, and whether the statistics agree.
 
-The peer needs `pip install tigramite` beside causalcontext; without it only our own times are printed. Every trial is x
+The peer needs `pip install tigramite` beside causalcontext; without it only our own times are printed. Every query is x
 against y given two numbers, with 20 % of the rows as neighbours. The race draws all permutations; the second table has
 early stopping and RCoT, too. Tables alternate between an x that acts on y and one that does not. Columns are ranks, so
 that the noise of 1e-6 which the peer adds against ties changes no rank. A time is the median over tables of the median
@@ -19,10 +19,10 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.ci_tests.cmi_knn import CmiKnn
+from causalcontext.ci_tests.rcot import Rcot
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable
 from causalcontext.data.kinds import Kind
-from causalcontext.independence.cmi_knn import CmiKnn
-from causalcontext.independence.rcot import Rcot
-from causalcontext.independence.rows import Answer, RowTest, Variable
 from measuring import Duration, machine, markdown_table, median, median_duration, spoken_time, timed
 from peers import tigramite_information, tigramite_mixed_information
 
@@ -52,7 +52,7 @@ class Lap:
 
     ours: Duration
     theirs: Duration
-    answer: Answer
+    answer: Comparison
     expected: tuple[float, float]
 
 
@@ -86,8 +86,8 @@ def _race_row(race: Race, options: argparse.Namespace) -> list[str]:
 
 def _lap(race: Race, seed: int, options: argparse.Namespace) -> Lap:
     """Both sides on one table; the peer sees a small one before, which pays for its imports and its compiler."""
-    race.call(trial_columns(100, seed, race.binary), 2)
-    columns = trial_columns(options.rows, seed, race.binary)
+    race.call(query_columns(100, seed, race.binary), 2)
+    columns = query_columns(options.rows, seed, race.binary)
     ours = partial(answer, CmiKnn(permutations=options.permutations, enough=None), columns, race.binary)
     duration, expected = timed(partial(race.call, columns, options.permutations))
     return Lap(median_duration(ours, options.repeats), duration, ours(), expected)
@@ -97,14 +97,14 @@ def _own_row(test: RowTest, rows: int, binary: bool) -> list[str]:
     """The median times on dependent and on independent tables, which early stopping makes faster."""
     times: tuple[list[Duration], list[Duration]] = ([], [])
     for seed in range(6):
-        call = partial(answer, test, trial_columns(rows, seed, binary), binary)
+        call = partial(answer, test, query_columns(rows, seed, binary), binary)
         times[seed % 2].append(median_duration(call, 1 if rows > 2000 else 3))
     drawn = "none" if isinstance(test, Rcot) else "all" if test == CmiKnn(enough=None) else "until clear"
     return [test.name, str(rows), "binary" if binary else "number", drawn,
             *(spoken_time(median(column).wall) for column in times)]  # fmt: skip
 
 
-def trial_columns(rows: int, seed: int, binary: bool) -> Floats:
+def query_columns(rows: int, seed: int, binary: bool) -> Floats:
     """Ranks of x (or 0 and 1), y and two conditions; x acts on y where the seed is even; shape (4, rows)."""
     random = np.random.default_rng(seed)
     z = random.standard_normal((2, rows))
@@ -117,7 +117,7 @@ def trial_columns(rows: int, seed: int, binary: bool) -> Floats:
     return ranks
 
 
-def answer(test: RowTest, columns: Floats, binary: bool) -> Answer:
+def answer(test: RowTest, columns: Floats, binary: bool) -> Comparison:
     """What our test says about the first two columns given the others."""
     x, *others = columns
     first = Variable(x, Kind.CATEGORICAL, 2) if binary else Variable(x, Kind.CONTINUOUS)

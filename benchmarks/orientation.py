@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 import causalcontext as cc
-from causalcontext.graphs.ends import directed
+from causalcontext.graphs.endpoints import directed
 from causalcontext.simulate import random_model
 
 COLUMNS = ("TPR", "FPR", "arrow precision", "arrow recall", "at R: precision", "at R: recall", "tests", "ms")

@@ -62,8 +62,8 @@ def _compared(found: cc.Scan, file: cc.Scan, inside: cc.ContextGraphs, exact: li
     marks = dict(cc.discover(found, **SEARCH).graphs) == dict(inside.graphs)
     sample = all(np.array_equal(a, b) for a, b in zip(found.data.columns, file.data.columns, strict=True))
     blocks = all(np.array_equal(a.rows, b.rows) for a, b in zip(found.blocks, file.blocks, strict=True))
-    error = max(_error(mine, products) for mine, products in zip(found.survey.moments.scatter, exact, strict=True))
-    fingerprint = found.survey.fingerprint == inside.data.fingerprint
+    error = max(_error(mine, products) for mine, products in zip(found.statistics.moments.scatter, exact, strict=True))
+    fingerprint = found.statistics.fingerprint == inside.data.fingerprint
     return [same[marks], same[fingerprint], same[sample], same[blocks], f"{error:.0e}"]
 
 

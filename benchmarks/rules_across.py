@@ -18,7 +18,7 @@ from unittest.mock import patch
 import numpy as np
 
 import causalcontext as cc
-from causalcontext.graphs.ends import End, directed
+from causalcontext.graphs.endpoints import Endpoint, directed
 from causalcontext.search import rules
 from causalcontext.search.across import ancestors, descendants
 from causalcontext.search.family import GraphFamily, Proposal
@@ -35,9 +35,9 @@ def ancestor_of_context(family: GraphFamily) -> Iterator[Proposal]:
     for context in family.contexts.positions:
         neighbours = set().union(*(graph.circles[context] for graph in family.graphs))
         for v in neighbours & ancestors(family, context):
-            yield Proposal(0, v, context, End.ARROW, (context,), 0)
+            yield Proposal(0, v, context, Endpoint.ARROW, (context,), 0)
         for v in neighbours & descendants(family, context):
-            yield Proposal(0, context, v, End.ARROW, (context,), 0)
+            yield Proposal(0, context, v, Endpoint.ARROW, (context,), 0)
 
 
 WITH_A1 = tuple(rule._replace(propose=ancestor_of_context) if rule.name == "A1" else rule for rule in rules.RULES)

@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.ci_tests.robust_change import RobustChange
+from causalcontext.ci_tests.rows import PreparedRows
 from causalcontext.data.tables import read_table
-from causalcontext.independence.robust_change import RobustChange
-from causalcontext.independence.rows import PreparedRows
-from causalcontext.questions import Trial
+from causalcontext.views import CIQuery
 from measuring import machine, markdown_table, spoken_time, timed
 
 PROTEINS = ("PKC", "PKA", "Plcg", "PIP3", "Raf", "Mek", "Erk", "Akt", "Jnk", "P38", "PIP2")
@@ -61,7 +61,7 @@ def sachs_like(seed: int, scale: str = "log", share: float = 1.0, proteins: int 
 class OnRows(RobustChange):
     """The same test without a look at moments first."""
 
-    def prepare(self, data, survey):  # type: ignore[no-untyped-def]
+    def prepare(self, data, statistics):  # type: ignore[no-untyped-def]
         """The test for this table."""
         return PreparedRows(self, data)
 
@@ -78,15 +78,15 @@ def differs(table: pd.DataFrame) -> bool:
     return not (same and mine[~clear].equals(theirs[~clear]))
 
 
-def on_rows(table: pd.DataFrame, trials: int) -> float:
-    """Seconds of processor time of one trial on rows alone, on average over random sets of conditions."""
+def on_rows(table: pd.DataFrame, queries: int) -> float:
+    """Seconds of processor time of one query on rows alone, on average over random sets of conditions."""
     data = read_table(table, "experiment")
     prepared, generator = OnRows().prepare(data, None), np.random.default_rng(0)
     context, asked = data.names.index("experiment"), []
-    for _ in range(trials):
+    for _ in range(queries):
         x, *given = generator.permutation(context)[: generator.binomial(context - 1, 0.5) + 1].tolist()
-        asked.append(Trial(x, context, tuple(given), 0))
-    return timed(lambda: prepared.answer(asked))[0].cpu / trials
+        asked.append(CIQuery(x, context, tuple(given), 0))
+    return timed(lambda: prepared.answer(asked))[0].cpu / queries
 
 
 def tables(chosen: argparse.Namespace) -> dict[str, pd.DataFrame]:
@@ -126,9 +126,9 @@ def main() -> None:
         lines.append((scale, len(table), spoken_time(duration.cpu), spoken_time(duration.wall),
                       sum(result.tests_run.values()), int((ends != 0).sum())))  # fmt: skip
     print(markdown_table(("scale", "rows", "processor time", "clock", "tests", "links at the context"), lines))
-    if chosen.trials:
+    if chosen.queries:
         times = [
-            (scale, spoken_time(on_rows(sachs_like(chosen.seed, scale), chosen.trials))) for scale in chosen.scales
+            (scale, spoken_time(on_rows(sachs_like(chosen.seed, scale), chosen.queries))) for scale in chosen.scales
         ]
         print("\n" + markdown_table(("scale", "processor time of a trial on rows alone"), times))
     if chosen.compare:

@@ -21,14 +21,14 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.graphs.ends import directed as directed_ends
+from causalcontext.graphs.endpoints import directed as directed_ends
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.clock import Clock
 from causalcontext.score.columns import make_columns
+from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import Workshop
 from causalcontext.score.search import Effort, search
 from causalcontext.score.setup import set_up
 from causalcontext.simulate import ContextSCM, random_model
@@ -194,9 +194,9 @@ def reaches_optimum(design: Mapping[str, Any], rows: int, seed: int) -> tuple[bo
 def reached(table: pd.DataFrame, curves: bool) -> tuple[bool, float]:
     """The same for a table, with straight lines or with curves."""
     data = read_table(table, "R")
-    setup = set_up(data, take_survey(data), Knowledge().links(data.names))
+    setup = set_up(data, gather_statistics(data), Knowledge().links(data.names))
     columns, effort = make_columns(setup, curves), Effort(0, 1, lambda size, done, total: None, Clock())
-    exact, order = (search(Workshop(setup, columns, ScoreOptions(search=how)), curves, effort)
+    exact, order = (search(DesignFactory(setup, columns, ScoreOptions(search=how)), curves, effort)
                     for how in ("exact", "order"))  # fmt: skip
     scores = [model.score for model in order.models]
     floor = exact.best.score - SAME_SCORE

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.graphs.ends import directed as directed_ends
+from causalcontext.graphs.endpoints import directed as directed_ends
 from causalcontext.graphs.paths import ancestors
 from causalcontext.simulate import ContextSCM, random_model
 from causalcontext.simulate.linear import cut_at_quantiles

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.independence.registry import find_test
+from causalcontext.ci_tests.registry import find_test
 
 VARIABLES, DEGREE, MOST = 30, 2.0, 6
 OPTIONS = {"alpha": 0.01, "max_given": 3}
@@ -26,8 +26,8 @@ class WithoutKernels:
 
     name = "partial-correlation, in batches"
 
-    def prepare(self, data, survey):
-        prepared = find_test("partial-correlation").prepare(data, survey)
+    def prepare(self, data, statistics):
+        prepared = find_test("partial-correlation").prepare(data, statistics)
         return type("Plain", (), {"answer": staticmethod(prepared.answer)})()
 
 

@@ -1,4 +1,4 @@
-"""How the methods and their claims hold where their assumptions break, which guards say so, and what `auto` chooses.
+"""How methods and their claims hold where assumptions break, which model checks say so, and what `auto` chooses.
 
     python benchmarks/violations.py --models 40 --jobs 2
     python benchmarks/violations.py --cells tanh outliers --methods pc-ac auto
@@ -6,8 +6,8 @@
 Eight nodes as in `curved_models`, 500 rows. Every cell breaks one assumption. TPR and FPR are those of pairs over all
 context graphs, R among them; "arrows" is the share of directed links found that point the right way. A claim is a row
 of `changes()` that may be claimed: its false discovery rate, and the share of true changes that are claimed. "warned"
-is the share of tables on which a guard or a note of the engine speaks of the model, "findings" on how many tables which
-of them do. The methods of causal-learn see the
+is the share of tables on which a model check or a note of the engine speaks of the model, "findings" on how many tables
+which of them do. The methods of causal-learn see the
 pooled rows, R as a number; their graph counts for every context. A peer that takes more than `--limit` seconds of
 processor time on a table did not end there, and the table does not count for it (PC with KCI: use `--rows 100`).
 """
@@ -25,7 +25,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.simulate.noise import NOISE_LAWS
 from curved_models import Counts, CurvedModel, Design, count_ends, draw_model
 from measuring import machine, markdown_table
@@ -164,8 +164,8 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     }
     claimed = {pair for pair in claimed if "R" not in pair}
     own = () if result.evidence is None else result.evidence.contradicted
-    findings = frozenset((*own, *(misfit.kind for misfit in result.misfits)))
-    warned = bool(result.misfits) or any("chose" not in note for note in result.notes)
+    findings = frozenset((*own, *(violation.kind for violation in result.violations)))
+    warned = bool(result.violations) or any("chose" not in note for note in result.notes)
     return Facts(np.array(count_ends(truth, ends, model.context)), len(claimed), len(claimed - changed),
                  len(claimed & changed), len(changed), warned, result.settings.method, findings)  # fmt: skip
 
@@ -176,7 +176,7 @@ def facts_of_peer(model: CurvedModel, table: pd.DataFrame, method: str, limit: i
     found = within(limit, causal_learn_graph, values, 0.05, method.removeprefix("causal-learn "))
     if found is None:
         return None
-    ends = np.select([found.T == 1, found.T == -1], [End.ARROW, End.TAIL], End.NONE).astype(np.int8)
+    ends = np.select([found.T == 1, found.T == -1], [Endpoint.ARROW, Endpoint.TAIL], Endpoint.NONE).astype(np.int8)
     truth = model.truth()
     return Facts(np.array(count_ends(truth, np.repeat(ends[np.newaxis], len(truth), axis=0), model.context)))
 

@@ -7,15 +7,15 @@ from itertools import combinations
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Kind, mark_of
+from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.paths import reach
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import Contexts, Outcomes, Reason, adaptive
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.mixture import PreparedSeparation, separated
+from causalcontext.views import Contexts, Outcomes, Reason, adaptive
 from oracle import always_trusted
 
 TWO = Contexts((0,), ((0,), (1,)))
@@ -47,7 +47,7 @@ def search_pags(
     contexts=TWO,
     links=None,
     collider_rule="majority",
-    kind=Kind.PAG,
+    kind=GraphKind.PAG,
     rule=adaptive,
     cells=(0, 1),
 ):
@@ -86,7 +86,7 @@ def marks(names, ends):
 def wrong_ends(ends, stack, observed):
     """Tails at what is no ancestor, and arrows at what is one; leading axes of `ends` as those of `stack`."""
     causes = reach(stack)[..., :observed, :observed].swapaxes(-1, -2)
-    return ((ends == End.ARROW) & causes) | ((ends == End.TAIL) & ~causes)
+    return ((ends == Endpoint.ARROW) & causes) | ((ends == Endpoint.TAIL) & ~causes)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.ends import End, Ends, directed, marked
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, marked
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import ViewRule, adaptive
-from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.search.algorithm import FoundGraphs, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.discrete import DiscreteModel, OracleTest
+from causalcontext.views import ViewRule, adaptive
 
 
 def search_oracle(
@@ -25,7 +25,7 @@ def search_oracle(
     collider_rule: str = "majority",
     masked_scope: str = "adaptive",
     across: bool = False,
-) -> Found:
+) -> FoundGraphs:
     """The graphs that a search finds when every independence question is answered exactly."""
     links = (knowledge or Knowledge()).links(model.names)
     plan = Plan(len(model.names), model.contexts, rule, levels, links, 0.5, len(model.names), collider_rule,
@@ -60,11 +60,11 @@ def wrong_marks(ends: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:
     return int((directed(ends) & ~truth).sum() + marked(ends, "x-x").sum() // 2)
 
 
-def open_to_kin(ends: Ends, contexts: Iterable[int]) -> bool:
+def open_to_kin(ends: Endpoints, contexts: Iterable[int]) -> bool:
     """Whether a link of a context variable is open though arrows of any graphs lead along it: rule A1 would turn it."""
     reach = directed(ends).any(axis=0)
     for _ in range(3):
         reach |= reach @ reach
     kin = reach | reach.T
-    is_open = (ends == End.CIRCLE).any(axis=0)
+    is_open = (ends == Endpoint.CIRCLE).any(axis=0)
     return any(bool((kin[context] & is_open[context]).any()) for context in contexts)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from causalcontext.graphs.paths import ancestors, is_acyclic
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import Contexts, adaptive
-from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.search.algorithm import FoundGraphs, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.discrete import DiscreteModel, PreparedOracle
+from causalcontext.views import Contexts, adaptive
 from oracle import always_trusted
 
 
@@ -78,7 +78,7 @@ def independences(model: SeveralModel) -> tuple[bool, ...]:
 
 
 def search_several(model: SeveralModel, collider_rule: str = "majority", across: bool = True,
-                   cells: tuple[int, ...] | None = None) -> Found:  # fmt: skip
+                   cells: tuple[int, ...] | None = None) -> FoundGraphs:  # fmt: skip
     """The graphs that a search finds, when every independence question is answered exactly, of some combinations."""
     nodes, positions = model.truth.shape[1], tuple(range(model.contexts))
     names = tuple(f"V{node}" for node in range(nodes))

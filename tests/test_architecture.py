@@ -13,9 +13,9 @@ from bad_input import GOOD_TEXT
 PACKAGE = Path(causalcontext.__file__).parent
 LAYERS = [
     {"errors", "version", "progress", "kernels", "kernels.arrays", "kernels.compiling", "data.frames"},
-    {"questions"},
+    {"views"},
     {"data", "graphs"},
-    {"knowledge", "independence", "simulate", "diagnostics.support", "guards"},
+    {"knowledge", "ci_tests", "simulate", "diagnostics.support", "model_checks"},
     {"search"},
     {"results"},
     {"score", "timeseries"},
@@ -23,7 +23,7 @@ LAYERS = [
     {"options"},
     {"discovery", "drawing"},
     {"discover"},
-    {"report", "doors", "diagnostics"},
+    {"report", "interop", "diagnostics"},
     {"study", "warmup"},
     {"cli", "__init__", "__main__"},
 ]
@@ -120,7 +120,7 @@ def test_truth_does_not_lean_on_the_search():
         "errors",
         "kernels.arrays",
         "kernels.compiling",
-        "questions",
+        "views",
         "data",
         "data.frames",
         "graphs",

@@ -14,16 +14,16 @@ from scipy.stats import binom, chi2_contingency, f_oneway, kstest
 
 import causalcontext as cc
 import naive_calibration as naive
+from causalcontext.ci_tests.partial_correlation import PartialCorrelation
+from causalcontext.ci_tests.rows import Comparison, RowTest, untestable
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.calibration.alternatives import ALTERNATIVES, changed_column
 from causalcontext.diagnostics.calibration.nulls import NullColumn, category_shares, design_of, null_column
 from causalcontext.diagnostics.calibration.questions import Draw, all_questions, one_question
-from causalcontext.diagnostics.calibration.repeats import trial_table
+from causalcontext.diagnostics.calibration.repeats import query_table
 from causalcontext.diagnostics.calibration.sizes import QUANTILE, compatible, wilson
-from causalcontext.independence.partial_correlation import PartialCorrelation
-from causalcontext.independence.rows import Answer, RowTest, untestable
-from causalcontext.questions import Reason
+from causalcontext.views import Reason
 from marks import rest_slow
 
 matplotlib.use("Agg")
@@ -61,18 +61,18 @@ class AnyColumns(RowTest):
     def takes(self, x: Kind, y: Kind, given: Any) -> bool:
         return not (x.is_number and y.is_number)
 
-    def compare(self, x: Any, y: Any, given: Any, random: Any) -> Answer:
+    def compare(self, x: Any, y: Any, given: Any, random: Any) -> Comparison:
         if x.is_number:
             x, y = y, x
         if given:
             return untestable(Reason.NO_TEST)
         if y.is_number:
             found = f_oneway(*(y.values[x.codes == code] for code in range(x.levels)))
-            return Answer(float(found.statistic), np.nan, float(found.pvalue))
+            return Comparison(float(found.statistic), np.nan, float(found.pvalue))
         counts = np.zeros((x.levels, y.levels))
         np.add.at(counts, (x.codes, y.codes), 1)
         found = chi2_contingency(counts, correction=False)
-        return Answer(float(found.statistic), float(found.dof), float(found.pvalue))
+        return Comparison(float(found.statistic), float(found.dof), float(found.pvalue))
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class Altered:
     power: float
     factor: float = 1.0
 
-    def prepare(self, data: Any, survey: Any) -> Any:
-        prepared, alter = PartialCorrelation().prepare(data, survey), self
+    def prepare(self, data: Any, statistics: Any) -> Any:
+        prepared, alter = PartialCorrelation().prepare(data, statistics), self
 
         class Prepared:
-            def answer(self, trials: Any) -> Any:
-                found = prepared.answer(trials)
+            def answer(self, queries: Any) -> Any:
+                found = prepared.answer(queries)
                 return replace(found, p=alter.factor * found.p**alter.power)
 
         return Prepared()
@@ -188,9 +188,9 @@ class Recorder(RowTest):
     name = "recorder"
     seen: list[np.ndarray] = []  # noqa: RUF012
 
-    def compare(self, x: Any, y: Any, given: Any, random: Any) -> Answer:
+    def compare(self, x: Any, y: Any, given: Any, random: Any) -> Comparison:
         self.seen += [end.values for end in (x, y) if end.kind is Kind.COUNT]
-        return Answer(0.0, 1.0, float(random.random()))
+        return Comparison(0.0, 1.0, float(random.random()))
 
 
 # Alternatives
@@ -287,10 +287,10 @@ def test_a_named_pair_has_its_number_as_response() -> None:
 def test_the_table_of_a_trial_holds_its_columns_by_name() -> None:
     data = read_table(mixed_table(), "R", KINDS)
     draw = Draw(data.position("c"), data.position("species"), (data.position("b"),), 2)
-    small, trial = trial_table(data, draw, np.zeros(data.n_rows))
+    small, query = query_table(data, draw, np.zeros(data.n_rows))
     assert small.names == ("R", "b", "c", "species")
     assert small.categories == {3: ("ash", "elm", "oak")}
-    assert trial == (2, 3, (1,), 3)
+    assert query == (2, 3, (1,), 3)
     assert not small.columns[2].any()
     assert small.columns[1] is data.columns[draw.given[0]]
 
@@ -323,7 +323,7 @@ def test_right_tests_are_rarely_called_wrong() -> None:
 @pytest.mark.parametrize("given", [[], ["b"], ["b", "R"]])
 def test_p_values_under_a_null_are_uniform(null: str, given: list[str]) -> None:
     found = cc.calibrate(gaussian_table(300), "R", x="a", y="c", given=given, null=null, repeats=3000)
-    assert kstest(found.trials["p"], "uniform").pvalue > 1e-3
+    assert kstest(found.queries["p"], "uniform").pvalue > 1e-3
 
 
 # Reports
@@ -345,11 +345,11 @@ def test_a_right_test_is_called_right(report: Any) -> None:
 
 
 def test_the_table_counts_the_trials(report: Any) -> None:
-    for row, (_, trials) in zip(report.table.itertuples(), report.trials.groupby("question"), strict=True):
-        assert row.size == (trials["p"] <= 0.05).mean()
-        assert row.power == (trials["p_alternative"] <= 0.05).mean()
-        assert row.rows == int(trials["rows"].median())
-    inside = report.trials[report.trials["pair"] == "two numbers in one context"]
+    for row, (_, queries) in zip(report.table.itertuples(), report.queries.groupby("question"), strict=True):
+        assert row.size == (queries["p"] <= 0.05).mean()
+        assert row.power == (queries["p_alternative"] <= 0.05).mean()
+        assert row.rows == int(queries["rows"].median())
+    inside = report.queries[report.queries["pair"] == "two numbers in one context"]
     assert set(inside["rows"]) == set(gaussian_table()["R"].value_counts())
 
 
@@ -454,7 +454,7 @@ def test_the_order_of_columns_does_not_matter(mixed_report: Any) -> None:
     table = mixed_table(120)
     turned = table[list(reversed(table.columns))]
     again = cc.calibrate(turned, "R", kinds=KINDS, repeats=6, largest_given=1, seed=3, test=AnyColumns())
-    pd.testing.assert_frame_equal(again.trials, mixed_report.trials)
+    pd.testing.assert_frame_equal(again.queries, mixed_report.queries)
     pd.testing.assert_frame_equal(again.table, mixed_report.table)
 
 
@@ -463,25 +463,25 @@ def test_workers_do_not_matter(mixed_report: Any) -> None:
     seen: list[tuple[int, int]] = []
     again = cc.calibrate(mixed_table(120), "R", kinds=KINDS, repeats=6, largest_given=1, seed=3, test=AnyColumns(),
                          n_jobs=2, progress=lambda done, total: seen.append((done, total)))  # fmt: skip
-    pd.testing.assert_frame_equal(again.trials, mixed_report.trials)
+    pd.testing.assert_frame_equal(again.queries, mixed_report.queries)
     assert seen[-1] == (6 * len(again.table), 6 * len(again.table))
 
 
 def test_the_seed_matters_and_other_rows_do_not(report: Any) -> None:
     fewer = cc.calibrate(gaussian_table(), "R", repeats=20, largest_given=0)
     for pair in fewer.table["pair"]:
-        mine = fewer.trials[fewer.trials["pair"] == pair]["p"].to_numpy()
-        theirs = report.trials[(report.trials["pair"] == pair) & (report.trials["given"] == 0)]["p"].to_numpy()
+        mine = fewer.queries[fewer.queries["pair"] == pair]["p"].to_numpy()
+        theirs = report.queries[(report.queries["pair"] == pair) & (report.queries["given"] == 0)]["p"].to_numpy()
         assert np.array_equal(mine, theirs[:20])
     other = cc.calibrate(gaussian_table(), "R", repeats=20, largest_given=0, seed=-5)
-    assert not np.array_equal(other.trials["p"], fewer.trials["p"])
+    assert not np.array_equal(other.queries["p"], fewer.queries["p"])
 
 
 def test_the_order_of_a_pair_and_of_its_conditions_does_not_matter() -> None:
     table, names = mixed_table(150), ["b", "species", "c"]
     one = cc.calibrate(table, "R", kinds=KINDS, x="a", y="birds", given=names, repeats=5, alternative="slope")
     other = cc.calibrate(table, "R", kinds=KINDS, x="birds", y="a", given=names[::-1], repeats=5, alternative="slope")
-    pd.testing.assert_frame_equal(one.trials.drop(columns="pair"), other.trials.drop(columns="pair"))
+    pd.testing.assert_frame_equal(one.queries.drop(columns="pair"), other.queries.drop(columns="pair"))
 
 
 def test_large_tables_are_sampled_and_the_report_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
-from causalcontext.doors.causal_learn import AdaptiveTest, register
+from causalcontext.interop.causal_learn import AdaptiveTest, register
 from causalcontext.simulate.examples import example_i
 
 TABLE = example_i(3000, seed=2)

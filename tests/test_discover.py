@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.questions import Trial
+from causalcontext.views import CIQuery
 
 METHODS = ("pc-ac", "pc-m", "pc-p", "pc-b")
 
@@ -88,8 +88,8 @@ def test_every_logged_test_can_be_run_again(results, method):
     view = {"pooled": 0} | {f"soil={value}": 1 + level for level, value in enumerate(result.contexts)}
     for row in result.tests().itertuples():
         given = tuple(map(result.position, row.given))
-        trial = Trial(result.position(row.x), result.position(row.y), given, view[row.rows])
-        outcome = result.prepared.answer([trial])
+        query = CIQuery(result.position(row.x), result.position(row.y), given, view[row.rows])
+        outcome = result.prepared.answer([query])
         assert outcome.p[0] == pytest.approx(row.p, rel=1e-9)
         assert outcome.n[0] == row.n
 
@@ -139,13 +139,13 @@ def test_an_own_test_is_used(table):
     class Everything:
         name = "everything is independent"
 
-        def prepare(self, data, survey):
+        def prepare(self, data, statistics):
             return self
 
-        def answer(self, trials):
-            from causalcontext.questions import Outcomes
+        def answer(self, queries):
+            from causalcontext.views import Outcomes
 
-            k = len(trials)
+            k = len(queries)
             return Outcomes(np.zeros(k), np.full(k, np.nan), np.ones(k), np.full(k, 9), np.zeros(k, dtype=np.int8))
 
     result = cc.discover(table, context="soil", test=Everything())

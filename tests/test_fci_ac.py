@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.graphs.ends import End, Kind
+from causalcontext.graphs.endpoints import Endpoint, GraphKind
 from causalcontext.simulate import random_hidden_model
 
 PAIR = {"fertiliser", "yield"}
@@ -34,7 +34,7 @@ def test_what_fertiliser_does_depends_on_water(farm, bold):
     assert [graph.mark("fertiliser", "yield") for graph in bold.graphs.values()] == ["-->", "<->"]
     assert [graph.mark("fertiliser", "yield") for graph in farm.graphs.values()] == ["-->", "x-x"]
     assert {graph.mark("water", "uptake") for graph in farm.graphs.values()} == {"-->"}
-    assert farm.union.kind is Kind.PAG
+    assert farm.union.kind is GraphKind.PAG
     assert farm.settings.masked_scope == "always"
 
 
@@ -58,7 +58,7 @@ def test_explain_says_what_ends_mean_and_where_they_come_from(farm, bold):
 def test_every_end_of_a_direction_has_its_reason(bold):
     for place, value in enumerate(bold.contexts):
         graph = bold.graphs[value]
-        for x, y in np.argwhere(np.isin(graph.ends, (End.ARROW, End.TAIL))).tolist():
+        for x, y in np.argwhere(np.isin(graph.ends, (Endpoint.ARROW, Endpoint.TAIL))).tolist():
             story = bold.explain(graph.names[x], graph.names[y]).splitlines()[place]
             assert f" at {graph.names[y]} by " in story or f" at {graph.names[y]}, since" in story
 
@@ -175,24 +175,24 @@ def test_without_noise_the_graphs_are_those_of_the_model():
             ends = np.stack([graph.ends for graph in found.graphs.values()])
             assert np.array_equal(ends != 0, model.ends != 0)
             causes = model.causes.swapaxes(1, 2)
-            assert not ((ends == End.ARROW) & causes).any()
-            assert not ((ends == End.TAIL) & ~causes).any()
+            assert not ((ends == Endpoint.ARROW) & causes).any()
+            assert not ((ends == Endpoint.TAIL) & ~causes).any()
 
 
 def test_missing_values_kinds_and_other_tests(table):
     some = table.iloc[:800].copy()
     some.loc[some.index[::40], "price"] = np.nan
     for missing in ("listwise", "testwise"):
-        assert discover(some, missing=missing).union.kind is Kind.PAG
+        assert discover(some, missing=missing).union.kind is GraphKind.PAG
     clinic = cc.discover(cc.examples.clinic(400, seed=1), context="status", method="fci-ac", max_given=1,
                          kinds={"visits": "count"})  # fmt: skip
-    assert clinic.union.kind is Kind.PAG
+    assert clinic.union.kind is GraphKind.PAG
 
 
 def test_without_a_context_it_is_plain_fci(table):
     found = cc.discover(table.drop(columns="water"), method="fci-ac", alpha=0.01)
     assert found.contexts == ("all",)
-    assert found.union.kind is Kind.PAG
+    assert found.union.kind is GraphKind.PAG
 
 
 def test_an_edge_that_could_not_be_tested_inside_a_context_says_nothing_about_the_context():
@@ -212,9 +212,9 @@ def test_an_interrupted_search_leaves_circles(table):
     with pytest.raises(cc.InterruptedSearch) as caught:
         discover(table, progress=stop)
     result = caught.value.result
-    assert result.union.kind is Kind.PAG
+    assert result.union.kind is GraphKind.PAG
     assert not result.complete
-    assert set(np.unique(result.union.ends)) <= {End.NONE, End.CIRCLE}
+    assert set(np.unique(result.union.ends)) <= {Endpoint.NONE, Endpoint.CIRCLE}
 
 
 def test_exporters_take_the_graphs(bold):

@@ -7,7 +7,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.data.determinism import _steps, step_functions
 from causalcontext.data.tables import read_table
-from causalcontext.graphs.ends import ends_of_mark
+from causalcontext.graphs.endpoints import ends_of_mark
 from causalcontext.search.indicator import links_of_indicator
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.report.payload import payload
-from causalcontext.results.verdicts import Inside, why_inside_only
+from causalcontext.results.verdicts import WithinContexts, why_inside_only
 from causalcontext.simulate import random_model
 from causalcontext.simulate.proteins import proteins
 from marks import rest_slow
@@ -89,7 +89,7 @@ def test_explain_comments_on_what_sounds_otherwise(name: str) -> None:
             otherwise = line.startswith("present") == (float(found["p"]) > alpha)
             assert bool(found["comma"]) == otherwise, line
             if otherwise and line.startswith("absent") and "; within" in line:
-                assert ("selection" in line) == (reason is Inside.SELECTION)
+                assert ("selection" in line) == (reason is WithinContexts.SELECTION)
 
 
 @every_table

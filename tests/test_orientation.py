@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
-from causalcontext.graphs.ends import directed, mark_texts
+from causalcontext.graphs.endpoints import directed, mark_texts
 from causalcontext.simulate import random_model
 
 

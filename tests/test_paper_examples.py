@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
-from causalcontext.graphs.ends import directed
+from causalcontext.graphs.endpoints import directed
 from causalcontext.simulate.examples import example_i_truth, example_ii_truth, soil_moisture_truth
 
 SEEDS = range(5)

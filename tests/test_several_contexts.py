@@ -9,11 +9,11 @@ import pytest
 
 import causalcontext as cc
 import naive
-from causalcontext.data.survey import take_survey
+from causalcontext.ci_tests.registry import TESTS
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.support import Support, matched_support
-from causalcontext.independence.registry import TESTS
-from causalcontext.questions import Trial
+from causalcontext.views import CIQuery
 from marks import rest_slow
 
 NAMES = ["X", "A", "Y", "Z", "B", "W"]
@@ -55,7 +55,7 @@ def naive_answer(frame: pd.DataFrame):
 
 def prepare(frame: pd.DataFrame):
     data = read_table(frame, ["A", "B"])
-    return TESTS["partial-correlation"].prepare(data, take_survey(data))
+    return TESTS["partial-correlation"].prepare(data, gather_statistics(data))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -68,8 +68,8 @@ def test_every_kind_of_trial_is_the_naive_one(seed):
         (1, 2, (0,), ()), (1, 2, (0,), ((4, 1),)), (3, 4, (2,), ((1, 0),)),
         (1, 4, (), ()), (1, 4, (0, 2), ()),
     ]  # fmt: skip
-    trials = [Trial(*question[:3], prepared.contexts.number(question[3])) for question in asked]
-    outcomes = prepared.answer(trials)
+    queries = [CIQuery(*question[:3], prepared.contexts.number(question[3])) for question in asked]
+    outcomes = prepared.answer(queries)
     for question, p in zip(asked, outcomes.p, strict=True):
         assert p == pytest.approx(answer(*question), rel=1e-7)
     assert outcomes.n[2] == ((frame["A"] == 0) & (frame["B"] == "south")).sum()
@@ -82,7 +82,7 @@ def test_conditions_on_all_rows_divide_them_into_strata(seed):
     prepared, codes = prepare(frame), frame["B"].astype("category").cat.codes.to_numpy()
     system = frame.drop(columns=["A", "B"]).to_numpy(float)
     parts = [(system[codes == b], frame["A"].to_numpy()[codes == b]) for b in range(3)]
-    found = prepared.answer([Trial(0, 2, (3, 4)), Trial(1, 2, (0, 4)), Trial(0, 2, (1, 4))])
+    found = prepared.answer([CIQuery(0, 2, (3, 4)), CIQuery(1, 2, (0, 4)), CIQuery(0, 2, (1, 4))])
     both = 3 * frame["A"].to_numpy() + codes
     for place, groups in ((0, codes), (2, both)):
         twin = naive.stratified_partial_correlation(system, groups, 0, 1, (2,) if place == 0 else ())
@@ -95,7 +95,7 @@ def test_conditions_on_all_rows_divide_them_into_strata(seed):
 
 def test_fixed_context_variables_cannot_be_tested():
     prepared = prepare(table(1))
-    assert np.isnan(prepared.answer([Trial(1, 2, (), prepared.contexts.number(((1, 0),)))]).p).all()
+    assert np.isnan(prepared.answer([CIQuery(1, 2, (), prepared.contexts.number(((1, 0),)))]).p).all()
     assert prepared.answer([]).p.size == 0
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.diagnostics.stability import MARKS, Resample, Stability
-from causalcontext.graphs.ends import Kind, marked
+from causalcontext.graphs.endpoints import GraphKind, marked
 from pags import soil_pags
 
 
@@ -46,7 +46,7 @@ def test_frequencies_are_shares(result, stable):
 def test_marks_of_pags_have_their_own_columns():
     pags = soil_pags()
     ends = np.stack([graph.ends for graph in pags.graphs.values()])
-    frequency = np.stack([marked(ends, mark) for mark in MARKS[Kind.PAG]], axis=-1).astype(float)
+    frequency = np.stack([marked(ends, mark) for mark in MARKS[GraphKind.PAG]], axis=-1).astype(float)
     edges = Stability(pags, 1, frequency, {}).edges()
     assert (edges["present"] == 1.0).all()
     assert all(row[row["found"]] == 1.0 for _, row in edges.iterrows())

@@ -10,14 +10,14 @@ import pytest
 
 import causalcontext as cc
 from causalcontext import progress
-from causalcontext.data.survey import take_survey
+from causalcontext.ci_tests.registry import find_test
+from causalcontext.ci_tests.watched import Watched, joined
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics import second_opinion
-from causalcontext.independence.registry import find_test
-from causalcontext.independence.watched import Watched, joined
 from causalcontext.progress import Watch, nobody
-from causalcontext.questions import Outcomes, Trial
 from causalcontext.simulate import random_model
+from causalcontext.views import CIQuery, Outcomes
 from marks import rest_slow
 
 TABLE = random_model(9, 0.6, seed=3, contexts=3).sample(600, 3)
@@ -25,23 +25,23 @@ METHODS = ("pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac")
 
 
 class Clock:
-    """A clock that stands still unless a trial is run."""
+    """A clock that stands still unless a query is run."""
 
     now = 0.0
 
 
 class Slow:
-    """Partial correlations and changes as a test of one's own: every trial takes a second of our clock."""
+    """Partial correlations and changes as a test of one's own: every query takes a second of our clock."""
 
     name = "slow"
 
-    def prepare(self, data: Any, survey: Any) -> Any:
-        prepared = find_test("partial-correlation").prepare(data, survey)
+    def prepare(self, data: Any, statistics: Any) -> Any:
+        prepared = find_test("partial-correlation").prepare(data, statistics)
 
         class Prepared:
-            def answer(self, trials: Any) -> Outcomes:
-                Clock.now += len(trials)
-                return prepared.answer(trials)
+            def answer(self, queries: Any) -> Outcomes:
+                Clock.now += len(queries)
+                return prepared.answer(queries)
 
         return Prepared()
 
@@ -50,7 +50,7 @@ class Slow:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock.now = 0.0
     monkeypatch.setattr(progress.time, "perf_counter", lambda: Clock.now)
-    monkeypatch.setattr("causalcontext.independence.watched.FIRST_PART", 1)
+    monkeypatch.setattr("causalcontext.ci_tests.watched.FIRST_PART", 1)
 
 
 def search(method: str = "pc-ac", **options: Any) -> cc.ContextGraphs:
@@ -98,8 +98,8 @@ def test_the_time_left_is_honest(monkeypatch: pytest.MonkeyPatch) -> None:
         seen: list[tuple[float, float]] = []
 
         class Spy(Watch):
-            def answered(self, trials: int, seen: list[tuple[float, float]] = seen) -> None:
-                super().answered(trials)
+            def answered(self, queries: int, seen: list[tuple[float, float]] = seen) -> None:
+                super().answered(queries)
                 seen.append((Clock.now, self.left() or 0.0))
 
         monkeypatch.setattr(progress, "Watch", Spy)
@@ -164,9 +164,9 @@ def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, m
 def test_thousands_of_quick_answers_one_by_one() -> None:
     """The size of a part follows what was asked, and does not double without an end."""
     data = read_table(TABLE, "R")
-    prepared = Watched(find_test("partial-correlation").prepare(data, take_survey(data)), Watch(nobody))
-    trial = Trial(0, 1, (), 0)
-    first = prepared.answer([trial])
+    prepared = Watched(find_test("partial-correlation").prepare(data, gather_statistics(data)), Watch(nobody))
+    query = CIQuery(0, 1, (), 0)
+    first = prepared.answer([query])
     for _ in range(1_100):
-        again = prepared.answer([trial])
+        again = prepared.answer([query])
     assert again.p[0] == first.p[0]

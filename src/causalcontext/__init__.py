@@ -13,7 +13,6 @@ from causalcontext.data.scan import Scan, scan
 from causalcontext.diagnostics.calibration.calibrate import calibrate
 from causalcontext.diagnostics.inspection.check import check
 from causalcontext.discover import discover
-from causalcontext.doors.estimator import PCAC
 from causalcontext.errors import (
     CausalContextError,
     DataError,
@@ -26,6 +25,7 @@ from causalcontext.errors import (
 from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
+from causalcontext.interop.estimator import PCAC
 from causalcontext.knowledge import Knowledge
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.files import load

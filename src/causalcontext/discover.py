@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+from causalcontext.ci_tests.devices import on_device, usable_device
+from causalcontext.ci_tests.preparation import prepare
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.indicators import Indicator
 from causalcontext.diagnostics.support import Support
@@ -17,9 +20,6 @@ from causalcontext.discovery.lagged import discover_lagged
 from causalcontext.discovery.reading import in_memory, read, scanned_table
 from causalcontext.discovery.settings import links_of, score_of, settings_of
 from causalcontext.errors import InterruptedSearch
-from causalcontext.independence.devices import on_device, usable_device
-from causalcontext.independence.preparation import prepare
-from causalcontext.independence.registry import find_test
 from causalcontext.methods.ahead import compile_ahead, kinds_for
 from causalcontext.methods.auto import MethodChoice, choose_by_call
 from causalcontext.methods.registry import run_method
@@ -57,7 +57,7 @@ def discover(
         "fci-ac" finds one partial ancestral graph per context, where variables may be missing from the table;
         "score-ac" the best-scoring model of mechanisms that may differ between contexts.
     test : str or IndependenceTest
-        "auto" picks by the kinds of the columns of every trial: "partial-correlation" for two numbers, "robust-change"
+        "auto" picks by the kinds of the columns of every query: "partial-correlation" for two numbers, "robust-change"
         for a context or another category and a number, and so on; a name of the registry ("partial-correlation",
         "tsagris", "cmi-knn", ...) is used wherever it takes these kinds; or an object of your own.
     alpha : float
@@ -153,13 +153,15 @@ def discover(
     settings = settings_of(chosen, test.name, context)
     links = links_of(settings.knowledge, data)
     if scanned is not None and chosen.missing == "raise":
-        check_none_missing(scanned.survey, data, testwise=False)
-    known = None if scanned is None or scanned.whole else scanned.survey  # all rows in memory: no rounding of batches
+        check_none_missing(scanned.statistics, data, testwise=False)
+    known = (
+        None if scanned is None or scanned.whole else scanned.statistics
+    )  # all rows in memory: no rounding of batches
     compile_ahead(kinds_for(chosen.method, test.name, data))
     tested = chosen.method != "score-ac"
-    data, survey, prepared = prepare(data, test, chosen.missing, known, chosen.threads, tested)
+    data, statistics, prepared = prepare(data, test, chosen.missing, known, chosen.threads, tested)
     with watching(progress, chosen.time_limit) as advance:
-        task = Task(prepared, data, survey, links, settings, score_of(chosen), chosen.threads, advance,
+        task = Task(prepared, data, statistics, links, settings, score_of(chosen), chosen.threads, advance,
                     Support(data, settings.alpha), device)  # fmt: skip
         outcome = run_method(chosen.method, task)
     if advance.over and not outcome.complete:

@@ -12,6 +12,9 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
 
+from causalcontext.ci_tests.devices import DEVICES
+from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_missing_option
 from causalcontext.data.sample import SAMPLE
 from causalcontext.errors import (
@@ -24,9 +27,6 @@ from causalcontext.errors import (
     did_you_mean,
     shortly,
 )
-from causalcontext.independence.devices import DEVICES
-from causalcontext.independence.protocol import IndependenceTest
-from causalcontext.independence.registry import find_test
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.registry import METHODS
 from causalcontext.score.options import ScoreOptions

@@ -15,11 +15,11 @@ Advance = Callable[[int, int, int], None]
 STARTS, COLLIDERS = -1, -2
 """What the size says where there are no sets of one size: random starts of a search; votes on colliders."""
 GUESS = 0.3
-"""The share of the later trials that is still there a level later, before anything is known about it."""
+"""The share of the later queries that is still there a level later, before anything is known about it."""
 VOTES = 0.58
 """The share of the sets that vote which were not asked about before."""
 SETTLED = 0.15
-"""A level of so few trials, as a share of the votes, changes the votes no more."""
+"""A level of so few queries, as a share of the votes, changes the votes no more."""
 LONG = 20.0
 """Seconds from which on a forecast is worth a line."""
 SHORT = 60.0
@@ -52,7 +52,7 @@ class Watch:
     def __init__(self, tell: Advance, limit: float | None = None,
                  show: Callable[[int, float, float | None], None] | None = None,
                  say: Callable[[str], None] | None = None) -> None:  # fmt: skip
-        self.limit, self.over, self.trials = limit, False, 0
+        self.limit, self.over, self.queries = limit, False, 0
         self._tell, self._show, self._say = tell, show, say
         self._begin = self._phase_begin = time.perf_counter()
         self._phase, self._done, self._seconds = 0, 0.0, 0.0
@@ -69,19 +69,19 @@ class Watch:
             self._enter(size)
         self._look(done / max(total, 1))
 
-    def answered(self, trials: int) -> None:
-        """Trials are answered."""
-        self.trials += trials
-        self._done += trials
+    def answered(self, queries: int) -> None:
+        """Queries are answered."""
+        self.queries += queries
+        self._done += queries
         self._look()
 
-    def expect(self, phase: int, trials: Mapping[int, float]) -> None:
-        """A phase begins; `trials` says about how many it has, and every later one."""
+    def expect(self, phase: int, queries: Mapping[int, float]) -> None:
+        """A phase begins; `queries` says about how many it has, and every later one."""
         if phase != self._phase:
             self._enter(phase)
         if phase > 0 and self._expected.get(phase):
-            self._kept = min(trials.get(phase, 0.0) / self._expected[phase], 1.0)
-        self._expected = dict(trials)
+            self._kept = min(queries.get(phase, 0.0) / self._expected[phase], 1.0)
+        self._expected = dict(queries)
         self._tell_forecast()
 
     def check(self) -> None:
@@ -97,7 +97,7 @@ class Watch:
 
     def left(self) -> float | None:
         """About how many seconds are left; None where nothing is known."""
-        seconds = self._seconds_per_trial()
+        seconds = self._seconds_per_query()
         if seconds is None or not self._expected:
             return None
         likely = self.likely()
@@ -105,7 +105,7 @@ class Watch:
         return seconds * (here + sum(likely.values()))
 
     def likely(self) -> dict[int, float]:
-        """The trials that are expected, less those that will not be there any more when it comes to them.
+        """The queries that are expected, less those that will not be there any more when it comes to them.
 
         What is counted for later levels supposes that no more edges are removed. The share that the last level left
         over says how far that is from the truth; the other numbers were read off random models of 8 to 12 variables.
@@ -119,11 +119,11 @@ class Watch:
         return found
 
     def _enter(self, phase: int) -> None:
-        """A new phase begins; what a trial took in the last one is kept."""
-        self._seconds = self._seconds_per_trial() or 0.0
+        """A new phase begins; what a query took in the last one is kept."""
+        self._seconds = self._seconds_per_query() or 0.0
         self._phase, self._phase_begin, self._done = phase, time.perf_counter(), 0.0
 
-    def _seconds_per_trial(self) -> float | None:
+    def _seconds_per_query(self) -> float | None:
         """In this phase, once there are some; before that in the last one."""
         spent = time.perf_counter() - self._phase_begin
         if self._done >= 1.0 and (spent > 0.2 or not self._seconds):
@@ -139,7 +139,7 @@ class Watch:
 
     def _tell_forecast(self) -> None:
         """One line, as soon as it is known that the search takes long."""
-        seconds, sizes = self._seconds_per_trial(), [size for size in self._expected if size >= 0]
+        seconds, sizes = self._seconds_per_query(), [size for size in self._expected if size >= 0]
         if self._forecast or seconds is None or self._phase < 2 or not sizes:
             return
         text = forecast(self.likely(), seconds)
@@ -150,29 +150,29 @@ class Watch:
                 self._say(text)
 
 
-def forecast(trials: Mapping[int, float], seconds: float) -> str:
+def forecast(queries: Mapping[int, float], seconds: float) -> str:
     """What is to come, in words; nothing where it takes no time.
 
     Parameters
     ----------
-    trials : mapping from phase to float
-        About how many trials there are.
+    queries : mapping from phase to float
+        About how many queries there are.
     seconds : float
-        What a trial takes.
+        What a query takes.
 
     Examples
     --------
     >>> forecast({2: 2000, 3: 8000, 4: 30000}, 0.01)
-    'about 40,000 trials, some 7 minutes; with max_given=2 some 20 s'
+    'about 40,000 tests, some 7 minutes; with max_given=2 some 20 s'
     >>> forecast({2: 2000}, 0.001)
     ''
     """
-    total = sum(trials.values())
+    total = sum(queries.values())
     if seconds * total < LONG:
         return ""
-    text = f"about {float(f'{total:.2g}'):,.0f} trials, some {duration(seconds * total)}"
-    sizes = sorted(size for size in trials if size >= 0)
-    upto = {size: seconds * sum(trials[s] for s in sizes if s <= size) for size in sizes[:-1]}
+    text = f"about {float(f'{total:.2g}'):,.0f} tests, some {duration(seconds * total)}"
+    sizes = sorted(size for size in queries if size >= 0)
+    upto = {size: seconds * sum(queries[s] for s in sizes if s <= size) for size in sizes[:-1]}
     quick = [size for size, needed in upto.items() if needed < min(SHORT, seconds * total / 2)]
     return text + (f"; with max_given={quick[-1]} some {duration(upto[quick[-1]])}" if quick else "")
 

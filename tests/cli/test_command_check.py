@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.inspection.dependences import Dependence, linear_dependences
 from causalcontext.diagnostics.inspection.inspect_table import inspect, largest_context_set, largest_set
@@ -146,10 +146,10 @@ def test_limits_are_those_of_the_tests(n: int) -> None:
     assert prepared is not None
 
     def testable(x: int, y: int, size: int, level: int | None) -> bool:
-        from causalcontext.questions import Trial
+        from causalcontext.views import CIQuery
 
         where = 0 if level is None else 1 + level
-        outcome = prepared.answer([Trial(x, y, tuple(range(2, 2 + size)), where)])
+        outcome = prepared.answer([CIQuery(x, y, tuple(range(2, 2 + size)), where)])
         return bool(np.isfinite(outcome.p[0])) and (level is not None or int(outcome.n[0]) == data.n_rows)
 
     inside, across = largest_set(n), largest_context_set(n)
@@ -161,7 +161,7 @@ def test_limits_are_those_of_the_tests(n: int) -> None:
 
 
 def dependences(table: pd.DataFrame, context: str | None = "R") -> tuple[Dependence, ...]:
-    return linear_dependences(take_survey(read_table(table, context)))
+    return linear_dependences(gather_statistics(read_table(table, context)))
 
 
 def test_independent_columns_depend_on_nothing() -> None:
@@ -321,7 +321,11 @@ def test_no_advice_is_a_method_that_refuses_the_context(context: Any) -> None:
     told = [note for note in found.notes if "wait" in note]
     assert told
     result = cc.discover(table, context, max_given=1)
-    advised = [*told, *result.guards, *(finding.advice for finding in result.diagnose() if finding.topic == "model")]
+    advised = [
+        *told,
+        *result.model_checks,
+        *(finding.advice for finding in result.diagnose() if finding.topic == "model"),
+    ]
     assert result.suits_score == isinstance(context, str)
     if not result.suits_score:
         assert not [text for text in advised if "score-ac" in text]

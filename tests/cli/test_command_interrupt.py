@@ -83,10 +83,10 @@ def interrupted_search(monkeypatch: pytest.MonkeyPatch) -> None:
     algorithm: Any = sys.modules["causalcontext.search.algorithm"]
     original = algorithm.run_level
 
-    def run_level(search: Any, plan: Any, ledger: Any, level: int, *rest: Any) -> None:
+    def run_level(search: Any, plan: Any, sepsets: Any, level: int, *rest: Any) -> None:
         if level == 1:
             raise KeyboardInterrupt
-        original(search, plan, ledger, level, *rest)
+        original(search, plan, sepsets, level, *rest)
 
     monkeypatch.setattr(algorithm, "run_level", run_level)
 

@@ -12,7 +12,7 @@ import causalcontext as cc
 from causalcontext.data.accumulate import Accumulator, unpacked
 from causalcontext.data.clusters import merged_all
 from causalcontext.data.scan import columns_of, finished
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 
 pa = pytest.importorskip("pyarrow")
@@ -36,8 +36,8 @@ def make_table(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
 def same_as_in_memory(found, table, sample: int) -> None:
     """Return if a scan is that of the table in memory, and so are the marks."""
     one = cc.scan(pa.Table.from_pandas(table, preserve_index=False).to_reader(), "R", sample=sample)
-    twin = take_survey(read_table(table, "R"))
-    assert found.survey.fingerprint == one.survey.fingerprint == twin.fingerprint
+    twin = gather_statistics(read_table(table, "R"))
+    assert found.statistics.fingerprint == one.statistics.fingerprint == twin.fingerprint
     assert found.rows == len(table)
     assert found.data.n_rows == sample
     for mine, theirs in zip(found.data.columns, one.data.columns, strict=True):

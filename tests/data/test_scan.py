@@ -14,12 +14,12 @@ import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.data import blocks, file_streams, open_stream
 from causalcontext.data.accumulate import Accumulator
-from causalcontext.data.record_batches import Columns
+from causalcontext.data.record_batches import BatchColumns
 from causalcontext.data.sample import row_hashes
 from causalcontext.data.scan import columns_of, finished
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.guards.misfits import ROWS
+from causalcontext.model_checks.violations import ROWS
 from marks import rest_slow
 
 pa = pytest.importorskip("pyarrow")
@@ -71,15 +71,15 @@ def test_a_scan_is_the_survey_of_the_table(context, cut, parts):
     table.loc[[7, 8], "R"] = None
     if context is None:
         table = table.drop(columns=["R"])
-    found, twin = in_batches(table, cut, context, parts=parts), take_survey(read_table(table, context))
+    found, twin = in_batches(table, cut, context, parts=parts), gather_statistics(read_table(table, context))
     assert isinstance(found, cc.Scan)
     assert found.data.values == twin.values
     assert found.data.contexts == read_table(table, context).contexts
-    assert found.survey.fingerprint == twin.fingerprint
+    assert found.statistics.fingerprint == twin.fingerprint
     for name in ("missing", "infinite", "lost", "constant"):
-        assert np.array_equal(getattr(found.survey, name), getattr(twin, name)), name
-    assert found.survey.missing_context == twin.missing_context
-    mine, theirs = found.survey.moments, twin.moments
+        assert np.array_equal(getattr(found.statistics, name), getattr(twin, name)), name
+    assert found.statistics.missing_context == twin.missing_context
+    mine, theirs = found.statistics.moments, twin.moments
     assert np.array_equal(mine.rows, theirs.rows)
     scale = np.sqrt(np.diagonal(theirs.scatter, axis1=1, axis2=2))
     assert np.max(np.abs(mine.scatter - theirs.scatter) / scale[:, :, None] / scale[:, None, :]) < 1e-12
@@ -108,8 +108,8 @@ def test_means_far_from_0_cost_no_digits(cut, parts, order):
         rows = np.argsort(x[:, 0])
         x, dry = (x[rows], dry[rows]) if order == "sorted" else (x[rows[::-1]], dry[rows[::-1]])
     table = pd.DataFrame(x, columns=list("ABC")).assign(R=np.where(dry, "dry", "wet"))
-    found = in_batches(table, cut, "R", parts=parts).survey.moments
-    inside = take_survey(read_table(table, "R"), batch=cut[-1]).moments
+    found = in_batches(table, cut, "R", parts=parts).statistics.moments
+    inside = gather_statistics(read_table(table, "R"), batch=cut[-1]).moments
     for cell, chosen in enumerate((dry, ~dry)):
         twin = exact_scatter(x[chosen])
         scale = np.sqrt(np.diag(twin))
@@ -124,7 +124,7 @@ def test_any_number_of_columns_is_multiplied(monkeypatch, most, p):
     rng = np.random.default_rng(p)
     x, cells = 3.0 - rng.standard_normal((600, p)) @ rng.standard_normal((p, p)), rng.integers(0, 3, 600)
     table = pd.DataFrame(x, columns=[f"X{j}" for j in range(p)]).assign(R=cells)
-    moments = in_batches(table, [512, 40, 7], "R").survey.moments
+    moments = in_batches(table, [512, 40, 7], "R").statistics.moments
     for cell in range(3):
         away = x[cells == cell] - x[cells == cell].mean(axis=0)
         twin = away.T @ away
@@ -147,18 +147,18 @@ def test_many_columns_and_long_stretches(monkeypatch, most, order):
     usable = np.isfinite(x).all(axis=1)
     for cell in (0, 1):
         part = x[usable & (cells == cell)]
-        assert found.survey.moments.rows[cell] == len(part)
+        assert found.statistics.moments.rows[cell] == len(part)
         away = part - part.mean(axis=0)
-        assert np.allclose(found.survey.moments.scatter[cell], away.T @ away, rtol=1e-12, atol=1e-10)
-    assert found.survey.constant.sum(axis=1).tolist() == [1, 2]
-    assert found.survey.fingerprint == take_survey(read_table(table, "R")).fingerprint
+        assert np.allclose(found.statistics.moments.scatter[cell], away.T @ away, rtol=1e-12, atol=1e-10)
+    assert found.statistics.constant.sum(axis=1).tolist() == [1, 2]
+    assert found.statistics.fingerprint == gather_statistics(read_table(table, "R")).fingerprint
 
 
 def test_kernels_see_columns_where_they_lie():
     arrays = {"A": pa.array([0.0, 1.0, 2.0, 3.0]), "B": pa.array([1, 2, None, 4], pa.int16()),
               "C": pa.array([1.5, None, 2.5, 3.5]), "D": pa.array([7.0, 8.0, 9.0, 6.0], pa.float32())}  # fmt: skip
     batch = pa.record_batch(arrays).slice(1, 3)
-    columns = Columns(batch, ["D", "C", "A", "B"])
+    columns = BatchColumns(batch, ["D", "C", "A", "B"])
     kept = [list((ctypes.c_double * 3).from_address(int(address))) for address in columns.addresses]
     expected = [[8.0, 9.0, 6.0], [np.nan, 2.5, 3.5], [1.0, 2.0, 3.0], [2.0, np.nan, 4.0]]
     np.testing.assert_array_equal(kept, expected)
@@ -256,7 +256,7 @@ def test_a_list_of_files_in_any_order(files):
     folder = cc.scan(files["folder"], "R", sample=500)
     for given in (paths, paths[::-1], (str(paths[1]), paths[2], paths[0])):
         found = cc.scan(given, "R", sample=500)
-        assert found.survey.fingerprint == folder.survey.fingerprint
+        assert found.statistics.fingerprint == folder.statistics.fingerprint
         assert all(np.array_equal(a, b) for a, b in zip(found.data.columns, folder.data.columns, strict=True))
     assert dict(cc.discover(paths, "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
     for given, words in (([*paths, paths[0]], "listed twice"), ([paths[0], files["text"]], "the endings"),
@@ -330,12 +330,12 @@ def test_the_sample_warns_of_what_all_rows_would(tmp_path):
     table = pd.DataFrame(x, columns=list("ABC")).assign(R=np.where(x[:, 2] > 0.3, "high", "low"))
     inside = cc.discover(table, "R", **TEST)
     result = cc.discover(cc.scan(bad(table), "R", sample=2000), **TEST)
-    assert [misfit.kind for misfit in result.misfits] == [misfit.kind for misfit in inside.misfits]
-    assert result.misfits
+    assert [violation.kind for violation in result.violations] == [violation.kind for violation in inside.violations]
+    assert result.violations
     assert "R is a function of C in every row of the sample" in str(result)
     assert "without exception" in str(inside)
     result.save(tmp_path / "result.json")
-    assert cc.load(tmp_path / "result.json").misfits == result.misfits
+    assert cc.load(tmp_path / "result.json").violations == result.violations
     assert "read in batches" in str(result.diagnose())
     assert "loaded" not in str(result.diagnose())
 
@@ -345,9 +345,9 @@ def test_rows_of_a_sample_do_not_follow_each_other():
     drift = np.cumsum(rng.standard_normal((3000, 3)), axis=0)
     table = pd.DataFrame(drift + rng.standard_normal((3000, 3)), columns=list("ABC"))
     table["R"] = np.arange(3000) // 100 % 2
-    assert any(misfit.kind == ROWS for misfit in cc.discover(table, "R", **TEST).misfits)
+    assert any(violation.kind == ROWS for violation in cc.discover(table, "R", **TEST).violations)
     found = cc.discover(cc.scan(bad(table), "R", sample=1500), **TEST)
-    assert not any(misfit.kind == ROWS for misfit in found.misfits)
+    assert not any(violation.kind == ROWS for violation in found.violations)
 
 
 def test_the_power_of_a_score_is_that_of_the_sample(files):
@@ -451,7 +451,7 @@ def test_some_columns_are_enough():
     table = make_table().assign(T="text")
     found = cc.scan(bad(table), "R", columns=["A", "B", "R"])
     assert found.data.names == ("A", "B", "R")
-    assert found.survey.fingerprint == take_survey(read_table(table[["A", "B", "R"]], "R")).fingerprint
+    assert found.statistics.fingerprint == gather_statistics(read_table(table[["A", "B", "R"]], "R")).fingerprint
     with pytest.raises(cc.DataError, match="no column 'Q'"):
         cc.scan(bad(table), "R", columns=["A", "B", "R", "Q"])
 
@@ -485,9 +485,9 @@ def test_later_files_may_hold_whole_numbers_nothing_and_new_levels(files):
     table.to_parquet(files["folder"] / "zz.parquet")
     found = cc.scan(files["folder"], "R")
     assert found.data.values == ("dry", "late", "wet")
-    assert found.survey.missing.sum() == found.survey.lost[1] == 50
+    assert found.statistics.missing.sum() == found.statistics.lost[1] == 50
     table.assign(B=1.0, R=None).to_parquet(files["folder"] / "zz.parquet")
-    assert cc.scan(files["folder"], "R").survey.missing_context == 50
+    assert cc.scan(files["folder"], "R").statistics.missing_context == 50
 
 
 def test_text_whose_first_rows_are_whole_numbers_or_empty(tmp_path, monkeypatch):
@@ -496,14 +496,14 @@ def test_text_whose_first_rows_are_whole_numbers_or_empty(tmp_path, monkeypatch)
     (tmp_path / "late.csv").write_text("\n".join(["A,B,R", *rows]))
     found = cc.scan(tmp_path / "late.csv", "R")
     assert found.data.values == (0, 1)
-    assert found.survey.missing.sum() == 500
-    assert found.survey.moments.mean.tolist() == [[0.0, 0.0], [0.5, 1.5]]
+    assert found.statistics.missing.sum() == 500
+    assert found.statistics.moments.mean.tolist() == [[0.0, 0.0], [0.5, 1.5]]
 
 
 def test_an_iterator_of_tables():
     table = make_table()
     found = cc.scan((table.iloc[k : k + 700] for k in range(0, 3000, 700)), "R", sample=500)
-    assert found.survey.fingerprint == take_survey(read_table(table, "R")).fingerprint
+    assert found.statistics.fingerprint == gather_statistics(read_table(table, "R")).fingerprint
     result = cc.discover((table.iloc[k : k + 700] for k in range(0, 3000, 700)), "R", **TEST)
     assert dict(result.graphs) == dict(cc.discover(table, "R", **TEST).graphs)
     for source, words in ((iter([]), "no tables left"), (iter([3]), "holds a int")):
@@ -533,7 +533,7 @@ def test_data_sets_and_scanners_of_pyarrow(files):
     whole = dataset(files["folder"])
     for source in (whole, whole.scanner(batch_size=200)):
         found = cc.scan(source, "R", sample=np.int64(500))
-        assert found.survey.fingerprint == take_survey(read_table(table, "R")).fingerprint
+        assert found.statistics.fingerprint == gather_statistics(read_table(table, "R")).fingerprint
     assert dict(cc.discover(whole, "R", **TEST).graphs) == dict(cc.discover(table, "R", **TEST).graphs)
 
 
@@ -574,6 +574,10 @@ def test_dask_gives_the_same(partitions):
     table = make_table()
     found = cc.scan(dataframe.from_pandas(table, npartitions=partitions, sort=False), "R", sample=500)
     one = in_batches(table, [3000], "R")
-    assert found.survey.fingerprint == one.survey.fingerprint == take_survey(read_table(table, "R")).fingerprint
+    assert (
+        found.statistics.fingerprint
+        == one.statistics.fingerprint
+        == gather_statistics(read_table(table, "R")).fingerprint
+    )
     assert np.array_equal(found.data.codes, one.data.codes)
     assert dict(cc.discover(found, **TEST).graphs) == dict(cc.discover(table, "R", **TEST).graphs)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from causalcontext.data.checks import check_missing_option, check_survey
-from causalcontext.data.survey import take_survey
+from causalcontext.data.checks import check_missing_option, check_statistics
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError, OptionError
 
@@ -20,7 +20,7 @@ def noise(columns: str = "XYZ", rows: int = 60) -> pd.DataFrame:
 
 def check(frame: pd.DataFrame, missing: str = "raise", context: str | None = "R") -> None:
     data = read_table(frame, context)
-    check_survey(take_survey(data, missing), data, missing)
+    check_statistics(gather_statistics(data, missing), data, missing)
 
 
 def message(frame: pd.DataFrame, missing: str = "raise", context: str | None = "R") -> str:

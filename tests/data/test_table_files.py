@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from causalcontext.data.files import check_writable, read_file, write_whole
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.errors import FileError
 
@@ -37,8 +37,8 @@ def test_a_table_survives_the_file(frame: pd.DataFrame, tmp_path: Path, name: st
     else:
         frame.to_csv(path, index=False, sep="\t" if ".tsv" in name else ",")
     pd.testing.assert_frame_equal(read_file(path), frame)
-    survey = take_survey(read_table(read_file(str(path)), "R"))
-    assert survey.fingerprint == take_survey(read_table(frame, "R")).fingerprint
+    statistics = gather_statistics(read_table(read_file(str(path)), "R"))
+    assert statistics.fingerprint == gather_statistics(read_table(frame, "R")).fingerprint
 
 
 def test_a_named_index_in_parquet_is_a_column(frame: pd.DataFrame, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_marks_and_line_ends_do_not_matter(tmp_path, text):
     (tmp_path / "table.csv").write_bytes(text.encode())
     found = cc.scan(tmp_path / "table.csv", "R")
     assert (found.rows, len(found.data.names)) == (5, 3)
-    assert found.survey.moments.merged().mean.tolist() == [[2.6, 2.5]]
+    assert found.statistics.moments.merged().mean.tolist() == [[2.6, 2.5]]
 
 
 def make_table(rows: int = 300, seed: int = 0) -> pd.DataFrame:
@@ -94,8 +94,8 @@ def test_decimals_are_the_numbers_that_they_say(tmp_path):
     table.loc[7, "C"] = np.nan
     twin = cc.scan(pa.Table.from_pandas(table), "R")
     found = cc.scan(tmp_path / "exact.parquet", "R")
-    assert found.survey.fingerprint == twin.survey.fingerprint
-    assert np.array_equal(found.survey.moments.scatter, twin.survey.moments.scatter)
+    assert found.statistics.fingerprint == twin.statistics.fingerprint
+    assert np.array_equal(found.statistics.moments.scatter, twin.statistics.moments.scatter)
     folder = tmp_path / "both"
     folder.mkdir()
     table.to_parquet(folder / "a.parquet")
@@ -112,7 +112,7 @@ def test_other_files_names_and_orders(tmp_path):
     for name in ("_SUCCESS", ".part.parquet.crc", ".hidden.parquet", "README.md"):
         (folder / name).write_text("no table")
     found = cc.scan(folder, "R")
-    assert found.survey.fingerprint == cc.scan(pa.Table.from_pandas(pd.concat(parts)), "R").survey.fingerprint
+    assert found.statistics.fingerprint == cc.scan(pa.Table.from_pandas(pd.concat(parts)), "R").statistics.fingerprint
 
 
 def test_paths_that_nothing_can_be_read_from(tmp_path):
@@ -183,14 +183,14 @@ def test_columns_in_the_names_of_folders(tmp_path, ending):
     twin = table.assign(R="very " + table["R"]).sort_values(["R", "year"], kind="stable")
     for source in (tmp_path / "all", tmp_path / "all" / "*" / "*" / f"*.{ending}"):
         found = cc.scan(source, ["R", "year"])
-        assert found.survey.fingerprint == cc.scan(pa.Table.from_pandas(twin), ["R", "year"]).survey.fingerprint
+        assert found.statistics.fingerprint == cc.scan(pa.Table.from_pandas(twin), ["R", "year"]).statistics.fingerprint
     assert cc.scan(tmp_path / "all", "R").data.values == ("very dry", "very wet")
     one = tmp_path / "all" / "R=very%20dry" / "year=2019" / f"part.{ending}"
     assert cc.scan(one).data.names == ("A", "B", "C")  # the path to a file says nothing
     missing = tmp_path / "all" / "R=__HIVE_DEFAULT_PARTITION__" / "year=2019"
     missing.mkdir(parents=True)
     (missing / one.name).write_bytes(one.read_bytes())
-    assert cc.scan(tmp_path / "all", "R").survey.missing_context > 0
+    assert cc.scan(tmp_path / "all", "R").statistics.missing_context > 0
     (tmp_path / "all" / "S=1").mkdir()
     (tmp_path / "all" / "S=1" / one.name).write_bytes(one.read_bytes())
     with pytest.raises(cc.FileError, match="name other columns"):

@@ -9,11 +9,11 @@ import pytest
 import causalcontext as cc
 import naive
 from causalcontext.errors import DataError, OptionError
-from causalcontext.graphs.ends import (
+from causalcontext.graphs.endpoints import (
     ENDS_OF_MARK,
     MARK_OF_ENDS,
-    End,
-    Kind,
+    Endpoint,
+    GraphKind,
     as_written,
     causes,
     directed,
@@ -30,17 +30,17 @@ from pags import soil_pags
 
 MARKS = [mark for mark in ENDS_OF_MARK if mark]
 WRITTEN = {
-    "-->": (End.TAIL, End.ARROW),
-    "<--": (End.ARROW, End.TAIL),
-    "o-o": (End.CIRCLE, End.CIRCLE),
-    "x-x": (End.CONFLICT, End.CONFLICT),
-    "<->": (End.ARROW, End.ARROW),
-    "o->": (End.CIRCLE, End.ARROW),
-    "<-o": (End.ARROW, End.CIRCLE),
-    "---": (End.TAIL, End.TAIL),
-    "<=>": (End.MIXED, End.MIXED),
-    "+->": (End.MIXED, End.ARROW),
-    "": (End.NONE, End.NONE),
+    "-->": (Endpoint.TAIL, Endpoint.ARROW),
+    "<--": (Endpoint.ARROW, Endpoint.TAIL),
+    "o-o": (Endpoint.CIRCLE, Endpoint.CIRCLE),
+    "x-x": (Endpoint.CONFLICT, Endpoint.CONFLICT),
+    "<->": (Endpoint.ARROW, Endpoint.ARROW),
+    "o->": (Endpoint.CIRCLE, Endpoint.ARROW),
+    "<-o": (Endpoint.ARROW, Endpoint.CIRCLE),
+    "---": (Endpoint.TAIL, Endpoint.TAIL),
+    "<=>": (Endpoint.MIXED, Endpoint.MIXED),
+    "+->": (Endpoint.MIXED, Endpoint.ARROW),
+    "": (Endpoint.NONE, Endpoint.NONE),
 }
 
 
@@ -102,7 +102,7 @@ def test_questions_about_ends_are_answered_for_stacks():
 def test_arcs_become_ends():
     arcs = np.array([[0, 1, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
     assert str(Graph("XYZ", ends_of_arcs(arcs))) == "X --> Y\nX o-o Z"
-    assert str(Graph("XYZ", ends_of_arcs(arcs, both=End.MIXED))) == "X --> Y\nX <=> Z"
+    assert str(Graph("XYZ", ends_of_arcs(arcs, both=Endpoint.MIXED))) == "X --> Y\nX <=> Z"
 
 
 def test_a_graph_says_what_it_is():
@@ -110,8 +110,8 @@ def test_a_graph_says_what_it_is():
     assert (pattern.kind, pag.kind) == ("pattern", "pag")
     assert pattern != pag
     assert hash(pattern) != hash(pag)
-    assert pag == Graph("XY", pag.ends, Kind.PAG)
-    assert Graph("XY", pattern.ends).kind is Kind.PATTERN
+    assert pag == Graph("XY", pag.ends, GraphKind.PAG)
+    assert Graph("XY", pattern.ends).kind is GraphKind.PATTERN
     with pytest.raises(OptionError, match="kind is 'mag', expected one of 'pattern', 'pag'"):
         one_edge("o-o", "mag")
 
@@ -134,7 +134,7 @@ def test_the_union_of_pags_is_the_naive_one():
         *combinations(["-->", "<--", "o->", "<-o", "<->", "o-o", "x-x"], 3),
     ]:
         union = union_graph([one_edge(mark) for mark in marks])
-        assert union.kind is Kind.PAG
+        assert union.kind is GraphKind.PAG
         assert union.mark("X", "Y") == naive.union_mark_by_ends(marks, pag=True)
 
 

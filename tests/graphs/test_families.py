@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from causalcontext.graphs.dags import to_dags
-from causalcontext.graphs.ends import End, adjacent, directed, ends_of_arcs, marked
+from causalcontext.graphs.endpoints import Endpoint, adjacent, directed, ends_of_arcs, marked
 from causalcontext.graphs.families import OpenGraphs
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_acyclic
-from causalcontext.questions import Contexts
 from causalcontext.simulate import random_models
+from causalcontext.views import Contexts
 
 TWO = Contexts((0,), ((0,), (1,)))
 
@@ -62,7 +62,7 @@ def opened(truth, generator, share=0.7):
         shielded = all(truth[g, c, a] or truth[g, a, c] for c in np.flatnonzero(truth[g, :, b]) if c != a)
         if shielded and generator.uniform() < share:
             for h in (0, 1) if 0 in (a, b) else (g,):
-                ends[h, a, b] = ends[h, b, a] = End.CIRCLE
+                ends[h, a, b] = ends[h, b, a] = Endpoint.CIRCLE
     return ends
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import naive_hidden as naive
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.mags import mag_adjacency, mag_ends
 from causalcontext.graphs.paths import open_paths
 from causalcontext.search.possible_dsep import possible_d_sep
@@ -63,7 +63,7 @@ def test_ends_of_a_mag_say_who_causes_whom():
         assert np.array_equal(ends != 0, mag_adjacency(links, observed))
         for i, j in np.argwhere(ends).tolist():
             causes = observed[i] in naive.descendants(links, observed[j])
-            assert ends[i, j] == (End.TAIL if causes else End.ARROW)
+            assert ends[i, j] == (Endpoint.TAIL if causes else Endpoint.ARROW)
 
 
 def test_possible_d_sep_is_that_of_the_list():

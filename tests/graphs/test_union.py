@@ -7,7 +7,7 @@ import pytest
 
 import naive
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledEdge, LabeledUnion, union_graph
 
@@ -53,4 +53,4 @@ def test_graph_is_frozen_and_consistent():
     with pytest.raises(ValueError, match="read-only"):
         graph.ends[0, 1] = 0
     with pytest.raises(DataError, match="both ends"):
-        Graph("XY", np.array([[0, End.ARROW], [0, 0]]))
+        Graph("XY", np.array([[0, Endpoint.ARROW], [0, 0]]))

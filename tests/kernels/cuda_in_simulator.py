@@ -1,4 +1,4 @@
-"""Run as a program with NUMBA_ENABLE_CUDASIM=1: the CUDA twins against the kernels of the CPU, on small trials."""
+"""Run as a program with NUMBA_ENABLE_CUDASIM=1: the CUDA twins against the kernels of the CPU, on small queries."""
 
 import itertools
 
@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
+from causalcontext.ci_tests.cmi_knn import CmiKnn, exchange_of, rank_space
+from causalcontext.ci_tests.rows import as_variable
 from causalcontext.data.kinds import Kind
-from causalcontext.independence.cmi_knn import CmiKnn, exchange_of, rank_space
-from causalcontext.independence.rows import as_variable
 from causalcontext.kernels.cuda import levels
 from causalcontext.kernels.cuda import neighbours as on_card
 from causalcontext.search import compiled
@@ -50,7 +50,7 @@ def check_levels() -> None:
 
 
 def check_neighbours() -> None:
-    """Trials of cmi-knn on numbers, ties and codes: same neighbours, same statistics, same p-values."""
+    """Queries of cmi-knn on numbers, ties and codes: same neighbours, same statistics, same p-values."""
     on_card.THREADS = 32
     for seed, kinds in enumerate(["nnn", "cnt"]):
         x, y, *given = columns(seed, kinds)

@@ -38,6 +38,12 @@ class Compiled(event.Listener):
         pass
 
 
+@pytest.fixture
+def kept_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an earlier run has compiled is compiled again."""
+    monkeypatch.setattr(compiling, "code_folder", lambda: None)
+
+
 @kernel
 def times(count: int, value: float) -> float:
     return count * value
@@ -48,6 +54,7 @@ def sum_of_three(count: int, value: float) -> float:
     return times(0, value) + times(1, value) + times(count, value)
 
 
+@pytest.mark.usefixtures("kept_nowhere")
 def test_a_kernel_inside_others_is_compiled_once_for_all_numbers() -> None:
     heard = Compiled()
     with event.install_listener("numba:compile", heard):
@@ -176,6 +183,7 @@ def heard() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.usefixtures("kept_nowhere")
 @pytest.mark.usefixtures("heard")
 def test_ctrl_c_waits_for_the_compiler() -> None:
     @kernel

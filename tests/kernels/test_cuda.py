@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import causalcontext as cc
+from causalcontext.ci_tests.cmi_knn import CmiKnn
+from causalcontext.ci_tests.devices import on_device, usable_device
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.errors import OptionError
-from causalcontext.independence.cmi_knn import CmiKnn
-from causalcontext.independence.devices import on_device, usable_device
-from causalcontext.independence.registry import find_test
 from causalcontext.kernels.cuda import card
 
 HERE = Path(__file__).parent

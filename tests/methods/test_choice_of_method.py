@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.methods import auto
 from causalcontext.methods.auto import choose_by_table
@@ -105,12 +105,12 @@ def test_a_table_that_is_read_in_batches_needs_rows_of_every_context() -> None:
 )
 def test_nobody_waits_for_scores_of_a_large_table(rows: pd.DataFrame, why: str) -> None:
     data = read_table(rows, "R" if "R" in rows else None)
-    survey = take_survey(data)
-    found = choose_by_table(data, survey)
+    statistics = gather_statistics(data)
+    found = choose_by_table(data, statistics)
     assert found is not None
     assert found.method == "pc-ac"
     assert why in found.reason
-    assert choose_by_table(data, survey, patient=True) is None
+    assert choose_by_table(data, statistics, patient=True) is None
 
 
 @pytest.mark.parametrize(

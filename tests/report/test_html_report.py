@@ -90,7 +90,7 @@ def test_a_loaded_result_gives_the_same_report(soil, tmp_path):
     """The same but for findings that need the rows, which a file does not hold."""
     soil.save(tmp_path / "r.json")
     assert page(cc.load(tmp_path / "r.json")) == page(
-        replace(soil, rows=None, known_misfits=soil.misfits, known_claims=claims_to_keep(soil))
+        replace(soil, rows=None, known_violations=soil.violations, known_claims=claims_to_keep(soil))
     )
 
 
@@ -209,7 +209,7 @@ def test_nothing_comes_before_the_answer_but_that_a_search_was_cut():
     """Warnings are told once, with what to do, among the things to be careful about."""
     result = cc.discover(cc.examples.example_ii(500, 2), "R", method="pc-ac")
     data, text = embedded(page(result)), answer(result)
-    assert result.guards
+    assert result.model_checks
     assert data["warnings"] == []
     assert text.count("are not straight lines") == 1
     assert "try method=&#x27;score-ac&#x27;" in text

@@ -9,7 +9,7 @@ from scipy import stats
 
 import causalcontext as cc
 import naive
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.changes import false_discovery
@@ -30,7 +30,7 @@ def table(seed: int, sizes=(300, 80, 40)) -> pd.DataFrame:
 def test_slopes_and_their_comparison_are_the_naive_ones(seed, given):
     frame = table(seed)
     data = read_table(frame, "R")
-    moments = take_survey(data).of_columns(data)
+    moments = gather_statistics(data).of_columns(data)
     twins = [naive.regression_slope(part[list("ABCD")].to_numpy(), 0, 1, given) for _, part in frame.groupby("R")]
     found = [slope(moments, r, 0, 1, given) for r in range(3)]
     for mine, (value, error) in zip(found, twins, strict=True):
@@ -70,7 +70,7 @@ def test_slopes_that_cannot_be_computed_are_not_numbers():
     frame = table(1, sizes=(50, 5, 40))
     frame.loc[frame["R"] == 2, "A"] = 3.0
     data = read_table(frame, "R")
-    moments = take_survey(data).of_columns(data)
+    moments = gather_statistics(data).of_columns(data)
     assert np.isfinite(slope(moments, 0, 0, 1, ()).value)
     assert np.isnan(slope(moments, 1, 0, 1, ()).value)
     assert np.isnan(slope(moments, 2, 0, 1, ()).value)

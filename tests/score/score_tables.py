@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.set_scores import score_sets
@@ -11,9 +11,9 @@ from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.clock import Clock
 from causalcontext.score.columns import make_columns
-from causalcontext.score.layout import Worktop
+from causalcontext.score.design import FitWorkspace
+from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import Workshop
 from causalcontext.score.search import Effort, search
 from causalcontext.score.setup import set_up
 from causalcontext.simulate import random_model
@@ -21,7 +21,7 @@ from causalcontext.simulate import random_model
 
 def setup_of(table, context="R", knowledge=None):
     data = read_table(table, context)
-    return set_up(data, take_survey(data), (knowledge or Knowledge()).links(data.names))
+    return set_up(data, gather_statistics(data), (knowledge or Knowledge()).links(data.names))
 
 
 def model_table(rows, seed, **design):
@@ -55,15 +55,15 @@ def kinds_table(rows, seed):
     return pd.DataFrame({"N": n, "O": ordered, "K": np.array(list("abc"))[kind], "M": count, "R": code})
 
 
-def workshop_of(table, context="R", curves=True, **options):
+def designs_of(table, context="R", curves=True, **options):
     setup = setup_of(table, context)
-    return Workshop(setup, make_columns(setup, curves), ScoreOptions(**options))
+    return DesignFactory(setup, make_columns(setup, curves), ScoreOptions(**options))
 
 
 def searched(table, how, curves=False, context="R", seed=0, **options):
     """What a search finds."""
-    workshop = workshop_of(table, context, curves, search=how, **options)
-    return search(workshop, curves, Effort(seed, 1, quiet, Clock()))
+    designs = designs_of(table, context, curves, search=how, **options)
+    return search(designs, curves, Effort(seed, 1, quiet, Clock()))
 
 
 def scores_of(layout, wanted):
@@ -73,13 +73,13 @@ def scores_of(layout, wanted):
     for row, (_, _, columns) in enumerate(wanted):
         sets[row, : 1 + len(columns)] = [len(columns), *columns]
     out = np.zeros((len(wanted), 2 + layout.width))
-    score_sets(layout.calls, Worktop(layout, 1, layout.memory()).note, tasks, sets, out)
+    score_sets(layout.calls, FitWorkspace(layout, 1, layout.memory()).note, tasks, sets, out)
     return out
 
 
 def fits_of(layout, tasks, candidates, top=None):
     """Scores and chosen columns of (block, node) with some candidates."""
-    scores, top = np.zeros(len(tasks)), top or Worktop(layout, 1, layout.memory())
+    scores, top = np.zeros(len(tasks)), top or FitWorkspace(layout, 1, layout.memory())
     sets = np.zeros((len(tasks), 1 + layout.width), dtype=np.int64)
     fit_many(fit_call(), layout.calls, top.note, np.array(tasks, dtype=np.int64), np.asarray(candidates, dtype=bool),
              scores, np.zeros((len(tasks), 0)), sets)  # fmt: skip

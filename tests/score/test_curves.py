@@ -195,7 +195,7 @@ def test_ties_do_not_break_the_curves(levels):
 
 
 def test_a_residual_is_held_against_what_comes_before_it_in_all_of_its_contexts():
-    """Z is an effect of Y in one context and stands before it in the order of the other: no misfit of Y."""
+    """Z is an effect of Y in one context and stands before it in the order of the other: no violation of Y."""
     generator = np.random.default_rng(4)
     code, noise = np.repeat([0, 1], 1000), generator.exponential(size=(3, 2000)) - 1.0
     x = noise[0]

@@ -6,22 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
-from score_tables import curved_table, fits_of, kinds_table, model_table, scores_of, setup_of, workshop_of
+from score_tables import curved_table, designs_of, fits_of, kinds_table, model_table, scores_of, setup_of
 
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.orders.partitions import Partitions, best_partition, best_score, chosen_slots
+from causalcontext.kernels.orders.partitions import ContextPartitions, best_partition, best_score, chosen_slots
 from causalcontext.kernels.rows.class_choice import ClassRows, choice_call
 from causalcontext.kernels.rows.class_scores import class_call
-from causalcontext.kernels.rows.laws import MANY, best_law
 from causalcontext.kernels.rows.logit_rows import logit_call
+from causalcontext.kernels.rows.noise_densities import MANY, best_law
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.blocks import MIXED, PLAIN
 from causalcontext.score.columns import LINEAR, make_columns
+from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.model import members
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.problem import Workshop
 from causalcontext.score.setup import set_up
 from marks import rest_slow
 
@@ -78,8 +78,8 @@ def columns_for(layout, design, node, generator, size):
 def test_scores_of_numbers_are_those_of_the_rows(contexts, laws, generator):
     table = curved_table(400, 3, max(contexts, 2)).assign(Q=lambda t: -5.0 * t["A"] + generator.normal(size=400))
     table = table[generator.permutation(table.columns)]
-    workshop = workshop_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None)
-    layout = workshop.lattice(True, laws)
+    designs = designs_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None)
+    layout = designs.lattice(True, laws)
     wanted = []
     for block in range(len(layout.tables.block)):
         for size in (0, 1, 4):
@@ -91,8 +91,8 @@ def test_scores_of_numbers_are_those_of_the_rows(contexts, laws, generator):
 
 
 def test_without_curves_and_laws_it_is_the_linear_gaussian_score():
-    workshop = workshop_of(model_table(400, 3, nodes=6), laws=False)
-    layout = workshop.lattice(False)
+    designs = designs_of(model_table(400, 3, nodes=6), laws=False)
+    layout = designs.lattice(False)
     first, values, code = layout.columns.first, layout.setup.rows.values.T, layout.setup.rows.codes[-1]
     assert layout.rows.facts[1] == 0.0
     for parents in ((), (1,), (0, 3, 4)):
@@ -153,7 +153,7 @@ def test_constant_and_tiny_residuals_have_no_law():
 
 
 def test_growing_takes_what_raises_the_score_and_the_score_is_that_of_the_columns(generator):
-    layout = workshop_of(curved_table(300, 11), laws=False).lattice(True)
+    layout = designs_of(curved_table(300, 11), laws=False).lattice(True)
     p, blocks = layout.setup.variables, len(layout.tables.block)
     tasks = [(block, node) for block in range(blocks) for node in range(p)]
     candidates = generator.random((len(tasks), p)) < 0.7
@@ -171,7 +171,7 @@ def test_forced_parents_stay():
     knowledge = Knowledge(required=[("X1", "X0"), ("X3", "X0")])
     setup = setup_of(model_table(300, 13), knowledge=knowledge)
     place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
-    layout = Workshop(setup, make_columns(setup, False), ScoreOptions()).lattice(False)
+    layout = DesignFactory(setup, make_columns(setup, False), ScoreOptions()).lattice(False)
     _, sets = fits_of(layout, [(2, place["X0"])], [np.arange(setup.variables) != place["X0"]])
     assert {int(layout.columns.first[place[name]]) for name in ("X1", "X3")} <= set(sets[0])
 
@@ -181,7 +181,7 @@ def test_forced_parents_stay():
 def test_best_partition_is_the_best_of_all(contexts, more, generator):
     slots = (1 << contexts) - 1 + more
     unused = np.zeros((2, 1, slots), dtype=np.int64)
-    family = Partitions(contexts, unused[0], unused, np.zeros(1, dtype=np.int64))
+    family = ContextPartitions(contexts, unused[0], unused, np.zeros(1, dtype=np.int64))
     pooled = (1 << contexts) - 2
     for _ in range(50):
         scores = generator.normal(size=slots)
@@ -196,7 +196,7 @@ def test_best_partition_is_the_best_of_all(contexts, more, generator):
 
 def test_best_cut_of_a_merge_tree(generator):
     joins = np.array([[[0, 1, 2, 3, 4, 0, 2, 5, 7, 0]], [[0, 1, 2, 3, 4, 1, 3, 4, 6, 0]]])
-    family = Partitions(5, joins[0], joins, np.zeros(1, dtype=np.int64))
+    family = ContextPartitions(5, joins[0], joins, np.zeros(1, dtype=np.int64))
     cuts = [[7, 6], [7, 2, 3], [5, 4, 6], [5, 4, 2, 3], [0, 1, 4, 6], [0, 1, 4, 2, 3]]
     for _ in range(50):
         scores = generator.normal(size=10)
@@ -209,7 +209,7 @@ def test_best_cut_of_a_merge_tree(generator):
 @pytest.mark.parametrize("contexts", [2, 3])
 @pytest.mark.parametrize("parents", [(), (1,), (0, 2, 4)])
 def test_the_context_score_is_that_of_a_general_optimiser(contexts, parents):
-    layout = workshop_of(model_table(300, 5, contexts=contexts, nodes=6, context_noise=2.0)).lattice(True)
+    layout = designs_of(model_table(300, 5, contexts=contexts, nodes=6, context_noise=2.0)).lattice(True)
     setup, pooled = layout.setup, layout.masks.index((1 << contexts) - 1)
     naive = naive_score.context_score(setup.rows.values.T, setup.rows.codes[-1], parents, 2.0)
     columns = [int(layout.columns.first[j]) for j in parents]
@@ -237,7 +237,7 @@ def ordered_score(codes, design, price):
 
 
 def test_categories_and_ordered_columns_are_scored_by_their_logits():
-    layout = workshop_of(kinds_table(400, 4)).lattice(True)
+    layout = designs_of(kinds_table(400, 4)).lattice(True)
     setup, first = layout.setup, layout.columns.first
     place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
     pooled, values = layout.masks.index(3), layout.columns.values
@@ -254,7 +254,7 @@ def test_categories_and_ordered_columns_are_scored_by_their_logits():
 def test_a_count_is_no_better_known_than_its_bin(generator):
     """The likelihood is that of the count plus a uniform number in its bin, averaged over that number."""
     rows = kinds_table(400, 4)
-    layout = workshop_of(rows, laws=False).lattice(True)
+    layout = designs_of(rows, laws=False).lattice(True)
     setup, first = layout.setup, layout.columns.first
     place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
     pooled, columns = layout.masks.index(3), [int(first[place["N"]]), int(first[place["K"]])]
@@ -276,8 +276,8 @@ def test_the_density_of_a_count_is_no_more_than_its_probability():
         {"L": generator.poisson(generator.choice([1.0, 3.0, 6.0], 500)), "X": generator.normal(size=500)}
     )
     data = read_table(rows, None, kinds={"L": "count"})
-    setup = set_up(data, take_survey(data), Knowledge().links(data.names))
-    layout = Workshop(setup, make_columns(setup, True), ScoreOptions()).lattice(True)
+    setup = set_up(data, gather_statistics(data), Knowledge().links(data.names))
+    layout = DesignFactory(setup, make_columns(setup, True), ScoreOptions()).lattice(True)
     place = {setup.data.names[column]: j for j, column in enumerate(setup.position) if column >= 0}
     found = scores_of(layout, [(0, place["L"], [])])[0, 0] + 2 * np.log(500)
     count = rows["L"].to_numpy()
@@ -289,7 +289,7 @@ def test_the_density_of_a_count_is_no_more_than_its_probability():
 
 
 def test_a_category_offers_its_levels_and_a_number_its_curves():
-    layout = workshop_of(kinds_table(400, 4)).lattice(True)
+    layout = designs_of(kinds_table(400, 4)).lattice(True)
     setup, first = layout.setup, layout.columns.first
     place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
     sizes = {name: int(first[j + 1] - first[j]) for name, j in place.items() if name != "R"}
@@ -304,9 +304,7 @@ def test_a_category_offers_its_levels_and_a_number_its_curves():
 
 def test_separated_contexts_have_a_finite_score(generator):
     x = generator.normal(size=200)
-    layout = workshop_of(pd.DataFrame({"X": x, "Y": generator.normal(size=200), "R": (x > 0).astype(int)})).lattice(
-        True
-    )
+    layout = designs_of(pd.DataFrame({"X": x, "Y": generator.normal(size=200), "R": (x > 0).astype(int)})).lattice(True)
     names = {position: place for place, position in enumerate(layout.setup.position)}
     scores, sets = fits_of(layout, [(2, 2)], [[True, True]])
     assert {int(layout.tables.about[PLAIN, 0, c]) for c in sets[0]} == {names[0]}
@@ -314,9 +312,9 @@ def test_separated_contexts_have_a_finite_score(generator):
 
 
 def test_two_contexts_may_have_slopes_of_their_own():
-    assert workshop_of(model_table(300, 1)).lattice(False).tables.block[-1, 2] == MIXED
-    assert len(workshop_of(model_table(300, 1, contexts=3)).lattice(False).tables.block) == 7 + 1
-    many = workshop_of(model_table(300, 1, contexts=5))
+    assert designs_of(model_table(300, 1)).lattice(False).tables.block[-1, 2] == MIXED
+    assert len(designs_of(model_table(300, 1, contexts=3)).lattice(False).tables.block) == 7 + 1
+    many = designs_of(model_table(300, 1, contexts=5))
     assert many.layout([1, 31], False).tables.block[-1, 2] != MIXED
 
 
@@ -329,9 +327,9 @@ def test_a_long_table_is_scored_on_part_of_its_rows(monkeypatch):
     import causalcontext.score.setup as module
 
     table = model_table(4000, 5)
-    whole = workshop_of(table, curves=False).lattice(False)
+    whole = designs_of(table, curves=False).lattice(False)
     monkeypatch.setattr(module, "MOST_ROWS", 1000)
-    part = workshop_of(table, curves=False).lattice(False)
+    part = designs_of(table, curves=False).lattice(False)
     assert part.setup.rows.values.shape[1] == 1000
     assert part.setup.weight == 4.0
     assert correlations(part.columns.scatter[1]) == pytest.approx(correlations(whole.columns.scatter[1]), abs=1e-9)
@@ -391,7 +389,7 @@ def test_many_classes_are_thinned_out_on_some_rows_and_scored_on_all():
 
 def test_a_curve_may_live_in_one_context():
     """The residual variance of a mixed model is that of a regression on the rows, with the curve times its context."""
-    layout = workshop_of(curved_table(300, 1)).lattice(True)
+    layout = designs_of(curved_table(300, 1)).lattice(True)
     block, (owner, _, source, _, lives, _, curved) = layout.shifted + 1, layout.tables.about[MIXED]
     node, codes, values = 3, layout.setup.rows.codes[-1], layout.columns.values
     bent = np.flatnonzero((curved == 1) & (lives == 1) & (owner == 1))[0]

@@ -6,16 +6,16 @@ from itertools import pairwise
 import naive_score
 import numpy as np
 import pytest
-from score_tables import curved_table, fits_of, kinds_table, model_table, quiet, scores_of, searched, workshop_of
+from score_tables import curved_table, designs_of, fits_of, kinds_table, model_table, quiet, scores_of, searched
 
 import causalcontext as cc
-from causalcontext.graphs.ends import directed, marked
+from causalcontext.graphs.endpoints import directed, marked
 from causalcontext.kernels.orders.kept_fits import no_kept
-from causalcontext.kernels.rows.laws import MANY, best_law
+from causalcontext.kernels.rows.noise_densities import MANY, best_law
 from causalcontext.score.clock import Clock
 from causalcontext.score.columns import OWN_STEP, PRODUCT, Offer, make_columns
+from causalcontext.score.design import FitCache, FitWorkspace
 from causalcontext.score.directions import direct
-from causalcontext.score.layout import Desk, Worktop
 from causalcontext.score.merging import Merger
 from causalcontext.score.order_search import Climber, lattice, random_order, sweeps
 from causalcontext.score.search import Effort, best_first, search
@@ -30,16 +30,16 @@ def test_kept_scores_are_those_of_a_fresh_fit(contexts, curves):
     table = model_table(300, 100, nodes=9, contexts=max(contexts, 2), edits=("add", "remove", "flip"))
     if curves:
         table = kinds_table(300, 7) if contexts == 2 else curved_table(300, 7, max(contexts, 2))
-    workshop = workshop_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None, curves)
-    layout, generator = workshop.lattice(curves), np.random.default_rng(1)
-    climber, other = (Climber(layout, lattice(layout), layout.desk(layout.memory()), Clock()) for _ in range(2))
+    designs = designs_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None, curves)
+    layout, generator = designs.lattice(curves), np.random.default_rng(1)
+    climber, other = (Climber(layout, lattice(layout), layout.cache(layout.memory()), Clock()) for _ in range(2))
     order = random_order(layout.setup, generator)
     for shared in (True, False) if contexts > 1 else (True,):
         orders = np.tile(order, (contexts, 1))
         standing, before = climber.fitted(orders, shared)
         for visits in sweeps(layout.setup, generator)[:3]:
             gain, after = climber.climb(climber.problem, standing, np.empty(0, dtype=np.int64), visits[None])
-            other.desk.kept.names[:] = 0
+            other.cache.kept.names[:] = 0
             _, fresh = other.fitted(standing.orders.copy(), shared)
             assert after == pytest.approx(fresh, abs=1e-6)
             assert after - before == pytest.approx(gain, abs=1e-6)
@@ -59,20 +59,20 @@ def _fit(layout, task, candidates, top=None):
 @pytest.mark.parametrize("curves", [False, True])
 def test_fits_are_kept_and_know_whose_candidacy_matters(curves):
     table = kinds_table(300, 3).drop(columns="M").assign(**curved_table(300, 4).drop(columns="R"))
-    workshop, generator = workshop_of(table, curves=curves), np.random.default_rng(5)
-    setup = workshop.setup
+    designs, generator = designs_of(table, curves=curves), np.random.default_rng(5)
+    setup = designs.setup
     p = setup.variables
     if curves:
         offers = [Offer(0, 1, PRODUCT, -1.0), Offer(2, 4, PRODUCT, -1.0), Offer(3, -1, OWN_STEP, 0.3)]
-        workshop = workshop.with_columns(make_columns(setup, True, offers))
-    layout = workshop.lattice(curves)
-    desk = layout.desk(layout.memory())
-    top, mattered = Worktop(layout, 1, desk.memory, desk.kept), 0
+        designs = designs.with_columns(make_columns(setup, True, offers))
+    layout = designs.lattice(curves)
+    cache = layout.cache(layout.memory())
+    top, mattered = FitWorkspace(layout, 1, cache.memory, cache.kept), 0
     for _ in range(20):
         task = (int(generator.integers(len(layout.tables.block))), int(generator.integers(p)))
         chosen = (generator.random(p) < 0.5) & (np.arange(p) != task[1])
         first, again = (_fit(layout, task, chosen, top) for _ in range(2))
-        matters = top.bench.fits.matters[task[1], 0].copy()
+        matters = top.arrays.fits.matters[task[1], 0].copy()
         assert first == again == _fit(layout, task, chosen)
         for j in np.flatnonzero(~matters & (np.arange(p) != task[1])):
             assert _fit(layout, task, chosen ^ (np.arange(p) == j)) == first
@@ -81,20 +81,20 @@ def test_fits_are_kept_and_know_whose_candidacy_matters(curves):
 
 
 def test_what_is_kept_is_forgotten_when_there_is_no_room():
-    workshop = workshop_of(model_table(200, 1, nodes=9), curves=False)
-    layout = workshop.lattice(False)
-    climber = Climber(layout, lattice(layout), layout.desk(layout.memory()), Clock())
-    small = Climber(layout, lattice(layout), Desk(layout.memory(), no_kept(8, layout.width, 32)), Clock())
+    designs = designs_of(model_table(200, 1, nodes=9), curves=False)
+    layout = designs.lattice(False)
+    climber = Climber(layout, lattice(layout), layout.cache(layout.memory()), Clock())
+    small = Climber(layout, lattice(layout), FitCache(layout.memory(), no_kept(8, layout.width, 32)), Clock())
     order = random_order(layout.setup, np.random.default_rng(0))
     one, other = (each.from_order(order, np.random.default_rng(1)) for each in (climber, small))
     assert one.score == other.score
     assert np.array_equal(one.orders, other.orders)
-    assert small.desk.kept.filled[0] <= 16
+    assert small.cache.kept.filled[0] <= 16
 
 
 def test_of_equal_models_the_first_leads():
-    workshop = workshop_of(model_table(200, 2, nodes=5), curves=False)
-    found = search(workshop, False, Effort(0, 1, quiet, Clock())).best
+    designs = designs_of(model_table(200, 2, nodes=5), curves=False)
+    found = search(designs, False, Effort(0, 1, quiet, Clock())).best
     models = [replace(found, score=score) for score in (-5.0 - 1e-9, -7.0, -5.0, -6.0)]
     assert [model.score for model in best_first(models)] == [-5.0 - 1e-9, -5.0, -6.0, -7.0]
 
@@ -269,9 +269,9 @@ def test_greedy_merging_agrees_with_all_partitions():
     equal = 0
     for seed in range(6):
         table = model_table(600, 300 + seed, contexts=5, nodes=5, edits=("add", "remove", "flip"))
-        workshop = workshop_of(table, curves=False)
-        greedy = search(workshop, False, Effort(0, 1, quiet, Clock())).best
-        merger = Merger(workshop, False, workshop.memory(greedy.layout))
+        designs = designs_of(table, curves=False)
+        greedy = search(designs, False, Effort(0, 1, quiet, Clock())).best
+        merger = Merger(designs, False, designs.memory(greedy.layout))
         place = np.argsort(greedy.orders, axis=1)
 
         def total(node, masks, merger=merger, place=place):
@@ -287,10 +287,10 @@ def test_greedy_merging_agrees_with_all_partitions():
 
 
 def test_matrices_on_a_shelf_stay_where_they_are_while_it_grows():
-    workshop = workshop_of(curved_table(300, 8, 5), curves=False)
-    first = workshop.layout([1, 2], False)
+    designs = designs_of(curved_table(300, 8, 5), curves=False)
+    first = designs.layout([1, 2], False)
     kept, before = first.tables.covariance, first.tables.covariance.copy()
-    later = workshop.layout(range(1, 32), False)
+    later = designs.layout(range(1, 32), False)
     assert len(later.tables.covariance) > len(kept)
     for mask, place in zip((1, 2), first.tables.block[:2, 0], strict=True):
         size = int(first.tables.block[0, 1]) ** 2

@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 
 import naive
-from causalcontext.data.survey import take_survey
+from causalcontext.ci_tests.registry import find_test
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.independence.registry import find_test
 from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.kernels.levels.skeleton import CUT
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import adaptive, masked, pooled
-from causalcontext.results.log import TrialLog
-from causalcontext.search.algorithm import Found, algorithm_1
+from causalcontext.results.log import CITestLog
+from causalcontext.search.algorithm import FoundGraphs, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.plan import Plan
 from causalcontext.search.split import SplitSearch
+from causalcontext.views import adaptive, masked, pooled
 from marks import rest_slow
 
 RULES = {"adaptive": adaptive, "masked": masked, "pooled": pooled}
@@ -37,7 +37,7 @@ class Case:
     @cached_property
     def prepared(self):
         data = read_table(self.table, "R")
-        return find_test("partial-correlation").prepare(data, take_survey(data))
+        return find_test("partial-correlation").prepare(data, gather_statistics(data))
 
     @property
     def levels(self):
@@ -85,7 +85,7 @@ def make_case(seed: int, sizes=(120, 80), columns: int = 6, place: int = 3, ugly
 
 
 def search(case: Case, rule: str, knowledge: Knowledge | None = None, max_given=None, batched=False,
-           n_jobs=1, collider_rule="majority") -> tuple[Found, Plan]:  # fmt: skip
+           n_jobs=1, collider_rule="majority") -> tuple[FoundGraphs, Plan]:  # fmt: skip
     variables = case.table.shape[1]
     links = (knowledge or Knowledge()).links(tuple(case.table.columns))
     levels = (0,) if rule == "pooled" else case.levels
@@ -95,7 +95,7 @@ def search(case: Case, rule: str, knowledge: Knowledge | None = None, max_given=
     return algorithm_1(engine, plan, n_jobs, lambda *_: None), plan
 
 
-def edge_sets(found: Found) -> list[set[frozenset[int]]]:
+def edge_sets(found: FoundGraphs) -> list[set[frozenset[int]]]:
     return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.ends]
 
 
@@ -124,7 +124,7 @@ def test_skeleton_and_separating_sets_are_the_naive_ones(case, rule, max_given):
     for g, (edges, twin) in enumerate(zip(edge_sets(found), twins.values(), strict=True)):
         assert edges == twin.edges
         for pair, sets in twin.separations.items():
-            chosen, mask = found.ledger.separating_set(g, *sorted(pair))
+            chosen, mask = found.sepsets.separating_set(g, *sorted(pair))
             fixed = plan.contexts.fixed(int(plan.views[g, mask]))
             assert frozenset((*chosen, *plan.masks[mask].triggers, *fixed)) in sets
 
@@ -136,7 +136,7 @@ def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
     kernel, plan = search(case, rule, collider_rule=collider_rule)
     batched, _ = search(case, rule, batched=True, collider_rule=collider_rule)
     assert np.array_equal(kernel.ends, batched.ends)
-    mine, theirs = (TrialLog.from_ledger(plan, found.ledger, len(plan.cells), ()) for found in (kernel, batched))
+    mine, theirs = (CITestLog.from_sepsets(plan, found.sepsets, len(plan.cells), ()) for found in (kernel, batched))
     for name in ("decision", "n", "view", "given", "reason", "untested", "cut", "label"):
         assert np.array_equal(getattr(mine, name), getattr(theirs, name))
     for name in ("p", "statistic", "df"):
@@ -150,7 +150,7 @@ def test_threads_do_not_matter(case, rule):
     two, _ = search(case, rule, n_jobs=2)
     assert np.array_equal(one.ends, two.ends)
     for name in ("numbers", "facts", "given"):
-        assert np.array_equal(getattr(one.ledger, name), getattr(two.ledger, name), equal_nan=name == "numbers")
+        assert np.array_equal(getattr(one.sepsets, name), getattr(two.sepsets, name), equal_nan=name == "numbers")
 
 
 @every_case
@@ -159,7 +159,7 @@ def test_threads_do_not_matter(case, rule):
 def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
     found, plan = search(case, rule, collider_rule=collider_rule)
     adjacency = found.ends != 0
-    judged = judge_triples(SplitSearch(case.prepared), plan, found.ledger, found.ledger.edges(adjacency))
+    judged = judge_triples(SplitSearch(case.prepared), plan, found.sepsets, found.sepsets.edges(adjacency))
     union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
     seen = 0
     for g, edges in enumerate(edge_sets(found)):
@@ -178,9 +178,9 @@ def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
 class CountingSearch(SplitSearch):
     asked: int = 0
 
-    def vote(self, scene, ballots):
+    def vote(self, group, ballots):
         self.asked += ballots.first.size
-        return super().vote(scene, ballots)
+        return super().vote(group, ballots)
 
 
 def test_what_two_graphs_ask_alike_is_voted_on_once():
@@ -195,7 +195,7 @@ def test_what_two_graphs_ask_alike_is_voted_on_once():
         some = replace(plan, cells=plan.cells[:graphs])
         found = algorithm_1(SplitSearch(case.prepared), some, 1, lambda *_: None)
         counting = CountingSearch(case.prepared)
-        judged = judge_triples(counting, some, found.ledger, list_edges(np.repeat(chain[None], graphs, axis=0)))
+        judged = judge_triples(counting, some, found.sepsets, list_edges(np.repeat(chain[None], graphs, axis=0)))
         assert all(one == judged[0] for one in judged)
         asked.append(counting.asked)
     assert 0 < asked[0] <= asked[1] < 2 * asked[0]
@@ -235,7 +235,7 @@ def test_the_weakest_evidence_is_kept_for_edges():
     answer = case.answer()
     for g, edges in enumerate(edge_sets(found)):
         for x, y in (sorted(pair) for pair in edges if case.place not in pair):
-            p = found.ledger.numbers[g, found.ledger.slot(x, y), 0]
+            p = found.sepsets.numbers[g, found.sepsets.slot(x, y), 0]
             assert p >= (answer(x, y, (), None)) - 1e-12
             assert p <= 0.05
 
@@ -265,7 +265,7 @@ def test_too_many_sets_are_cut_short_and_noted():
     table.insert(0, "R", context)
     case = Case(table, 0)
     found, plan = search(case, "adaptive")
-    log = TrialLog.from_ledger(plan, found.ledger, 2, case.prepared.labels)
+    log = CITestLog.from_sepsets(plan, found.sepsets, 2, case.prepared.labels)
     assert (found.ends[:, 0, 1:25] != 0).all()
     cut = log.cut > 0
     assert set(log.cut[cut].tolist()) == {6}
@@ -279,7 +279,7 @@ def test_batches_are_cut_short_too(monkeypatch):
     case = make_case(21, columns=7)
     monkeypatch.setattr(batches, "MOST_SETS", 3)
     found, _ = search(case, "adaptive", batched=True)
-    cut = found.ledger.facts[:, :, CUT]
+    cut = found.sepsets.facts[:, :, CUT]
     assert cut.max() >= 1
-    kept = (found.ends != 0)[:, found.ledger.first, found.ledger.second]
-    assert kept[(cut > 0) & ~found.ledger.separated()].all()
+    kept = (found.ends != 0)[:, found.sepsets.first, found.sepsets.second]
+    assert kept[(cut > 0) & ~found.sepsets.separated()].all()

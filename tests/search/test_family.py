@@ -9,28 +9,28 @@ import pytest
 
 import causalcontext as cc
 import naive
-from causalcontext.graphs.ends import End, Kind, mark_of
+from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.levels.neighbours import list_edges
-from causalcontext.questions import Contexts
 from causalcontext.search import across, rules
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Proposal
 from causalcontext.search.orient import orient_all
-from causalcontext.search.rules import CHECKS, RULES, Entry, Scope, Turn
+from causalcontext.search.rules import CHECKS, RULES, OrientationRule, Scope, Turn
+from causalcontext.views import Contexts
 
 NODES = 5
-LETTERS = {End.CIRCLE: "o", End.ARROW: ">", End.TAIL: "-", End.CONFLICT: "x"}
+LETTERS = {Endpoint.CIRCLE: "o", Endpoint.ARROW: ">", Endpoint.TAIL: "-", Endpoint.CONFLICT: "x"}
 
 
-def family_of(adjacency, kind=Kind.PAG, contexts=()):
+def family_of(adjacency, kind=GraphKind.PAG, contexts=()):
     stack = np.asarray(adjacency, dtype=bool)
     free = [Triples(frozenset(), frozenset())] * len(stack)
     codes = tuple((level,) * len(contexts) for level in range(len(stack)))
     return GraphFamily(list_edges(stack), stack.shape[1], Evidence(free, contexts=Contexts(contexts, codes)), kind)
 
 
-def pair(kind=Kind.PAG):
+def pair(kind=GraphKind.PAG):
     """A family of one graph with one edge, 0 - 1."""
     return family_of([[[0, 1], [1, 0]]], kind)
 
@@ -41,10 +41,10 @@ def propose(a, b, end, graph=0):
 
 def state(family, graph=0):
     ends = family.ends[graph]
-    return {(int(a), int(b)): LETTERS[End(ends[a, b])] for a, b in np.argwhere(ends)}
+    return {(int(a), int(b)): LETTERS[Endpoint(ends[a, b])] for a, b in np.argwhere(ends)}
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", GraphKind)
 @pytest.mark.parametrize("seed", range(25))
 def test_rounds_are_the_naive_ones(kind, seed):
     generator = np.random.default_rng(seed)
@@ -52,7 +52,7 @@ def test_rounds_are_the_naive_ones(kind, seed):
     family = family_of([adjacency | adjacency.T], kind)
     ends, doubts = state(family), set()
     for _ in range(5):
-        asked = [(a, b, end) for a, b in ends for end in (End.ARROW, End.TAIL) if generator.random() < 0.12]
+        asked = [(a, b, end) for a, b in ends for end in (Endpoint.ARROW, Endpoint.TAIL) if generator.random() < 0.12]
         changed = family.apply(propose(*proposal) for proposal in asked)
         before = dict(ends)
         doubts |= naive.orientation_round(ends, [(a, b, LETTERS[end]) for a, b, end in asked], kind == "pag")
@@ -62,9 +62,9 @@ def test_rounds_are_the_naive_ones(kind, seed):
 
 
 def test_an_arrow_of_a_pattern_is_a_direction_and_one_of_a_pag_is_not():
-    for kind, mark in ((Kind.PATTERN, "-->"), (Kind.PAG, "o->")):
+    for kind, mark in ((GraphKind.PATTERN, "-->"), (GraphKind.PAG, "o->")):
         family = pair(kind)
-        assert family.apply([propose(0, 1, End.ARROW)])
+        assert family.apply([propose(0, 1, Endpoint.ARROW)])
         assert mark_of(family.ends[0], 0, 1) == mark
         assert (family.graphs[0].parents[1] == {0}) == (mark == "-->")
         assert set(family.origins) == {(0, 0, 1)}
@@ -72,49 +72,49 @@ def test_an_arrow_of_a_pattern_is_a_direction_and_one_of_a_pag_is_not():
 
 def test_a_tail_of_a_pag_is_a_direction():
     family = pair()
-    family.apply([propose(1, 0, End.TAIL)])
+    family.apply([propose(1, 0, Endpoint.TAIL)])
     assert mark_of(family.ends[0], 0, 1) == "-->"
     assert family.graphs[0].children[0] == {1}
     assert family.origins == {(0, 1, 0): Origin("rule", 0, ())}  # the arrow at 1 follows, and has no origin
 
 
 def test_two_arrows_of_a_round_are_a_conflict_in_a_pattern_and_a_hidden_cause_in_a_pag():
-    for kind, mark in ((Kind.PATTERN, "x-x"), (Kind.PAG, "<->")):
+    for kind, mark in ((GraphKind.PATTERN, "x-x"), (GraphKind.PAG, "<->")):
         family = pair(kind)
-        family.apply([propose(0, 1, End.ARROW), propose(1, 0, End.ARROW)])
+        family.apply([propose(0, 1, Endpoint.ARROW), propose(1, 0, Endpoint.ARROW)])
         assert mark_of(family.ends[0], 0, 1) == mark
-        assert len(family.origins) == (2 if kind is Kind.PAG else 0)
+        assert len(family.origins) == (2 if kind is GraphKind.PAG else 0)
 
 
 def test_contradictions_of_a_round_close_what_is_open_and_leave_what_is_settled():
     family = pair()
-    family.apply([propose(0, 1, End.ARROW), propose(0, 1, End.TAIL)])
+    family.apply([propose(0, 1, Endpoint.ARROW), propose(0, 1, Endpoint.TAIL)])
     assert mark_of(family.ends[0], 0, 1) == "x-x"
     family = pair()
-    family.apply([propose(1, 0, End.ARROW)])
-    family.apply([propose(0, 1, End.ARROW), propose(0, 1, End.TAIL)])
+    family.apply([propose(1, 0, Endpoint.ARROW)])
+    family.apply([propose(0, 1, Endpoint.ARROW), propose(0, 1, Endpoint.TAIL)])
     assert mark_of(family.ends[0], 0, 1) == "<-x"
-    assert not family.apply([propose(0, 1, End.ARROW)])  # a conflict is never overwritten
+    assert not family.apply([propose(0, 1, Endpoint.ARROW)])  # a conflict is never overwritten
 
 
 def test_an_earlier_end_stands_and_the_contradiction_is_a_doubt():
     family = pair()
-    family.apply([propose(0, 1, End.ARROW)])
-    assert not family.apply([propose(0, 1, End.TAIL)])
+    family.apply([propose(0, 1, Endpoint.ARROW)])
+    assert not family.apply([propose(0, 1, Endpoint.TAIL)])
     assert mark_of(family.ends[0], 0, 1) == "o->"
     assert family.doubts == {Doubt("rule", 0, 0, 1)}
 
 
 def test_a_rule_may_ask_for_a_conflict():
     family = pair()
-    family.apply([propose(0, 1, End.CONFLICT)])
+    family.apply([propose(0, 1, Endpoint.CONFLICT)])
     assert mark_of(family.ends[0], 0, 1) == "x-x"
 
 
 def test_ends_at_a_context_are_shared_by_all_graphs():
     triangle = ~np.eye(3, dtype=bool)
     family = family_of([triangle] * 3, contexts=(0,))
-    family.apply([propose(1, 0, End.ARROW, graph=1), propose(1, 2, End.ARROW, graph=1)])
+    family.apply([propose(1, 0, Endpoint.ARROW, graph=1), propose(1, 2, Endpoint.ARROW, graph=1)])
     assert [mark_of(ends, 1, 0) for ends in family.ends] == ["o->"] * 3
     assert [mark_of(ends, 1, 2) for ends in family.ends] == ["o-o", "o->", "o-o"]
 
@@ -125,7 +125,7 @@ def test_checks_of_patterns_are_not_made_of_pags():
     edge[0, 1, 2] = edge[0, 2, 1] = True
     evidence = Evidence([Triples(frozenset(), frozenset())] * 2, contexts=Contexts((0,), ((0,), (1,))))
     assert [doubt.rule for doubt in orient_all(edge, evidence).doubts] == ["V2"]
-    assert orient_all(edge, evidence, Kind.PAG).doubts == ()
+    assert orient_all(edge, evidence, GraphKind.PAG).doubts == ()
 
 
 def test_a_rule_is_one_function_and_one_entry(monkeypatch):
@@ -134,15 +134,15 @@ def test_a_rule_is_one_function_and_one_entry(monkeypatch):
     def arrow_at_everything(family):
         for g, graph in enumerate(family.graphs):
             for a, b in graph.open_ends():
-                yield Proposal(g, a, b, End.ARROW, (), g)
+                yield Proposal(g, a, b, Endpoint.ARROW, (), g)
 
     words = "{effect} causes nothing"
-    entry = Entry("Z", Scope.WITHIN, Turn.CONSEQUENCES, arrow_at_everything, "a test", words, Kind.PAG)
+    entry = OrientationRule("Z", Scope.WITHIN, Turn.CONSEQUENCES, arrow_at_everything, "a test", words, GraphKind.PAG)
     monkeypatch.setattr(rules, "RULES", (*RULES, entry))
     result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", method="pc-ac")
     adjacency = np.stack([graph.adjacency for graph in result.graphs.values()])
     evidence = Evidence([Triples(frozenset(), frozenset())] * len(adjacency))
-    found = orient_all(adjacency, evidence, Kind.PAG)
+    found = orient_all(adjacency, evidence, GraphKind.PAG)
     graphs = {value: Graph(result.names, ends, "pag") for value, ends in zip(result.contexts, found.ends, strict=True)}
     pags = replace(result, graphs=graphs, origins=found.origins)
     edge = pags.graphs["dry"].edges[0]
@@ -177,8 +177,8 @@ def test_an_end_that_was_asked_for_is_not_asked_for_again():
         for lost in family.vanishing
         if lost.x == 1
         for proposal in (
-            Proposal(lost.present, 1, 2, End.ARROW, (), lost.absent),
-            Proposal(lost.present, 0, 2, End.ARROW, (1,), lost.absent),
+            Proposal(lost.present, 1, 2, Endpoint.ARROW, (), lost.absent),
+            Proposal(lost.present, 0, 2, Endpoint.ARROW, (1,), lost.absent),
         )
     ]
     firsts = {}

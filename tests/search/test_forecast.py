@@ -1,4 +1,4 @@
-"""How many trials lie ahead, against all sets counted one by one."""
+"""How many queries lie ahead, against all sets counted one by one."""
 
 import itertools
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import Contexts, adaptive
-from causalcontext.search.forecast import trials_ahead
+from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.plan import Plan
+from causalcontext.views import Contexts, adaptive
 
 NAMES = ("A", "B", "C", "D", "E", "R")
 
@@ -30,6 +30,6 @@ def test_questions_at_the_context_are_all_counted(seed, roots):
     graph = graph | graph.T
     links = Knowledge(roots=roots).links(NAMES)
     plan = Plan(6, Contexts((5,), ((0,),)), adaptive, (0,), links, 0.05, 6, "first", "adaptive", None)
-    ahead = trials_ahead(plan, graph[None], 0, quick=(0,))
+    ahead = queries_ahead(plan, graph[None], 0, quick=(0,))
     for size in range(6):
         assert ahead.get(size, 0) == counted(graph, links.may, size)

@@ -9,13 +9,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from causalcontext.graphs.ends import End, Kind, adjacent, marked
+from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, marked
 from causalcontext.graphs.mags import mag_adjacency
-from causalcontext.questions import Contexts, masked, pooled
 from causalcontext.search import rules
 from causalcontext.search.family import Proposal
 from causalcontext.simulate import every_model, random_hidden_model, random_models, with_hidden_cause
 from causalcontext.simulate.mixture import PreparedSeparation
+from causalcontext.views import Contexts, masked, pooled
 from hidden_models import (
     Answers,
     marks,
@@ -134,10 +134,10 @@ def counted(varying, **options):
     values = (
         len(stacks), len(first), (there & pairs).sum(), (there & ~here & pairs).sum(), (here & ~there & pairs).sum(),
         vary.sum(), (vary & found_vary & (here == there).all(axis=1)).sum(), linked.sum(),
-        here[:, 0, 0].sum(), ((ends == End.ARROW) & SYSTEM).sum(), ((ends == End.TAIL) & SYSTEM).sum(),
-        (marked(ends, "<->") & pairs).sum(), ((ends[:, 0] == End.ARROW) & AT_CONTEXT).sum(),
-        ((ends[:, 0] == End.TAIL) & AT_CONTEXT).sum(), wrong_ends(ends, stacks, 4).sum(),
-        (ends == End.CONFLICT).sum(),
+        here[:, 0, 0].sum(), ((ends == Endpoint.ARROW) & SYSTEM).sum(), ((ends == Endpoint.TAIL) & SYSTEM).sum(),
+        (marked(ends, "<->") & pairs).sum(), ((ends[:, 0] == Endpoint.ARROW) & AT_CONTEXT).sum(),
+        ((ends[:, 0] == Endpoint.TAIL) & AT_CONTEXT).sum(), wrong_ends(ends, stacks, 4).sum(),
+        (ends == Endpoint.CONFLICT).sum(),
     )  # fmt: skip
     return dict(zip(COUNTS, map(int, values), strict=True))
 
@@ -164,7 +164,7 @@ def test_an_unconfounded_context_says_more_and_is_right_if_it_is_unconfounded():
     stacks, _, _ = classes(False)
     ends, _ = found_ends(False, confounded=False)
     confounded = stacks[:, 0, 4, 0]
-    tails = (ends[:, 0] == End.TAIL) & AT_CONTEXT
+    tails = (ends[:, 0] == Endpoint.TAIL) & AT_CONTEXT
     assert tails[~confounded].sum() == 6_960
     assert not wrong_ends(ends, stacks, 4)[~confounded].any()
     assert wrong_ends(ends, stacks, 4)[confounded].any()
@@ -188,14 +188,14 @@ def test_other_searches_are_wrong_on_the_same_exact_answers():
         pattern.append(search_patterns(answers, 4).ends)
     pool, inside, pattern = (np.stack(found)[place] for found in (pool, inside, pattern))
     there, pairs = mag_adjacency(stacks, FOUR), np.triu(SYSTEM)
-    assert wrong_and_found(pool, stacks, End.ARROW) == (444, 31_956)
-    assert wrong_and_found(pool, stacks, End.TAIL) == (228, 1_488)
+    assert wrong_and_found(pool, stacks, Endpoint.ARROW) == (444, 31_956)
+    assert wrong_and_found(pool, stacks, Endpoint.TAIL) == (228, 1_488)
     assert (adjacent(pool) & ~there & pairs).sum() == 19_308
-    assert wrong_and_found(inside, stacks, End.ARROW) == (0, 12_396)
-    assert wrong_and_found(inside, stacks, End.TAIL) == (0, 0)
+    assert wrong_and_found(inside, stacks, Endpoint.ARROW) == (0, 12_396)
+    assert wrong_and_found(inside, stacks, Endpoint.TAIL) == (0, 0)
     assert (adjacent(inside) & ~there & pairs).sum() == 2_370
-    assert wrong_and_found(pattern, stacks, End.ARROW) == (0, 31_332)
-    assert wrong_and_found(pattern, stacks, End.TAIL) == (4_056, 31_332)
+    assert wrong_and_found(pattern, stacks, Endpoint.ARROW) == (0, 31_332)
+    assert wrong_and_found(pattern, stacks, Endpoint.TAIL) == (4_056, 31_332)
     assert np.array_equal(adjacent(pattern) & pairs, there & pairs)
 
 
@@ -208,8 +208,8 @@ def test_larger_models_with_several_hidden_causes(models):
         prepared = PreparedSeparation(model.model.adjacency, model.model.context, model.observed, by_last(7))
         found = search_pags(prepared, 8, contexts=by_last(7))
         causes = model.causes.swapaxes(1, 2)
-        assert not ((found.ends == End.ARROW) & causes).any()
-        assert not ((found.ends == End.TAIL) & ~causes).any()
+        assert not ((found.ends == Endpoint.ARROW) & causes).any()
+        assert not ((found.ends == Endpoint.TAIL) & ~causes).any()
         assert adjacent(found.ends)[adjacent(model.ends)].all()
         too_many += int((adjacent(found.ends) & ~adjacent(model.ends)).sum())
     assert too_many <= 4
@@ -228,8 +228,8 @@ def test_larger_sets_may_be_needed_and_are_found():
     for possible_dsep, too_many in ((None, 4), (1, 4), (7, 0)):
         found = search_pags(prepared, 8, contexts=by_last(7), possible_dsep=possible_dsep)
         assert (adjacent(found.ends) & ~adjacent(model.ends)).sum() == too_many
-        assert not ((found.ends == End.ARROW) & causes).any()
-        assert not ((found.ends == End.TAIL) & ~causes).any()
+        assert not ((found.ends == Endpoint.ARROW) & causes).any()
+        assert not ((found.ends == Endpoint.TAIL) & ~causes).any()
 
 
 @pytest.mark.parametrize("models", rest_slow([10, 40]))
@@ -252,14 +252,14 @@ def copied_direction(family):
             for y in effects - {0}:
                 for h, other in enumerate(family.graphs):
                     if x and y in other.adjacent[x] and (0 not in other.adjacent[x] or 0 not in other.adjacent[y]):
-                        yield Proposal(h, y, x, End.TAIL, (), h)
+                        yield Proposal(h, y, x, Endpoint.TAIL, (), h)
 
 
 def changed_effect(family):
     """V1: x - z is missing somewhere, and x is not adjacent to R: x --> z."""
     for g, h, context, x, z in family.vanishing:
         if context not in family.graphs[g].adjacent[x]:
-            yield Proposal(g, z, x, End.TAIL, (), h)
+            yield Proposal(g, z, x, Endpoint.TAIL, (), h)
 
 
 def pooled_colliders(family):
@@ -268,7 +268,7 @@ def pooled_colliders(family):
         for x, w, y in sorted(judged.colliders):
             for h, graph in enumerate(family.graphs):
                 for a in {x, y} & graph.adjacent[w]:
-                    yield Proposal(h, a, w, End.ARROW, (), h)
+                    yield Proposal(h, a, w, Endpoint.ARROW, (), h)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def pooled_colliders(family):
     ],
 )
 def test_tempting_rules_are_wrong(rule, name, monkeypatch):
-    entry = rules.Entry("tempting", rules.Scope.ACROSS, rules.Turn.CONSEQUENCES, rule, "", "", Kind.PAG)
+    entry = rules.OrientationRule("tempting", rules.Scope.ACROSS, rules.Turn.CONSEQUENCES, rule, "", "", GraphKind.PAG)
     monkeypatch.setattr(rules, "RULES", (*rules.RULES, entry))
     names, found = search_written(NAMED[name][0])
     _, _, stack = written(NAMED[name][0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive
-from causalcontext.graphs.ends import directed, mark_of, marked
+from causalcontext.graphs.endpoints import directed, mark_of, marked
 from causalcontext.knowledge import Knowledge
 from causalcontext.search.colliders import Triples
 from causalcontext.search.orient import orient

@@ -9,12 +9,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.paths import is_acyclic
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
-from causalcontext.questions import Contexts, Reason, Trial
 from causalcontext.simulate.discrete import OracleTest, random_discrete_model
 from causalcontext.simulate.enumerate import every_model, random_models
+from causalcontext.views import CIQuery, Contexts, Reason
 
 
 def naive_independent(joint, x, y, given, where):
@@ -155,8 +155,8 @@ def test_the_oracle_follows_the_test_protocol():
 def test_answers_of_the_oracle():
     model = some_models(1, seed=7)[0]
     asked = list(questions(4, context=1))
-    trials = [Trial(*question[:3], model.contexts.number(question[3])) for question in asked]
-    outcomes = OracleTest(model).prepare(None).answer(trials)
+    queries = [CIQuery(*question[:3], model.contexts.number(question[3])) for question in asked]
+    outcomes = OracleTest(model).prepare(None).answer(queries)
     assert outcomes.p.tolist() == [float(model.independent(*question)) for question in asked]
     assert outcomes.statistic.tolist() == [model.deviation(*question) for question in asked]
     assert (outcomes.reason == Reason.TESTABLE).all()
@@ -166,7 +166,7 @@ def test_answers_of_the_oracle():
 
 def test_the_context_is_constant_in_its_own_rows():
     prepared = OracleTest(some_models(1, seed=8)[0]).prepare(None)
-    outcomes = prepared.answer([Trial(1, 0, (), 1), Trial(2, 1, (3,), 2), Trial(0, 2, ())])
+    outcomes = prepared.answer([CIQuery(1, 0, (), 1), CIQuery(2, 1, (3,), 2), CIQuery(0, 2, ())])
     assert outcomes.reason.tolist() == [Reason.CONSTANT, Reason.CONSTANT, Reason.TESTABLE]
     assert np.isnan(outcomes.p[:2]).all()
     assert np.isnan(outcomes.statistic[:2]).all()
@@ -183,7 +183,7 @@ def test_columns_may_stand_in_any_order():
     contexts = Contexts((2,), ((0,), (1,)))
     prepared = OracleTest(model).prepare(SimpleNamespace(names=names, contexts=contexts))
     assert prepared.nodes == (3, 0, 1, 2)
-    assert prepared.answer([Trial(0, 3, (1,), 2)]).p[0] == model.independent(3, 2, (0,), ((1, 1),))
+    assert prepared.answer([CIQuery(0, 3, (1,), 2)]).p[0] == model.independent(3, 2, (0,), ((1, 1),))
 
 
 def test_a_table_with_other_columns_is_refused():

@@ -5,8 +5,7 @@ import pytest
 
 import causalcontext as cc
 import naive_hidden as naive
-from causalcontext.graphs.ends import End, Kind
-from causalcontext.questions import Contexts, Trial
+from causalcontext.graphs.endpoints import Endpoint, GraphKind
 from causalcontext.simulate import (
     HiddenVariables,
     SeparationTest,
@@ -19,6 +18,7 @@ from causalcontext.simulate import (
 )
 from causalcontext.simulate.enumerate import is_strongly_acyclic, is_weakly_sufficient
 from causalcontext.simulate.mixture import separated
+from causalcontext.views import CIQuery, Contexts
 from hidden_models import questions, written
 from marks import rest_slow
 
@@ -82,7 +82,7 @@ def test_the_truth_is_that_of_all_sets():
                     inside = context not in (x, y) and any(
                         separated(stack, context, x, y, given, level) for given in naive.subsets(rest)
                     )
-                    assert (model.ends[level, i, j] == End.NONE) == (pooled or inside)
+                    assert (model.ends[level, i, j] == Endpoint.NONE) == (pooled or inside)
 
 
 def test_the_truth_of_a_large_model_is_found():
@@ -99,7 +99,7 @@ def test_ends_of_the_truth_say_who_causes_whom_in_a_context():
     graphs = model.true_graphs()
     assert (graphs[0].mark("A", "Y"), graphs[1].mark("A", "Y")) == ("-->", "<->")
     assert (graphs[0].mark("X", "Y"), graphs[1].mark("X", "Y")) == ("-->", "")
-    assert graphs[0].kind is Kind.PAG
+    assert graphs[0].kind is GraphKind.PAG
 
 
 def test_the_link_of_a_context_that_one_graph_lacks_is_in_both():
@@ -161,10 +161,10 @@ def test_the_oracle_answers_by_column_and_view():
     for x, y, given, view in questions(6):
         nodes = [position[names[v]] for v in (x, y, *given)]
         expected = separated(model.model.adjacency, position["R"], *nodes[:2], nodes[2:], view - 1 if view else None)
-        outcome = prepared.answer([Trial(x, y, given, view)])
+        outcome = prepared.answer([CIQuery(x, y, given, view)])
         assert outcome.p[0] == float(expected)
         assert outcome.statistic[0] == 1.0 - float(expected)
-    assert np.isnan(prepared.answer([Trial(0, 1, (), 1)]).p[0])
+    assert np.isnan(prepared.answer([CIQuery(0, 1, (), 1)]).p[0])
     Table.names = ("R", "elsewhere")
     with pytest.raises(cc.DataError, match="'elsewhere'"):
         SeparationTest(model.model.adjacency, position["R"], model.model.names).prepare(Table())

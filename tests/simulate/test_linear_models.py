@@ -15,7 +15,7 @@ from causalcontext.simulate.assumptions import (
 from causalcontext.simulate.edits import COEFFICIENTS
 from causalcontext.simulate.linear import ContextSCM, cut_at_quantiles, random_model
 from causalcontext.simulate.random_graphs import (
-    Design,
+    ModelDesign,
     Rejection,
     link_count,
     random_base,
@@ -85,7 +85,7 @@ def test_number_of_links_of_the_base_graph():
 @pytest.mark.parametrize(("edit", "added", "removed"), [("add", 1, 0), ("remove", 0, 1), ("flip", 1, 1)])
 @pytest.mark.parametrize("changes", [1, 2])
 def test_every_context_differs_from_the_base_graph_by_its_edits(edit, added, removed, changes):
-    design = Design(8, 0.4, 3, changes, (edit,), "any")
+    design = ModelDesign(8, 0.4, 3, changes, (edit,), "any")
     for seed in range(15):
         family = random_family(design, np.random.default_rng(seed))
         base = family.base
@@ -115,8 +115,8 @@ def test_any_node_may_be_the_context():
 
 
 def test_rejections_are_counted_by_reason():
-    tally = [random_model(seed=seed).rejections for seed in range(20)]
-    reasons = {reason for rejections in tally for reason in rejections}
+    totals = [random_model(seed=seed).rejections for seed in range(20)]
+    reasons = {reason for rejections in totals for reason in rejections}
     assert {Rejection.UPSTREAM, Rejection.NOTHING_TO_EDIT, Rejection.SAME_GRAPH} <= reasons
 
 

@@ -114,15 +114,15 @@ def test_an_accident_inside_one_context_is_reported():
 @pytest.mark.parametrize("seed", range(6))
 def test_simulated_independences_agree_with_the_oracle_of_the_discrete_analogue(seed):
     """The separations that the theory rests on: given the parents of an effect, pooled or inside a context."""
-    from causalcontext.data.survey import take_survey
+    from causalcontext.ci_tests.registry import find_test
+    from causalcontext.data.sufficient_statistics import gather_statistics
     from causalcontext.data.tables import read_table
-    from causalcontext.independence.registry import find_test
-    from causalcontext.questions import Trial
+    from causalcontext.views import CIQuery
 
     model = random_model(nodes=6, density=0.4, seed=seed, edits=("add", "remove", "flip"), cycles="any")
     analogue = random_discrete_model(model.adjacency, model.context, seed=seed, names=model.names)
     data = read_table(model.sample(20_000, seed=seed), "R")
-    test = find_test("partial-correlation").prepare(data, take_survey(data, "raise"))
+    test = find_test("partial-correlation").prepare(data, gather_statistics(data, "raise"))
     checked = {True: 0, False: 0}
     for level, links in enumerate(model.adjacency):
         for y in (node for node in range(6) if node != model.context):
@@ -132,7 +132,7 @@ def test_simulated_independences_agree_with_the_oracle_of_the_discrete_analogue(
             for x in (node for node in range(6) if node not in (y, model.context) and not _reaches(causes, y, node)):
                 given = tuple(node for node in parents if node != x)
                 independent = analogue.independent(x, y, given, ((model.context, level),) if child else ())
-                p = float(test.answer([Trial(x, y, given, 1 + level if child else 0)]).p[0])
+                p = float(test.answer([CIQuery(x, y, given, 1 + level if child else 0)]).p[0])
                 assert independent == (not links[x, y]), "the oracle agrees with the graph"
                 assert p > 1e-4 if independent else p < 1e-3
                 checked[independent] += 1

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import causalcontext as cc
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.graph import Graph
 from causalcontext.simulate import ContextSCM, HiddenVariables, random_hidden_model
 from causalcontext.study import Design, Setting, grid, run_study, run_table, summary_table
 from causalcontext.study.ancestral import RATES, ancestral_counts, ancestral_rates, knowable_ends
 from causalcontext.study.baselines import fci_m, fci_p
-from causalcontext.study.estimate import Task
+from causalcontext.study.estimate import StudyTask
 from hidden_models import written
 
 
@@ -81,10 +81,10 @@ def test_seeds_of_settings_without_hidden_variables_are_what_they_were():
 def test_fci_of_causal_learn_keeps_its_circles():
     pytest.importorskip("causallearn")
     model = random_hidden_model(observed=5, hidden=1, seed=4)
-    task = Task(model.sample(500, seed=1), "R", cc.Knowledge(), "partial-correlation", 0.05)
+    task = StudyTask(model.sample(500, seed=1), "R", cc.Knowledge(), "partial-correlation", 0.05)
     pooled, masked = fci_p(task), fci_m(task)
     place = list(task.table.columns).index("R")
     assert pooled.contexts is None
     assert not masked.contexts[:, place].any()
-    assert (pooled.union == End.CIRCLE).any()
+    assert (pooled.union == Endpoint.CIRCLE).any()
     assert np.array_equal(pooled.union != 0, (pooled.union != 0).swapaxes(1, 2))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive
-from causalcontext.graphs.ends import directed, ends_of_arcs, ends_of_mark
+from causalcontext.graphs.endpoints import directed, ends_of_arcs, ends_of_mark
 from causalcontext.graphs.union import union_ends
 from causalcontext.study.bootstrap import bootstrap_std, resampling_weights
 from causalcontext.study.metrics import graph_metrics, label_metrics, rounded

@@ -15,7 +15,7 @@ from causalcontext.study.against_published import (
     read_published,
     replication_report,
 )
-from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureSpec, Panel, draw_figure
+from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureBlock, FigureSpec, draw_figure
 from causalcontext.study.orderings import ORDERING_METRICS, ordering_report, paired_differences, runtime_report
 
 
@@ -139,7 +139,7 @@ def test_a_narrow_figure_has_room_for_the_legend_of_all_methods(study):
     table, _ = study
     part = table[(table["method"] == "pc-p") & (table["knowledge"] == "none")]
     every = pd.concat([part.assign(method=method) for method in LOOKS])
-    figure = draw_figure(FigureSpec("x", (Panel("", ("main",)),), graphs=("union",), styles={"none": "-"}), every)
+    figure = draw_figure(FigureSpec("x", (FigureBlock("", ("main",)),), graphs=("union",), styles={"none": "-"}), every)
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0
@@ -148,7 +148,7 @@ def test_a_narrow_figure_has_room_for_the_legend_of_all_methods(study):
 
 def test_figures_without_data_are_left_out(study):
     table, _ = study
-    assert draw_figure(FigureSpec("x", (Panel("", ("nowhere",)),)), table) is None
+    assert draw_figure(FigureSpec("x", (FigureBlock("", ("nowhere",)),)), table) is None
 
 
 def test_methods_and_figures_can_be_told_apart():

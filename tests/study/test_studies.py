@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.discover import discover
 from causalcontext.errors import FileError, OptionError
-from causalcontext.independence.registry import find_test
 from causalcontext.simulate import random_model, soil_moisture
 from causalcontext.study import Design, Setting, failure_table, grid, run_study, run_table, summary_table, time_table
 from causalcontext.study.jobs import SETTING_COLUMNS, run_job, runs_of, setting_columns
@@ -258,8 +258,8 @@ def test_a_test_that_remembers_answers_as_before_and_asks_once():
     class Counting:
         name = "counting"
 
-        def prepare(self, data, survey):
-            inner = find_test("cmi-knn-mixed").prepare(data, survey)
+        def prepare(self, data, statistics):
+            inner = find_test("cmi-knn-mixed").prepare(data, statistics)
             answer = inner.answer
             inner.answer = lambda trials: asked.extend(trials) or answer(trials)
             return inner

@@ -5,13 +5,13 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from causalcontext.graphs.ends import directed, mark_texts
+from causalcontext.graphs.endpoints import directed, mark_texts
 from causalcontext.kernels.levels.neighbours import list_edges
-from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Evidence, GraphFamily
 from causalcontext.search.rules import RULES, Scope, proposals
 from causalcontext.simulate.assumptions import has_long_union_cycle
+from causalcontext.views import Contexts
 from marks import rest_slow
 from oracle import of_some_skeletons, open_to_kin, skeleton, wrong_marks
 from several_models import (

@@ -9,13 +9,13 @@ from test_across_contexts import independences
 
 import causalcontext as cc
 from causalcontext.graphs.families import OpenGraphs
-from causalcontext.questions import Contexts
 from causalcontext.results.effects import sets
 from causalcontext.results.effects.asking import difference, effect_in
 from causalcontext.results.effects.interventions import context_effect
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.sets import local_effects
 from causalcontext.simulate import every_model, random_discrete_model
+from causalcontext.views import Contexts
 from linear_twins import linear_twin, naive_context_effects, naive_effects, result_of
 from marks import rest_slow
 from oracle import of_some_skeletons, search_oracle

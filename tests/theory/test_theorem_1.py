@@ -6,11 +6,11 @@ The fast tests take one model in `every`, the slow ones all of them.
 import numpy as np
 import pytest
 
-from causalcontext.graphs.ends import directed
-from causalcontext.questions import masked, pooled
+from causalcontext.graphs.endpoints import directed
 from causalcontext.search.intersection import intersect
 from causalcontext.simulate import every_model, random_discrete_model, random_models
 from causalcontext.simulate.assumptions import has_long_union_cycle
+from causalcontext.views import masked, pooled
 from marks import rest_slow
 from oracle import search_oracle, skeleton, wrong_marks
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from causalcontext.graphs.ends import adjacent, directed, marked
-from causalcontext.independence.protocol import Plain
+from causalcontext.ci_tests.protocol import Plain
+from causalcontext.graphs.endpoints import adjacent, directed, marked
 from causalcontext.knowledge import Links
-from causalcontext.questions import Contexts, adaptive, masked, pooled
 from causalcontext.search.lagged import asking
 from causalcontext.search.lagged.algorithm import search_lagged
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.window import Window
 from causalcontext.simulate.chains import random_chain
+from causalcontext.views import Contexts, adaptive, masked, pooled
 from marks import rest_slow
 
 

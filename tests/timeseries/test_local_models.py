@@ -13,7 +13,7 @@ from causalcontext.kernels.lagged.subsets import OPEN, best_subset
 from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.order_search import search_by_insertion, search_exactly
-from causalcontext.timeseries.problem import Allowed, Problem
+from causalcontext.timeseries.problem import Allowed, LaggedProblem
 
 
 def a_problem(seed, variables=3, lags=1, contexts=2, rows=300, shift=0.0):
@@ -23,7 +23,7 @@ def a_problem(seed, variables=3, lags=1, contexts=2, rows=300, shift=0.0):
     series = Series(tuple(model.names), values, table["R"].to_numpy(), (), np.zeros((rows, 0)),
                     np.zeros(rows, dtype=int), np.arange(rows))  # fmt: skip
     may = np.ones((lags + 1, variables + 1, variables + 1), dtype=bool)
-    return Problem(lagged_table(series, lags, contexts), Allowed(may, np.zeros_like(may)), (0, 1), 2.0, True)
+    return LaggedProblem(lagged_table(series, lags, contexts), Allowed(may, np.zeros_like(may)), (0, 1), 2.0, True)
 
 
 @pytest.mark.parametrize("seed", range(3))

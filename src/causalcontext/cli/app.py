@@ -17,7 +17,7 @@ import typer
 from causalcontext.cli.answering import effects_file
 from causalcontext.cli.calibrating import calibrate_file
 from causalcontext.cli.checking import check_file
-from causalcontext.cli.choosing import Choice
+from causalcontext.cli.choosing import ColumnChoice
 from causalcontext.cli.demo import show_demo
 from causalcontext.cli.discovery import discover_file, parsed_kinds
 from causalcontext.cli.keywords import with_options
@@ -100,7 +100,7 @@ def discover(
 ) -> None:
     """One causal graph per value of the context; without --context, one graph for all rows."""
     with one_sentence():
-        choice = Choice(context or (), columns or (), drop or ())
+        choice = ColumnChoice(context or (), columns or (), drop or ())
         discover_file(data, choice, knowledge, json, report, diagnose, kinds=parsed_kinds(kind or ()),
                       progress=progress and sys.stderr.isatty(), **options)  # fmt: skip
 
@@ -122,7 +122,7 @@ def stability(
 ) -> None:
     """How often each edge and mark is found again in bootstrap samples of the table."""
     with one_sentence():
-        choice = Choice(context or (), columns or (), drop or ())
+        choice = ColumnChoice(context or (), columns or (), drop or ())
         stability_file(data, choice, knowledge, samples, csv, report, kinds=parsed_kinds(kind or ()),
                        progress=progress and sys.stderr.isatty(), **options)  # fmt: skip
 
@@ -142,7 +142,7 @@ def check(
     Exit code 0: discover takes the table; 1: it refuses it; 2: the input cannot be read.
     """
     with one_sentence():
-        choice = Choice(context or (), columns or (), drop or ())
+        choice = ColumnChoice(context or (), columns or (), drop or ())
         check_file(data, choice, parsed_kinds(kind or ()), missing, json)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from causalcontext.cli.choosing import Choice
+from causalcontext.cli.choosing import ColumnChoice
 from causalcontext.cli.opening import read_whole
 from causalcontext.cli.terminal import print_line, show_page, show_table
 from causalcontext.diagnostics.inspection.check import check
@@ -29,7 +29,7 @@ PROBLEMS_FOUND = 1
 _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant in")
 
 
-def check_file(path: Path, choice: Choice, kinds: Mapping[str, str], missing: str, as_json: bool) -> None:
+def check_file(path: Path, choice: ColumnChoice, kinds: Mapping[str, str], missing: str, as_json: bool) -> None:
     """The inspection of a file is on stdout; the command ends with 1 if `discover` would refuse the table."""
     table, context = choice.applied(read_whole(path))
     findings = to_dict(check(table, context, kinds=kinds, missing=missing))
@@ -57,8 +57,8 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
 
 def _contexts(inspection: Inspection) -> list[dict[str, Any]]:
     """Rows of every context, complete ones, and how many variables a test inside it can condition on."""
-    survey = inspection.survey
-    complete = [0] * len(inspection.rows) if survey is None else survey.moments.rows.tolist()
+    statistics = inspection.statistics
+    complete = [0] * len(inspection.rows) if statistics is None else statistics.moments.rows.tolist()
     return [
         {"value": value, "rows": rows, "complete": usable, "largest_set": max(largest_set(usable), -1)}
         for value, rows, usable in zip(inspection.context.levels, inspection.rows, complete, strict=True)
@@ -88,14 +88,14 @@ def _context_column(context: ContextReading) -> dict[str, Any]:
 
 def _counts(inspection: Inspection, name: str) -> dict[str, Any]:
     """Missing and infinite values of a column, and the contexts where it is constant; nothing if it is unusable."""
-    survey = inspection.survey
-    if survey is None or name not in survey.names:
+    statistics = inspection.statistics
+    if statistics is None or name not in statistics.names:
         return {}
-    place = survey.names.index(name)
+    place = statistics.names.index(name)
     return {
-        "missing": _by_level(survey.values, survey.missing[:, place]),
-        "infinite": _by_level(survey.values, survey.infinite[:, place]),
-        "constant": [survey.values[level] for level in constant_levels(survey, place)],
+        "missing": _by_level(statistics.values, statistics.missing[:, place]),
+        "infinite": _by_level(statistics.values, statistics.infinite[:, place]),
+        "constant": [statistics.values[level] for level in constant_levels(statistics, place)],
     }
 
 

@@ -39,7 +39,7 @@ def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str] | In
     return found[0]
 
 
-class Choice(NamedTuple):
+class ColumnChoice(NamedTuple):
     """What of a table is asked for: a context in the words of the command line, columns to keep, columns to drop."""
 
     context: Sequence[str] = ()

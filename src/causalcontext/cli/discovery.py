@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import typer
 
-from causalcontext.cli.choosing import Choice
+from causalcontext.cli.choosing import ColumnChoice
 from causalcontext.cli.opening import check_apart, opened
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.data.files import check_writable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def discover_file(
-    paths: Sequence[Path], choice: Choice, knowledge: Path | None, output: Path | None, report: Path | None,
+    paths: Sequence[Path], choice: ColumnChoice, knowledge: Path | None, output: Path | None, report: Path | None,
     findings: bool, **options: Any,
 ) -> None:  # fmt: skip
     """The result is in `output`, if that was asked for, and a summary is on the terminal.

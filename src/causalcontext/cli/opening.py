@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from causalcontext.cli.choosing import Choice
+from causalcontext.cli.choosing import ColumnChoice
 from causalcontext.cli.terminal import say
 from causalcontext.data.file_streams import files_of, spoken
 from causalcontext.data.files import read_file, words_for_missing
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def opened(
-    paths: Sequence[Path], choice: Choice, outputs: Sequence[Path | None], *, progress: bool = False, **options: Any
+    paths: Sequence[Path],
+    choice: ColumnChoice,
+    outputs: Sequence[Path | None],
+    *,
+    progress: bool = False,
+    **options: Any,
 ) -> tuple[pd.DataFrame | Scan, Any]:
     """The table of a command and its context; of what is not read into memory, what one pass over it found.
 

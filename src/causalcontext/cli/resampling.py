@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from causalcontext.cli.choosing import Choice
+from causalcontext.cli.choosing import ColumnChoice
 from causalcontext.cli.opening import opened
 from causalcontext.cli.terminal import show_table
 from causalcontext.data.files import check_writable, write_whole
@@ -19,7 +19,7 @@ from causalcontext.options import Options, made
 
 
 def stability_file(
-    paths: Sequence[Path], choice: Choice, knowledge: Path | None, samples: int, output: Path | None,
+    paths: Sequence[Path], choice: ColumnChoice, knowledge: Path | None, samples: int, output: Path | None,
     report: Path | None, **options: Any,
 ) -> None:  # fmt: skip
     """The shares of samples with each edge and mark are on the terminal, and in `output` and `report` if asked for."""

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from causalcontext.data.blocks import block_moments, blocks_for, without_blocks
 from causalcontext.data.checks import check_products
 from causalcontext.data.moments import Moments
-from causalcontext.data.record_batches import Cells, Columns, cells_of, few_cells, whole_numbers
-from causalcontext.data.sample import Drawn, Sample
-from causalcontext.data.survey import MISSING_WORD, word_of
-from causalcontext.data.tally import Tally, no_tally
+from causalcontext.data.record_batches import BatchCells, BatchColumns, cells_of, few_cells, whole_numbers
+from causalcontext.data.sample import Drawn, RowSample
+from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
+from causalcontext.data.totals import ScanTotals, no_totals
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Ints
 from causalcontext.kernels.rows.batches import digest_codes, look_up
-from causalcontext.kernels.rows.stretches import Desk, add_rows, desk_for
+from causalcontext.kernels.rows.stretches import ScanWorkspace, add_rows, workspace_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,27 +50,27 @@ class Accumulator:
         self.system, self.contexts = system, contexts
         self.rows, self.missing_context, self.context_digest = 0, 0, 0
         self.cells: dict[tuple[Any, ...], int] = {} if contexts else {(): 0}
-        self.sample = Sample(sample, len(system))
+        self.sample = RowSample(sample, len(system))
         self._blocks = blocks_for(len(self.cells), len(system))
-        self._tally = no_tally(len(self.cells) * self._blocks, len(system))
+        self._totals = no_totals(len(self.cells) * self._blocks, len(system))
         self._words = np.empty(0, dtype=np.uint64)
-        self._desk: Desk | None = None
+        self._workspace: ScanWorkspace | None = None
         self._first, self._places = 0, np.array([-1], dtype=np.int32)
 
     @property
-    def tally(self) -> Tally:
+    def totals(self) -> ScanTotals:
         """What all rows say, the cells in the order of `cells`."""
-        return without_blocks(self._tally, self._blocks)
+        return without_blocks(self._totals, self._blocks)
 
     @property
     def block_moments(self) -> tuple[Moments, ...]:
         """The moments of every block, its cells in the order of `cells`; none where these would take too much room."""
-        return block_moments(self._tally, self._blocks)
+        return block_moments(self._totals, self._blocks)
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
         codes = self._codes(batch)
-        held = Columns(batch, self.system)  # the kernels below see no more than addresses
+        held = BatchColumns(batch, self.system)  # the kernels below see no more than addresses
         chosen, hashes = self.sample.choose(first_row, codes.size)
         drawn = Drawn(hashes, first_row + chosen, codes[chosen], np.empty((len(self.system), chosen.size)))
         self._add_rows(held.addresses, codes, first_row, chosen, drawn)
@@ -90,7 +90,7 @@ class Accumulator:
         both.cells = dict(self.cells)
         place = np.array([both.cells.setdefault(cell, len(both.cells)) for cell in other.cells] + [-1], dtype=np.int32)
         both._blocks = min(self._blocks, other._blocks, blocks_for(len(both.cells), len(self.system)))
-        both._tally = _added(
+        both._totals = _added(
             self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks),
             other._placed(place[:-1], len(both.cells), both._blocks),
         )
@@ -105,24 +105,28 @@ class Accumulator:
         head = {"system": self.system, "contexts": self.contexts, "most": self.sample.most, "bound": self.sample.bound,
                 "cells": list(self.cells), "rows": self.rows, "missing_context": self.missing_context,
                 "context_digest": self.context_digest, "blocks": self._blocks}  # fmt: skip
-        arrays = {f"tally_{name}": array for name, array in self._tally._asdict().items()}
+        arrays = {f"totals_{name}": array for name, array in self._totals._asdict().items()}
         arrays |= {f"drawn_{name}": array for name, array in drawn._asdict().items()}
         written = BytesIO()
         np.savez(written, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)
         return written.getvalue()
 
     def _add_rows(self, columns: Words, codes: Codes, first_row: int, chosen: Ints, drawn: Drawn) -> None:
-        """Add rows to the tally, and copy the chosen ones."""
-        cells = len(self._tally.n) // self._blocks
-        if self._desk is None or len(self._desk.usable) < codes.size or self._desk.starts.size != cells + 1:
-            self._desk = desk_for(codes.size, cells, len(columns))
-        add_rows(columns, codes, first_row, self._blocks, self._tally, self._desk, chosen, drawn.values)
+        """Add rows to the totals, and copy the chosen ones."""
+        cells = len(self._totals.n) // self._blocks
+        if (
+            self._workspace is None
+            or len(self._workspace.usable) < codes.size
+            or self._workspace.starts.size != cells + 1
+        ):
+            self._workspace = workspace_for(codes.size, cells, len(columns))
+        add_rows(columns, codes, first_row, self._blocks, self._totals, self._workspace, chosen, drawn.values)
 
-    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> Tally:
-        """The tally with the cells at some places among so many, in their blocks or as one."""
-        tally = self._tally if blocks == self._blocks else without_blocks(self._tally, self._blocks)
+    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> ScanTotals:
+        """The totals with the cells at some places among so many, in their blocks or as one."""
+        totals = self._totals if blocks == self._blocks else without_blocks(self._totals, self._blocks)
         levels = (place[:, None] * blocks + np.arange(blocks)).ravel()
-        return widened(tally, levels, cells * blocks)
+        return widened(totals, levels, cells * blocks)
 
     def _codes(self, batch: pa.RecordBatch) -> Codes:
         """The cell of every row, -1 where a context variable is missing; new cells are noted."""
@@ -139,7 +143,7 @@ class Accumulator:
             self._first, self._places = read.first, place
         return codes
 
-    def _placed_cells(self, read: Cells, codes: Codes) -> Codes:
+    def _placed_cells(self, read: BatchCells, codes: Codes) -> Codes:
         """Write down the cell of every row, new ones noted; the places of the cells that were read, -1 behind them."""
         places = (-1 if None in cell else self.cells.get(cell, _NEW) for cell in read.cells)
         place = np.array([*places, -1], dtype=np.int32)
@@ -158,9 +162,9 @@ class Accumulator:
             raise DataError(f"{', '.join(self.contexts)} has more than {MOST_CELLS} values or combinations of values, "
                             "which looks like an identifier")  # fmt: skip
         check_products(len(self.system), len(self.cells))
-        known = np.arange(len(self._tally.n) // self._blocks)
+        known = np.arange(len(self._totals.n) // self._blocks)
         blocks = min(self._blocks, blocks_for(len(self.cells), len(self.system)))
-        self._tally = self._placed(known, len(self.cells), blocks)
+        self._totals = self._placed(known, len(self.cells), blocks)
         self._blocks = blocks
 
 
@@ -172,27 +176,27 @@ def unpacked(content: bytes) -> Accumulator:
         found.cells = {tuple(cell): place for place, cell in enumerate(head["cells"])}
         found.rows, found.missing_context = head["rows"], head["missing_context"]
         found.context_digest, found._blocks = head["context_digest"], head["blocks"]
-        found._tally = Tally(*(arrays[f"tally_{name}"] for name in Tally._fields))
+        found._totals = ScanTotals(*(arrays[f"totals_{name}"] for name in ScanTotals._fields))
         drawn = Drawn(*(arrays[f"drawn_{name}"] for name in Drawn._fields))
-    found.sample = Sample(head["most"], len(found.system), drawn, head["bound"])
+    found.sample = RowSample(head["most"], len(found.system), drawn, head["bound"])
     return found
 
 
-def widened(tally: Tally, place: NDArray[np.integer[Any]], levels: int) -> Tally:
-    """The same tally with its cells at some places among so many."""
-    wide = no_tally(levels, tally.mean.shape[1])
-    for name, array in tally._asdict().items():
+def widened(totals: ScanTotals, place: NDArray[np.integer[Any]], levels: int) -> ScanTotals:
+    """The same totals with its cells at some places among so many."""
+    wide = no_totals(levels, totals.mean.shape[1])
+    for name, array in totals._asdict().items():
         getattr(wide, name)[slice(None) if name == "digests" else place] = array
     return wide
 
 
-def _added(mine: Tally, theirs: Tally) -> Tally:
+def _added(mine: ScanTotals, theirs: ScanTotals) -> ScanTotals:
     """What both say, around the centres of the first where it has rows; moments by Chan, Golub and LeVeque."""
     centre = np.where((mine.n > 0)[:, None], mine.centre, theirs.centre)
     with np.errstate(over="ignore", invalid="ignore"):
         moments = Moments(mine.n, mine.mean, mine.scatter)
         moments += Moments(theirs.n, (theirs.centre - centre) + theirs.mean, theirs.scatter)
-    return Tally(
+    return ScanTotals(
         n=moments.rows,
         lost=mine.lost + theirs.lost,
         centre=centre,

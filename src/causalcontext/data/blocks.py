@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.data.moments import Moments
-from causalcontext.data.tally import Tally, no_tally
+from causalcontext.data.totals import ScanTotals, no_totals
 
 BLOCKS = 32
 MOST_NUMBERS = 2**23
@@ -21,27 +21,27 @@ def blocks_for(cells: int, variables: int) -> int:
     return BLOCKS if max(cells, 1) * BLOCKS * variables**2 <= MOST_NUMBERS else 1
 
 
-def without_blocks(tally: Tally, blocks: int) -> Tally:
-    """The tally of cells out of that of their blocks: block b of cell k is number `k * blocks + b`."""
-    cells = len(tally.n) // blocks
+def without_blocks(totals: ScanTotals, blocks: int) -> ScanTotals:
+    """The totals of cells out of that of their blocks: block b of cell k is number `k * blocks + b`."""
+    cells = len(totals.n) // blocks
     own = np.arange(cells) * blocks
-    first = own + np.argmax(tally.n.reshape(cells, blocks) > 0, axis=1)  # a block with rows, where there is one
-    base = tally.centre[first]
-    shift = (tally.centre - np.repeat(base, blocks, axis=0)) + tally.mean
-    parts, found = Moments(tally.n, shift, tally.scatter), no_tally(cells, tally.mean.shape[1])
+    first = own + np.argmax(totals.n.reshape(cells, blocks) > 0, axis=1)  # a block with rows, where there is one
+    base = totals.centre[first]
+    shift = (totals.centre - np.repeat(base, blocks, axis=0)) + totals.mean
+    parts, found = Moments(totals.n, shift, totals.scatter), no_totals(cells, totals.mean.shape[1])
     for cell in range(cells):
         whole = parts.merged(range(own[cell], own[cell] + blocks))
         found.n[cell], found.mean[cell], found.scatter[cell] = whole.rows[0], whole.mean[0], whole.scatter[0]
-    counts = {name: np.add.reduceat(getattr(tally, name), own, axis=0) for name in ("lost", "missing", "infinite")}
-    low, high = np.minimum.reduceat(tally.low, own, axis=0), np.maximum.reduceat(tally.high, own, axis=0)
-    return found._replace(centre=base, low=low, high=high, digests=tally.digests, **counts)
+    counts = {name: np.add.reduceat(getattr(totals, name), own, axis=0) for name in ("lost", "missing", "infinite")}
+    low, high = np.minimum.reduceat(totals.low, own, axis=0), np.maximum.reduceat(totals.high, own, axis=0)
+    return found._replace(centre=base, low=low, high=high, digests=totals.digests, **counts)
 
 
-def block_moments(tally: Tally, blocks: int) -> tuple[Moments, ...]:
+def block_moments(totals: ScanTotals, blocks: int) -> tuple[Moments, ...]:
     """The moments of every block, all cells in it; none where there is one block."""
     if blocks == 1:
         return ()
-    mean = np.where(tally.n[:, None] > 0, tally.centre + tally.mean, 0.0)
-    lower = np.tril(tally.scatter)
-    scatter = lower + np.swapaxes(np.tril(tally.scatter, -1), 1, 2)
-    return tuple(Moments(tally.n[b::blocks], mean[b::blocks], scatter[b::blocks]) for b in range(blocks))
+    mean = np.where(totals.n[:, None] > 0, totals.centre + totals.mean, 0.0)
+    lower = np.tril(totals.scatter)
+    scatter = lower + np.swapaxes(np.tril(totals.scatter, -1), 1, 2)
+    return tuple(Moments(totals.n[b::blocks], mean[b::blocks], scatter[b::blocks]) for b in range(blocks))

@@ -13,7 +13,7 @@ from causalcontext.kernels.limits import LARGEST_SCATTER, SMALLEST_SCATTER
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
-    from causalcontext.data.survey import Survey
+    from causalcontext.data.sufficient_statistics import SufficientStatistics
 
 LARGEST_SCATTERS = 2**30
 """Cross products that are kept at most; as many float64 take 8 GB."""
@@ -41,13 +41,15 @@ def check_products(variables: int, levels: int) -> None:
                         f"{8e-9 * levels * variables**2:.0f} GB; merge contexts or drop columns")  # fmt: skip
 
 
-def check_survey(survey: Survey, data: Dataset, missing: str = "raise", tested: bool = True) -> None:
+def check_statistics(
+    statistics: SufficientStatistics, data: Dataset, missing: str = "raise", tested: bool = True
+) -> None:
     """Return if the table can be searched.
 
     Parameters
     ----------
-    survey : Survey
-        As `take_survey(data)` gives it, empty contexts included.
+    statistics : SufficientStatistics
+        As `gather_statistics(data)` gives it, empty contexts included.
     data : Dataset
     missing : {"raise", "listwise", "testwise"}
         Whether missing values are an error, or their rows are dropped.
@@ -62,33 +64,33 @@ def check_survey(survey: Survey, data: Dataset, missing: str = "raise", tested: 
     """
     check_missing_option(missing)
     if missing == "raise":
-        check_none_missing(survey, data, tested)
-    _check_none_infinite(survey, data)
-    _check_rows_left(survey, data)
-    _check_spread(survey)
+        check_none_missing(statistics, data, tested)
+    _check_none_infinite(statistics, data)
+    _check_rows_left(statistics, data)
+    _check_spread(statistics)
 
 
-def check_none_missing(survey: Survey, data: Dataset, testwise: bool = True) -> None:
+def check_none_missing(statistics: SufficientStatistics, data: Dataset, testwise: bool = True) -> None:
     """Return if no value is missing; methods that test can drop rows test by test, of a table in memory."""
-    findings = _counts_by_column(survey, data, survey.missing)
-    if survey.missing_context:
-        findings.insert(0, f"{data.context_name!r} ({survey.missing_context})")
+    findings = _counts_by_column(statistics, data, statistics.missing)
+    if statistics.missing_context:
+        findings.insert(0, f"{data.context_name!r} ({statistics.missing_context})")
     if findings:
         else_drop = ', or "testwise" to drop them test by test' if testwise else ""
         raise DataError(f"missing values in {_shortened(findings, 'column')}; fill them in, or pass "
                         f'missing="listwise" to drop the rows that have one{else_drop}')  # fmt: skip
 
 
-def _check_none_infinite(survey: Survey, data: Dataset) -> None:
-    findings = _counts_by_column(survey, data, survey.infinite)
+def _check_none_infinite(statistics: SufficientStatistics, data: Dataset) -> None:
+    findings = _counts_by_column(statistics, data, statistics.infinite)
     if findings:
         raise DataError(f"infinite values in {_shortened(findings, 'column')}; replace them or drop the rows")
 
 
-def _check_rows_left(survey: Survey, data: Dataset) -> None:
-    left = np.flatnonzero(survey.moments.rows)
+def _check_rows_left(statistics: SufficientStatistics, data: Dataset) -> None:
+    left = np.flatnonzero(statistics.moments.rows)
     if left.size == 0:
-        empty = [repr(survey.names[place]) for place in np.flatnonzero(_all_missing(survey))]
+        empty = [repr(statistics.names[place]) for place in np.flatnonzero(_all_missing(statistics))]
         reason = f"; {_shortened(empty, 'column')} without any value" if empty else ""
         raise DataError(f"no rows are left after dropping rows with missing values{reason}")
     for j, position in enumerate(data.contexts.positions):
@@ -97,36 +99,36 @@ def _check_rows_left(survey: Survey, data: Dataset) -> None:
                             "least 2 are needed")  # fmt: skip
 
 
-def _check_spread(survey: Survey) -> None:
-    squares = survey.moments.squares
-    huge = [repr(survey.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
+def _check_spread(statistics: SufficientStatistics) -> None:
+    squares = statistics.moments.squares
+    huge = [repr(statistics.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
     if huge:
         raise DataError(f"values too large to be squared in {_shortened(huge, 'column')}; rescale them")
-    fixed = [repr(survey.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
+    fixed = [repr(statistics.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
     if fixed:
         raise DataError(f"the same value in all rows of {_shortened(fixed, 'column')}; drop constant columns "
                         "(and rescale those with tiny values)")  # fmt: skip
 
 
-def _all_missing(survey: Survey) -> Bools:
+def _all_missing(statistics: SufficientStatistics) -> Bools:
     """The variables that have no value in any row with a context."""
-    result: Bools = survey.missing.sum(axis=0) == (survey.moments.rows + survey.lost).sum()
+    result: Bools = statistics.missing.sum(axis=0) == (statistics.moments.rows + statistics.lost).sum()
     return result
 
 
-def _counts_by_column(survey: Survey, data: Dataset, counts: Ints) -> list[str]:
+def _counts_by_column(statistics: SufficientStatistics, data: Dataset, counts: Ints) -> list[str]:
     """`'X' (12: 7 with R = 'dry', 5 with R = 'wet')` for every column that has any."""
     return [
-        f"{survey.names[place]!r} ({counts[:, place].sum()}{_counts_by_level(survey, data, counts[:, place])})"
+        f"{statistics.names[place]!r} ({counts[:, place].sum()}{_counts_by_level(statistics, data, counts[:, place])})"
         for place in np.flatnonzero(counts.any(axis=0))
     ]
 
 
-def _counts_by_level(survey: Survey, data: Dataset, counts: Ints) -> str:
+def _counts_by_level(statistics: SufficientStatistics, data: Dataset, counts: Ints) -> str:
     if not data.contexts.positions:
         return ""
     places, name = np.flatnonzero(counts), " ".join(str(data.context_name).split())
-    findings = [f"{counts[k]} with {name} = {survey.values[k]!r}" for k in places]
+    findings = [f"{counts[k]} with {name} = {statistics.values[k]!r}" for k in places]
     return ": " + _shortened(findings, "context")
 
 

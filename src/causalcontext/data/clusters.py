@@ -20,7 +20,7 @@ MOST_AT_ONCE = 16
 """More partitions of a Spark table are merged by its workers first."""
 
 
-class Partitions(Protocol):
+class PartitionedTable(Protocol):
     """A table in parts."""
 
     @property
@@ -38,7 +38,7 @@ class Partitions(Protocol):
         ...
 
 
-def partitions_of(source: Any) -> Partitions | None:
+def partitions_of(source: Any) -> PartitionedTable | None:
     """The partitions of a Dask or Spark table; None for anything else."""
     library = type(source).__module__.partition(".")[0]
     if library.startswith("dask") and hasattr(source, "columns") and source.ndim == 2:

@@ -11,7 +11,7 @@ from causalcontext.data.frames import frame_of
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, did_you_mean
 from causalcontext.kernels.arrays import Codes, Values
-from causalcontext.questions import Contexts
+from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import LARGEST, DataError, OptionError, check_whole, shortly
 from causalcontext.kernels.arrays import Floats
-from causalcontext.questions import Contexts
+from causalcontext.views import Contexts
 
 MOST_BINS = 1000
 

@@ -13,7 +13,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.series import Series
 from causalcontext.kernels.arrays import Ints, Values
-from causalcontext.questions import Contexts
+from causalcontext.views import Contexts
 
 Column = tuple[str, int]
 """A variable and a lag; covariates have lag 0."""

@@ -20,7 +20,7 @@ from causalcontext.kernels.limits import COLLINEAR_BELOW
 _BLOCK = 512
 
 
-class Regression(NamedTuple):
+class CellRegression(NamedTuple):
     """Least squares of one variable on others in one cell.
 
     Attributes
@@ -147,7 +147,7 @@ class Moments:
         scale = self.spread(cell)
         return np.asarray(self.scatter[cell] / scale[:, None] / scale)
 
-    def regression(self, y: int, columns: Sequence[int], cell: int = 0) -> Regression | None:
+    def regression(self, y: int, columns: Sequence[int], cell: int = 0) -> CellRegression | None:
         """Least squares of y on some columns; None where one of them, or y, is a linear function of the others."""
         used = list(columns)
         scale, table = self.spread(cell), self.correlation(cell)
@@ -158,7 +158,7 @@ class Moments:
         left = max(1.0 - float(across @ inverse @ across), COLLINEAR_BELOW)
         slopes = (inverse @ across) * scale[y] / scale[used]
         inverse = inverse / scale[used][:, None] / scale[used]
-        return Regression(slopes, inverse, left * float(scale[y]) ** 2, int(self.rows[cell]) - len(used) - 1)
+        return CellRegression(slopes, inverse, left * float(scale[y]) ** 2, int(self.rows[cell]) - len(used) - 1)
 
 
 def independent(correlation: Floats) -> bool:

@@ -21,7 +21,7 @@ _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
-class Columns:
+class BatchColumns:
     """Some columns of a batch as float64, NaN where there is no value; not copied where they are float64 already.
 
     Attributes
@@ -32,7 +32,7 @@ class Columns:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> columns = Columns(pa.record_batch({"X": [1.0, 2.0], "Y": [3, None]}), ["X", "Y"])
+    >>> columns = BatchColumns(pa.record_batch({"X": [1.0, 2.0], "Y": [3, None]}), ["X", "Y"])
     >>> [list((ctypes.c_double * 2).from_address(int(address))) for address in columns.addresses]
     [[1.0, 2.0], [3.0, nan]]
     """
@@ -86,7 +86,7 @@ def _present(column: pa.Array) -> Bools:
     return found.view(np.bool_)
 
 
-class Cells(NamedTuple):
+class BatchCells(NamedTuple):
     """The cells of a batch.
 
     Attributes
@@ -103,7 +103,7 @@ class Cells(NamedTuple):
     cells: list[tuple[Any, ...]]
 
 
-def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> Cells:
+def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> BatchCells:
     """The cells of a batch by one or several context variables.
 
     Examples
@@ -129,7 +129,7 @@ def cells_of(batch: pa.RecordBatch, contexts: Sequence[str]) -> Cells:
         missing = int(found.size > 0 and found[0] < 0)
         numbers = numbers - missing
         cells = [cells[pair // len(values)] + values[pair % len(values)] for pair in found[missing:].tolist()]
-    return Cells(numbers, 0, cells)
+    return BatchCells(numbers, 0, cells)
 
 
 def whole_numbers(batch: pa.RecordBatch, contexts: Sequence[str]) -> Values | None:
@@ -139,14 +139,14 @@ def whole_numbers(batch: pa.RecordBatch, contexts: Sequence[str]) -> Values | No
     return _whole(batch.column(batch.schema.get_field_index(contexts[0])))
 
 
-def few_cells(numbers: Values) -> Cells | None:
+def few_cells(numbers: Values) -> BatchCells | None:
     """The cells of whole numbers that lie close together, the numbers as they are; None for others."""
     if not numbers.size:
         return None
     low, high = int(numbers.min()), int(numbers.max())
     if high - low >= _FEW or high >= 2**62:
         return None
-    return Cells(numbers, low, [(number,) for number in range(low, high + 1)])
+    return BatchCells(numbers, low, [(number,) for number in range(low, high + 1)])
 
 
 def _whole(column: pa.Array) -> Values | None:
@@ -155,7 +155,7 @@ def _whole(column: pa.Array) -> Values | None:
     return _stored(column) if pa.types.is_integer(column.type) and not column.null_count else None
 
 
-def _coded(column: pa.Array) -> Cells:
+def _coded(column: pa.Array) -> BatchCells:
     """The values of a column, and which of them every row has."""
     import pyarrow as pa
 
@@ -164,4 +164,4 @@ def _coded(column: pa.Array) -> Cells:
     if coded.indices.null_count:
         numbers = np.where(_present(coded.indices), numbers.astype(np.int64), -1)
         numbers.setflags(write=False)  # as Arrow's own: kernels are compiled once more for others
-    return Cells(numbers, 0, [(value,) for value in coded.dictionary.to_pylist()])
+    return BatchCells(numbers, 0, [(value,) for value in coded.dictionary.to_pylist()])

@@ -39,7 +39,7 @@ class Drawn(NamedTuple):
         return Drawn(self.hashes[rows], self.numbers[rows], self.codes[rows], self.values[:, rows])
 
 
-class Sample:
+class RowSample:
     """At most `most` rows of p columns. Twice as many are held before those with larger hashes are let go."""
 
     def __init__(self, most: int, p: int, drawn: Drawn | None = None, bound: int = _NO_BOUND) -> None:
@@ -77,9 +77,9 @@ class Sample:
         if self._held > 2 * self.most:
             self.drawn()
 
-    def merged(self, other: Sample, place: Codes) -> Sample:
+    def merged(self, other: RowSample, place: Codes) -> RowSample:
         """The sample of both parts; the cells of the other one are at `place`, which ends with -1 for no cell."""
-        both = Sample(self.most, len(self._parts[0].values), bound=min(self.bound, other.bound))
+        both = RowSample(self.most, len(self._parts[0].values), bound=min(self.bound, other.bound))
         both._parts = [*self._parts, *(part._replace(codes=place[part.codes]) for part in other._parts)]
         both.drawn()
         return both

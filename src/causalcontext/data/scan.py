@@ -18,12 +18,12 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.open_stream import open_stream
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.streams import Stream, gathered, is_index, is_number, rows_per_batch
-from causalcontext.data.survey import Survey, fingerprint_of
+from causalcontext.data.sufficient_statistics import SufficientStatistics, fingerprint_of
 from causalcontext.data.tables import context_places
-from causalcontext.data.tally import settle
+from causalcontext.data.totals import settle
 from causalcontext.errors import DataError, NotYetError, check_whole, did_you_mean, shortly
 from causalcontext.progress import counting_bar
-from causalcontext.questions import Contexts
+from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +41,7 @@ class Scan:
     ----------
     data : Dataset
         A sample of the rows; every row is as likely to be in it as any other.
-    survey : Survey
+    statistics : SufficientStatistics
         Counts, means, cross products and a fingerprint of all rows.
     rows : int
         How many rows there are.
@@ -52,7 +52,7 @@ class Scan:
     """
 
     data: Dataset
-    survey: Survey
+    statistics: SufficientStatistics
     rows: int
     source: str
     blocks: tuple[Moments, ...] = ()
@@ -123,7 +123,7 @@ def scan(
     >>> found = scan(table.to_reader(), context="R")
     >>> found
     Scan(4 rows, 3 columns, context R, a sample of 4 rows)
-    >>> found.survey.moments.mean.tolist()
+    >>> found.statistics.moments.mean.tolist()
     [[2.0, 0.5], [4.0, 2.5]]
     """
     return scan_checked(source, context, None, columns=columns, kinds=kinds, sample=sample, progress=progress)
@@ -155,7 +155,7 @@ def scan_checked(
 
 
 @dataclass(frozen=True)
-class Columns:
+class StreamColumns:
     """The columns of a stream: their names in order, where the context variables are, kinds and dtypes."""
 
     names: tuple[str, ...]
@@ -176,7 +176,7 @@ class Columns:
 
 def columns_of(
     schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None = None
-) -> Columns:
+) -> StreamColumns:
     """What a stream holds, or what of it is asked for, checked before anything is read."""
     import pyarrow as pa
 
@@ -207,7 +207,7 @@ def columns_of(
             raise NotYetError(f"not yet: column {name!r} is declared {kind.value}, and {ONLY_NUMBERS}; read the table "
                               "into memory")  # fmt: skip
         found.append(kind)
-    return Columns(names, places, tuple(found), tuple(_dtype(schema.field(name).type) for name in names))
+    return StreamColumns(names, places, tuple(found), tuple(_dtype(schema.field(name).type) for name in names))
 
 
 def _dtype(dtype: pa.DataType) -> str:
@@ -242,7 +242,7 @@ def _watched(progress: bool | Watch) -> Iterator[Watch]:
         yield lambda done, total: count(done >> 20, max(done, total or 0) >> 20)
 
 
-def _accumulated(stream: Stream, columns: Columns, sample: int, watch: Watch) -> Accumulator:
+def _accumulated(stream: Stream, columns: StreamColumns, sample: int, watch: Watch) -> Accumulator:
     found = Accumulator(columns.system, columns.contexts, sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
@@ -253,7 +253,7 @@ def _accumulated(stream: Stream, columns: Columns, sample: int, watch: Watch) ->
     return found
 
 
-def finished(found: Accumulator, columns: Columns, source: str) -> Scan:
+def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
     """The scan of a table whose rows have all been added."""
     if found.rows == 0:
         raise DataError("the table has no rows")
@@ -275,10 +275,10 @@ def finished(found: Accumulator, columns: Columns, source: str) -> Scan:
     )  # fmt: skip
     check_size(data)
     blocks = tuple(block.some(order) for block in found.block_moments)
-    return Scan(data, _survey(found, data, order), found.rows, source, blocks)
+    return Scan(data, _statistics(found, data, order), found.rows, source, blocks)
 
 
-def _contexts(found: Accumulator, columns: Columns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
+def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
     """The levels of every context variable, sorted; the cells by these, and where they are in the accumulator."""
     levels = tuple(tuple(sorted({cell[j] for cell in found.cells})) for j in range(len(columns.places)))
     for name, values in zip(columns.contexts, levels, strict=True):
@@ -293,19 +293,19 @@ def _contexts(found: Accumulator, columns: Columns) -> tuple[tuple[tuple[Any, ..
     return levels, Contexts(columns.places, tuple(cells)), [coded[cell] for cell in cells]
 
 
-def _survey(found: Accumulator, data: Dataset, order: list[int]) -> Survey:
-    tally = found.tally
+def _statistics(found: Accumulator, data: Dataset, order: list[int]) -> SufficientStatistics:
+    totals = found.totals
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        constant = settle(tally)
-    moments = Moments(tally.n[order], tally.mean[order], tally.scatter[order])
-    return Survey(
+        constant = settle(totals)
+    moments = Moments(totals.n[order], totals.mean[order], totals.scatter[order])
+    return SufficientStatistics(
         names=tuple(data.names[position] for position in data.system),
         values=data.values,
         moments=moments,
         constant=constant[order],
-        missing=tally.missing[order],
-        infinite=tally.infinite[order],
+        missing=totals.missing[order],
+        infinite=totals.infinite[order],
         missing_context=found.missing_context,
-        lost=tally.lost[order],
-        fingerprint=fingerprint_of(data, found.rows, tally.digests, found.context_digest),
+        lost=totals.lost[order],
+        fingerprint=fingerprint_of(data, found.rows, totals.digests, found.context_digest),
     )

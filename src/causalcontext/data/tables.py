@@ -18,7 +18,7 @@ from causalcontext.data.levels import read_levels
 from causalcontext.data.values import read_system
 from causalcontext.errors import DataError, OptionError, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
-from causalcontext.questions import Contexts
+from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.graphs.ends import Kind, directed
+from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.kernels.arrays import Bools
 from causalcontext.results.contexts import ContextGraphs
@@ -18,8 +18,8 @@ from causalcontext.search.rules import suspect
 
 MOST_NAMED = 3
 CONFLICTS = {
-    Kind.PATTERN: "have contradicting directions",
-    Kind.PAG: "are a hidden common cause, or their separations contradict each other",
+    GraphKind.PATTERN: "have contradicting directions",
+    GraphKind.PAG: "are a hidden common cause, or their separations contradict each other",
 }
 
 
@@ -42,7 +42,7 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
 
 def _conflicts(result: ContextGraphs) -> list[str]:
     """Edges with an end in conflict: of the union of patterns, of any context of PAGs, whose ends all count."""
-    graphs = [result.union] if result.union.kind is Kind.PATTERN else result.graphs.values()
+    graphs = [result.union] if result.union.kind is GraphKind.PATTERN else result.graphs.values()
     return list(dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark))
 
 
@@ -67,7 +67,7 @@ def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
     pairs = np.argwhere(np.triu(arrows.any(axis=0) & arrows.any(axis=0).T)).tolist()
     if not pairs:
         return
-    doubted = bool(result.guards) or bool(result.evidence and result.evidence.contradicted)
+    doubted = bool(result.model_checks) or bool(result.evidence and result.evidence.contradicted)
     why = "a model that does not fit can make that up" if doubted else "that takes feedback"
     which = "one pair points" if len(pairs) == 1 else f"{len(pairs)} pairs point"
     such = _turned(result, arrows, *pairs[0])

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
-from causalcontext.data.survey import drop_empty_cells
+from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import OptionError
-from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
@@ -43,8 +43,8 @@ class BlockResample:
         scanned, prepared = result.scanned, result.prepared
         assert scanned is not None
         assert isinstance(prepared, PreparedGaussian)
-        kept = np.flatnonzero(scanned.survey.moments.rows > 0).tolist()
-        self.data, self.survey = drop_empty_cells(scanned.data, scanned.survey)
+        kept = np.flatnonzero(scanned.statistics.moments.rows > 0).tolist()
+        self.data, self.statistics = drop_empty_cells(scanned.data, scanned.statistics)
         self.settings, self.kind = result.settings, prepared.kind
         self.links = result.settings.knowledge.links(result.names)
         self.support = Support(self.data, result.settings.alpha)
@@ -54,7 +54,7 @@ class BlockResample:
         """The ends of all contexts for one sample, shape (contexts, N, N)."""
         moments = self._on_columns(drawn_moments(self.blocks, number, seed))
         prepared = PreparedGaussian(moments, self.data.contexts, self.kind)
-        task = Task(prepared, self.data, self.survey, self.links, self.settings, ScoreOptions(), 1, Watch(nobody),
+        task = Task(prepared, self.data, self.statistics, self.links, self.settings, ScoreOptions(), 1, Watch(nobody),
                     self.support)  # fmt: skip
         return run_method(self.settings.method, task).whole().ends
 

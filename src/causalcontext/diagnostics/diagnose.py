@@ -7,28 +7,28 @@ from collections.abc import Callable, Iterator
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles, turned_directions
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
-from causalcontext.diagnostics.guards import model_misfits, residuals_against, told_with_the_result
 from causalcontext.diagnostics.hidden import unconfirmed_causes
+from causalcontext.diagnostics.model_checks import model_violations, residuals_against, told_with_the_result
 from causalcontext.diagnostics.overlap import determinism, ranked_overlap
 from causalcontext.diagnostics.power import near_misses, rows_and_power, untestable_pairs
+from causalcontext.diagnostics.proxy_links import proxy_links
 from causalcontext.diagnostics.selection import selection_bias
-from causalcontext.diagnostics.stand_in_links import stand_in_links
 from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
-    told_with_the_result, model_misfits, residuals_against,
+    told_with_the_result, model_violations, residuals_against,
 )  # fmt: skip
 CHECKS: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     rows_and_power, untestable_pairs, selection_bias, broken_rules, directed_cycles, turned_directions,
-    large_cycles, near_misses, stand_in_links,
+    large_cycles, near_misses, proxy_links,
 )  # fmt: skip
 CHECKS_OF_ROWS: tuple[Callable[[ContextGraphs, Dataset], Iterator[Finding]], ...] = (
     unconfirmed_causes, vanishing_edges, determinism, ranked_overlap,
 )  # fmt: skip
 
-RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "stand-ins",
+RANKS = ("deterministic context", "search", "model", "untestable", "missing edge", "cancellation", "proxies",
          "assumptions", "rows", "overlap", "selection bias", "near miss", "large cycles")  # fmt: skip
 
 

@@ -36,7 +36,7 @@ FEWEST = 20
 """An interval by fewer samples than this would be made of its extremes."""
 
 
-class Asked(NamedTuple):
+class EffectRow(NamedTuple):
     """One row of the table: x, y, the context, and the one it is compared with (-1 for none)."""
 
     x: int
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 class EffectSampler:
     """Draws a sample by its number and asks it: least and greatest value of every row of the table."""
 
-    def __init__(self, result: ContextGraphs, asked: Sequence[Asked], resampled: bool) -> None:
+    def __init__(self, result: ContextGraphs, asked: Sequence[EffectRow], resampled: bool) -> None:
         assert result.rows is not None
         self.result = replace(result, prepared=None, rows=None, moments=None)
         self.asked = tuple(asked)
@@ -104,7 +104,7 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     mechanics = Mechanics(result, "classical")
     pairs = asked_pairs(mechanics, x, y)
     plain = [row for pair in pairs for row in pair_rows(mechanics, *pair, level)]
-    asked = [Asked(*one) for pair in pairs for one in asked_rows(mechanics, *pair)]
+    asked = [EffectRow(*one) for pair in pairs for one in asked_rows(mechanics, *pair)]
     drawn = np.stack(list(_drawn(EffectSampler(result, asked, graph == "resampled"), samples, seed, n_jobs)))
     more = ["samples"] if graph == "found" else ["samples", "from graph", "zero in", "open in"]
     rows = [_with_samples(row, drawn[:, place], level) for place, row in enumerate(plain)]
@@ -128,7 +128,7 @@ def _several(sampler: EffectSampler, numbers: NDArray[np.intp], seed: int) -> li
     return [sampler.values(int(number), seed) for number in numbers]
 
 
-def _answer(mechanics: Mechanics, asked: Asked) -> Possible:
+def _answer(mechanics: Mechanics, asked: EffectRow) -> Possible:
     if asked.x in mechanics.contexts:
         return context_effect(mechanics, asked.x, asked.g, asked.h, asked.y)
     if asked.h < 0:

@@ -12,20 +12,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Support
-from causalcontext.graphs.ends import End, Ends, Kind, adjacent, directed, mark_of
-from causalcontext.independence.protocol import PreparedTest
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, directed, mark_of
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
 from causalcontext.progress import COLLIDERS, Watch, nobody
-from causalcontext.questions import adaptive
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.forecast import trials_ahead
+from causalcontext.search.forecast import queries_ahead
+from causalcontext.views import adaptive
 
 TOPIC = "hidden causes"
 MOST_NAMED = 3
@@ -57,7 +57,9 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     at_cause = cautious.swapaxes(-1, -2)
     arrows = directed(ours) & adjacent(cautious)
     for refuted in (True, False):
-        at_issue = arrows & ((at_cause == End.ARROW) if refuted else np.isin(at_cause, (End.CIRCLE, End.CONFLICT)))
+        at_issue = arrows & (
+            (at_cause == Endpoint.ARROW) if refuted else np.isin(at_cause, (Endpoint.CIRCLE, Endpoint.CONFLICT))
+        )
         edges = _named(result, at_issue, cautious)
         if edges:
             counted = f"{len(edges)} of {int(directed(ours).any(axis=0).sum())} directions"
@@ -69,18 +71,27 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
 def _task(result: ContextGraphs, rows: Dataset, prepared: PreparedTest) -> Task:
     """The table again, with the same settings."""
     settings = result.settings
-    return Task(prepared, rows, take_survey(rows), settings.knowledge.links(result.names), settings, ScoreOptions(), 1,
-                Watch(nobody), Support(rows, settings.alpha))  # fmt: skip
+    return Task(
+        prepared,
+        rows,
+        gather_statistics(rows),
+        settings.knowledge.links(result.names),
+        settings,
+        ScoreOptions(),
+        1,
+        Watch(nobody),
+        Support(rows, settings.alpha),
+    )
 
 
 def _questions(task: Task, graphs: Bools) -> float:
     """About how many questions about these edges no kernel answers."""
-    plan = replace(task.plan(adaptive, task.cells, "always"), kind=Kind.PAG)
-    ahead = trials_ahead(plan, graphs, 0, task.prepared.compiled_roles)
+    plan = replace(task.plan(adaptive, task.cells, "always"), kind=GraphKind.PAG)
+    ahead = queries_ahead(plan, graphs, 0, task.prepared.compiled_roles)
     return sum(count for size, count in ahead.items() if size != COLLIDERS)
 
 
-def _named(result: ContextGraphs, wanted: Bools, cautious: Ends) -> list[str]:
+def _named(result: ContextGraphs, wanted: Bools, cautious: Endpoints) -> list[str]:
     """What fci-ac draws instead of directions, each once, with the first context where not all of them differ."""
     found = []
     for x, y in np.argwhere(wanted.any(axis=0)).tolist():

@@ -9,11 +9,11 @@ import numpy as np
 import scipy
 
 from causalcontext.data.some_rows import complete_rows
-from causalcontext.data.survey import drop_empty_cells
+from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
-from causalcontext.search.ledger import pairs_at
+from causalcontext.search.sepsets import pairs_at
 
 LARGE_EFFECT = 0.3
 POWER = 0.8
@@ -80,7 +80,7 @@ def _rows_of(result: ContextGraphs, place: int) -> int:
     """The rows of a context that the graph rests on: all of them, or the sample where score-ac had no more."""
     if result.scanned is None or result.evidence is None:
         return result.data.rows[place]
-    sample = drop_empty_cells(result.scanned.data, result.scanned.survey)[0]
+    sample = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
     return int(np.count_nonzero(complete_rows(sample) & (sample.codes == place)))
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import CausalContextError
-from causalcontext.graphs.ends import Kind
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.graphs.graph import Graph
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
@@ -32,7 +32,11 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
         return "a result without rows cannot be compared with another engine"
     if not result.complete:
         return f"{other} was not asked: the search was cut short"
-    if len(result.cells.positions) != 1 or result.cells.source is not None or result.union.kind is not Kind.PATTERN:
+    if (
+        len(result.cells.positions) != 1
+        or result.cells.source is not None
+        or result.union.kind is not GraphKind.PATTERN
+    ):
         return f"{other} cannot be asked about such a context or graph"
     if result.settings.missing == "testwise" or len(result.names) > MOST_VARIABLES:
         return f"{other} was not asked: too many variables, or incomplete rows"
@@ -49,7 +53,7 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     links = settings.knowledge.links(result.names)
     options = ScoreOptions(transform="none", time_limit=TIME_LIMIT)
     watch = Watch(nobody, TIME_LIMIT)
-    task = Task(prepared, rows, take_survey(rows, settings.missing), links, settings, options, 1, watch,
+    task = Task(prepared, rows, gather_statistics(rows, settings.missing), links, settings, options, 1, watch,
                 Support(rows, settings.alpha))  # fmt: skip
     found = run_method(other, task)
     if watch.over:

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.graphs.ends import adjacent, may_cause
-from causalcontext.independence.protocol import PreparedTest
+from causalcontext.graphs.endpoints import adjacent, may_cause
 from causalcontext.kernels.arrays import Bools
 from causalcontext.progress import nobody
-from causalcontext.questions import masked
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.verdicts import Inside, inside_words, why_inside_only
+from causalcontext.results.verdicts import WithinContexts, inside_words, why_inside_only
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.plan import Plan
 from causalcontext.search.split import SplitSearch
+from causalcontext.views import masked
 
 MOST_NAMED = 3
 
@@ -39,7 +39,7 @@ def _only_inside(result: ContextGraphs, x: int, y: int, places: list[int]) -> Fi
     reason = why_inside_only(result)
     message = f"within {_listed(values, result)} alone {pair[0]} and {pair[1]} look adjacent: {inside_words(result)}"
     evidence = {"x": pair[0], "y": pair[1], "context": values[0], "contexts": values}
-    if reason is Inside.SELECTION:
+    if reason is WithinContexts.SELECTION:
         return Finding(reason.value, Severity.NOTE, message, "masking would add this edge", evidence)
     alone = "method='pc-m', which looks at the contexts alone"
     scored = "method='score-ac', which gives every context its own slopes, or " if result.suits_score else ""

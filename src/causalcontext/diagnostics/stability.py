@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.ci_tests.gaussian import PreparedGaussian
+from causalcontext.ci_tests.preparation import prepare
+from causalcontext.ci_tests.protocol import PreparedTest, prepared_test
+from causalcontext.ci_tests.registry import TESTS, find_test
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
 from causalcontext.data.some_rows import complete_rows, some_rows
-from causalcontext.data.survey import Survey, take_survey
+from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.diagnostics.block_samples import BlockResample, check_blocks
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_whole, shortly
-from causalcontext.graphs.ends import End, Kind, adjacent, ends_of_mark, marked
-from causalcontext.independence.gaussian import PreparedGaussian
-from causalcontext.independence.preparation import prepare
-from causalcontext.independence.protocol import PreparedTest, prepared_test
-from causalcontext.independence.registry import TESTS, find_test
+from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, ends_of_mark, marked
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Outcome, Task
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 100_000
 MARKS = {
-    Kind.PATTERN: ("-->", "<--", "o-o", "x-x"),
-    Kind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
+    GraphKind.PATTERN: ("-->", "<--", "o-o", "x-x"),
+    GraphKind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
 }
 
-ENDS = (End.ARROW, End.TAIL, End.CIRCLE, End.CONFLICT)
+ENDS = (Endpoint.ARROW, Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Stability:
             shares, graph = self.frequency[place], self.result.graphs[value]
             for x, y in zip(*np.nonzero(shares.sum(axis=2) >= least), strict=True):
                 counted = [_share_of_end(shares[x, y], end, graph.kind) for end in ENDS]
-                rows.append((graph.names[x], graph.names[y], value, End(graph.ends[x, y]).name.lower(), *counted))
+                rows.append((graph.names[x], graph.names[y], value, Endpoint(graph.ends[x, y]).name.lower(), *counted))
         return frame_of(rows, columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDS)])
 
     def labels(self) -> pd.DataFrame:
@@ -105,7 +105,7 @@ class Stability:
         return f"{self.samples} samples\n{self.edges(0.5).to_string(index=False, float_format='{:.2f}'.format)}"
 
 
-def _share_of_end(shares: Floats, end: End, kind: Kind) -> float:
+def _share_of_end(shares: Floats, end: Endpoint, kind: GraphKind) -> float:
     """The share of an end at the second variable, from the shares of all marks of a pair."""
     return float(sum(share for share, mark in zip(shares, MARKS[kind], strict=True) if ends_of_mark(mark)[1] is end))
 
@@ -187,7 +187,7 @@ class Resample:
             self.links = without(self.links, data.contexts.positions[0])
         self.test = find_test(result.settings.test, result.settings.seed)
         self.of_cell = [np.flatnonzero(self.data.codes == cell) for cell in range(len(data.contexts.cells))]
-        self.survey, self.support = take_survey(self.data), Support(self.data, result.settings.alpha)
+        self.statistics, self.support = gather_statistics(self.data), Support(self.data, result.settings.alpha)
         prepared = result.prepared
         self.kind = prepared.kind if isinstance(prepared, PreparedGaussian) and not result.settings.score else None
         self.values = np.zeros((self.data.n_rows, len(data.names)))
@@ -201,25 +201,25 @@ class Resample:
 
     def outcome(self, chosen: NDArray[np.intp]) -> Outcome:
         """What the search finds in some rows."""
-        data, survey = self.data, self.survey
+        data, statistics = self.data, self.statistics
         prepared: PreparedTest
         if self.kind is None:
             data = some_rows(self.data, chosen)
-            survey, prepared = self._prepare(data)
+            statistics, prepared = self._prepare(data)
         else:
             cells = len(data.contexts.cells)
             moments = Moments.of_rows(self.values[chosen], self.data.codes[chosen], cells)
             prepared = PreparedGaussian(moments, data.contexts, self.kind)
         options = ScoreOptions(**self.settings.score)
-        task = Task(prepared, data, survey, self.links, self.settings, options, 1, Watch(nobody), self.support)
+        task = Task(prepared, data, statistics, self.links, self.settings, options, 1, Watch(nobody), self.support)
         return run_method(self.settings.method, task).whole()
 
-    def _prepare(self, data: Dataset) -> tuple[Survey, PreparedTest]:
+    def _prepare(self, data: Dataset) -> tuple[SufficientStatistics, PreparedTest]:
         """The test for the rows of a sample; a column that happens to be constant in it is no error."""
         if self.settings.missing == "testwise":
             return prepare(data, self.test, self.settings.missing)[1:]
-        survey = take_survey(data)
-        return survey, prepared_test(self.test, data, survey)
+        statistics = gather_statistics(data)
+        return statistics, prepared_test(self.test, data, statistics)
 
 
 def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> NDArray[np.intp]:

@@ -20,7 +20,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.some_rows import complete_rows
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SMALLEST_SCATTER
-from causalcontext.questions import adaptive
+from causalcontext.views import adaptive
 
 BOX = (0.05, 0.95)
 FEWEST_ROWS = 30
@@ -174,7 +174,7 @@ class Support:
 
 
 @dataclass(frozen=True)
-class _Fit:
+class _SlopeFit:
     """y on x and the conditions: slope of x, spread of x given the conditions, of the residual; p of the slope."""
 
     slope: float
@@ -183,11 +183,11 @@ class _Fit:
     p: float
 
 
-def _fit(rows: Floats) -> _Fit:
+def _fit(rows: Floats) -> _SlopeFit:
     n = len(rows)
     df = n - rows.shape[1]
     if df < 2:
-        return _Fit(0.0, 0.0, 0.0, 1.0)
+        return _SlopeFit(0.0, 0.0, 0.0, 1.0)
     # Centred and scaled first: neither an offset nor a unit may cost digits.
     centred = rows - rows.mean(axis=0)
     scale = np.maximum(np.abs(centred).max(axis=0), SMALLEST_SCATTER)
@@ -197,15 +197,17 @@ def _fit(rows: Floats) -> _Fit:
         left = left - centred[:, 2:] @ np.linalg.lstsq(centred[:, 2:], left, rcond=None)[0]
     xx, yy, xy = (float(left[:, i] @ left[:, j]) for i, j in ((0, 0), (1, 1), (0, 1)))
     if xx <= COLLINEAR_BELOW * float(centred[:, 0] @ centred[:, 0]) or yy <= 0.0:
-        return _Fit(0.0, 0.0, 0.0, 1.0)
+        return _SlopeFit(0.0, 0.0, 0.0, 1.0)
     slope = xy / xx
     rest = max(yy - slope * xy, 1e-300)
     t = slope * np.sqrt(xx * df / rest)
     spread_x, spread = float(np.sqrt(xx / n) * scale[0]), float(np.sqrt(rest / df) * scale[1])
-    return _Fit(slope * float(scale[1] / scale[0]), spread_x, spread, float(2.0 * scipy.special.stdtr(df, -abs(t))))
+    return _SlopeFit(
+        slope * float(scale[1] / scale[0]), spread_x, spread, float(2.0 * scipy.special.stdtr(df, -abs(t)))
+    )
 
 
-def _power(slope: float, fit: _Fit, n: int, alpha: float) -> float:
+def _power(slope: float, fit: _SlopeFit, n: int, alpha: float) -> float:
     """With which n rows with these spreads show a slope, by the normal approximation."""
     if fit.spread <= 0.0:
         return 0.0

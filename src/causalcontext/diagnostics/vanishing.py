@@ -9,7 +9,7 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
-from causalcontext.graphs.ends import Ends, Kind, as_written, mark_of
+from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import conditions
 from causalcontext.results.verdicts import Said, SaidByChanges
@@ -66,7 +66,7 @@ def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
         for absent in np.flatnonzero(ends[:, x, y] == 0).tolist():
             present = _nearest(result, has, absent)
             source, target = as_written(ends[present], int(x), int(y))
-            settled = mark_of(ends[present], source, target) == "-->" and result.union.kind is Kind.PATTERN
+            settled = mark_of(ends[present], source, target) == "-->" and result.union.kind is GraphKind.PATTERN
             verdict = _verdict(result, support, source, target, settled, present, absent)
             said = sayings.about(source, target, present, absent)
             key = None if said is not None and said.doubt else verdict.cause  # a doubt is one, whatever the support
@@ -80,7 +80,7 @@ def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
     return min(having, key=lambda g: (len(result.cells.differing(g, absent)), -result.data.rows[g], g))
 
 
-def _finding(result: ContextGraphs, ends: Ends, pair: tuple[int, int], said: Said | None,
+def _finding(result: ContextGraphs, ends: Endpoints, pair: tuple[int, int], said: Said | None,
              places: list[tuple[MatchedSupport, int, int]]) -> Finding:  # fmt: skip
     """What is said about an edge in all contexts that lack it for one reason."""
     verdict, present, _ = places[0]

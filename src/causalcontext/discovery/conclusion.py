@@ -16,11 +16,17 @@ from causalcontext.results.provenance import DataSummary, Settings
 
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
     """The outcome of a task, with graphs by name and all that is to be known about them."""
-    data, survey, sampled = task.data, task.survey, scanned is not None and not scanned.whole
+    data, statistics, sampled = task.data, task.statistics, scanned is not None and not scanned.whole
     outcome.ends.setflags(write=False)
     kinds = tuple(str(kind.value) for kind in data.kinds)
-    summary = DataSummary(tuple(survey.moments.rows.tolist()), tuple(survey.lost.tolist()), survey.missing_context,
-                          survey.emptied, kinds, survey.fingerprint)  # fmt: skip
+    summary = DataSummary(
+        tuple(statistics.moments.rows.tolist()),
+        tuple(statistics.lost.tolist()),
+        statistics.missing_context,
+        statistics.emptied,
+        kinds,
+        statistics.fingerprint,
+    )
     return ContextGraphs(
         names=data.names,
         cells=data.contexts,
@@ -40,7 +46,7 @@ def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[s
         evidence=outcome.evidence,
         notes=(*_transform_note(task), *outcome.notes, *notes),
         prepared=task.prepared,
-        moments=survey.of_columns(data),
+        moments=statistics.of_columns(data),
         rows=None if sampled else data,
         scanned=scanned if sampled else None,
     )
@@ -63,7 +69,7 @@ def _transform_note(task: Task) -> tuple[str, ...]:
 
 def _missing_warning(task: Task) -> tuple[str, ...]:
     """What must be said where tests left rows out."""
-    if task.settings.missing != "testwise" or not task.survey.missing.any():
+    if task.settings.missing != "testwise" or not task.statistics.missing.any():
         return ()
     return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
             "tests()); leaving rows out is itself a selection, which can make edges or hide them if it depends on the "

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from causalcontext.ci_tests.devices import on_device, usable_device
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.cycles import with_cycles
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import Indicator
@@ -17,8 +19,6 @@ from causalcontext.data.tables import read_table, take_columns
 from causalcontext.discovery.reading import LAGS_NEED_ROWS
 from causalcontext.discovery.settings import settings_of
 from causalcontext.errors import InterruptedSearch, NotYetError, OptionError
-from causalcontext.independence.devices import on_device, usable_device
-from causalcontext.independence.registry import find_test
 from causalcontext.methods.ahead import compile_ahead
 from causalcontext.methods.auto import MethodChoice, choose_by_call
 from causalcontext.methods.registry import takes_lags

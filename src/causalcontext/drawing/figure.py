@@ -12,7 +12,7 @@ import numpy as np
 
 from causalcontext.data.files import write_whole
 from causalcontext.drawing.layout import Layout
-from causalcontext.drawing.legend import Sample
+from causalcontext.drawing.legend import LegendEntry
 from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_stroke, prepare, writable
 from causalcontext.drawing.strokes import Panel
 from causalcontext.errors import OptionError
@@ -33,7 +33,7 @@ class Picture:
     """All that is to be painted: panels in one layout, the legend, and which variables name the context."""
 
     panels: tuple[Panel, ...]
-    samples: tuple[Sample, ...]
+    samples: tuple[LegendEntry, ...]
     layout: Layout
     contexts: tuple[int, ...]
 
@@ -97,7 +97,7 @@ def _grid(count: int, shared: Layout) -> tuple[int, int]:
 
 
 def _paint_panel(
-    axes: Axes, panel: Panel, shared: Layout, contexts: tuple[int, ...], samples: Sequence[Sample]
+    axes: Axes, panel: Panel, shared: Layout, contexts: tuple[int, ...], samples: Sequence[LegendEntry]
 ) -> None:
     below = legend_height(samples, shared.width - 2) if samples else 0.0
     width = max(shared.width, 20.0)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import causal_order
 from causalcontext.kernels.arrays import Bools, Ints
@@ -87,7 +87,7 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
 def _causal_order(graph: Graph) -> list[int]:
     """The variables, causes first; where directed edges go in circles, those with the most effects first."""
     adjacent = graph.adjacency
-    forward = (graph.ends == End.ARROW) & (graph.ends.T != End.ARROW)
+    forward = (graph.ends == Endpoint.ARROW) & (graph.ends.T != Endpoint.ARROW)
     causes, effects = forward.sum(axis=0), forward.sum(axis=1)
     left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
     order: list[int] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.drawing.strokes import NEAR, Panel, Stroke, context_title, shown, two_colours
-from causalcontext.graphs.ends import MARK_OF_ENDS, End, Kind, ends_of_mark
+from causalcontext.graphs.endpoints import MARK_OF_ENDS, Endpoint, GraphKind, ends_of_mark
 from causalcontext.results.contexts import ContextGraphs
 
 _WORDS = {
@@ -26,48 +26,48 @@ _WORDS_IN_PAG = {
     "<->": "hidden common cause, unless a test erred",
 }
 _END_WORDS = {
-    End.MIXED: "an end with an arrow here, a tail there",
-    End.CONFLICT: "an end in conflict",
-    End.CIRCLE: "an end not determined",
-    End.TAIL: "a tail at both ends",
+    Endpoint.MIXED: "an end with an arrow here, a tail there",
+    Endpoint.CONFLICT: "an end in conflict",
+    Endpoint.CIRCLE: "an end not determined",
+    Endpoint.TAIL: "a tail at both ends",
 }
-_TOWARDS_ARROW = (End.TAIL, End.CIRCLE, End.CONFLICT, End.MIXED, End.ARROW)
+_TOWARDS_ARROW = (Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT, Endpoint.MIXED, Endpoint.ARROW)
 _PAIR, _ARROW, _OPEN = (0, 1), ends_of_mark("-->"), ends_of_mark("o-o")
 Shades = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Sample:
+class LegendEntry:
     """An entry of the legend: a stroke as it may look, and what that means."""
 
     stroke: Stroke
     words: str
 
 
-def mark_meanings(ends: Iterable[tuple[End, End]], kind: Kind) -> dict[str, str]:
+def mark_meanings(ends: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKind) -> dict[str, str]:
     """What the marks of these edges mean in graphs of that kind, each mark once and towards its arrow."""
-    words = _WORDS | (_WORDS_IN_PAG if kind is Kind.PAG else {})
+    words = _WORDS | (_WORDS_IN_PAG if kind is GraphKind.PAG else {})
     found = {MARK_OF_ENDS[first, second] for first, second in (sorted(e, key=_TOWARDS_ARROW.index) for e in ends)}
     others = {mark: _end_words(mark) for mark in sorted(found - set(words))}
     return {mark: meaning for mark, meaning in (words | others).items() if mark in found}
 
 
-def graph_legend(panels: Sequence[Panel], kind: Kind = Kind.PATTERN) -> tuple[Sample, ...]:
+def graph_legend(panels: Sequence[Panel], kind: GraphKind = GraphKind.PATTERN) -> tuple[LegendEntry, ...]:
     """The marks of these panels."""
     meanings = mark_meanings((stroke.ends for stroke in _strokes(panels)), kind)
     return tuple(
-        Sample(Stroke(_PAIR, ends_of_mark(mark), strength=0.4), words if mark == "-->" else f"{words} ({mark})")
+        LegendEntry(Stroke(_PAIR, ends_of_mark(mark), strength=0.4), words if mark == "-->" else f"{words} ({mark})")
         for mark, words in meanings.items()
     )
 
 
 def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, Any] | None = None
-           ) -> tuple[Sample, ...]:  # fmt: skip
+           ) -> tuple[LegendEntry, ...]:  # fmt: skip
     """The marks, colours, widths and doubts of these panels; `compared` are the two contexts of a difference."""
     strokes = _strokes(panels)
     meanings = _context_colours(result) if compared is None else _compared_colours(result, *compared)
     used = {stroke.colours for stroke in strokes} | {(colour,) for stroke in strokes for colour in stroke.colours}
-    colours = [Sample(Stroke(_PAIR, _ARROW, shades, strength=0.4), words) for shades, words in meanings
+    colours = [LegendEntry(Stroke(_PAIR, _ARROW, shades, strength=0.4), words) for shades, words in meanings
                if shades in used]  # fmt: skip
     return (*graph_legend(panels, result.union.kind), *colours, *_widths(strokes), *_doubts(strokes))
 
@@ -106,13 +106,13 @@ def _compared_colours(result: ContextGraphs, first: Any, second: Any) -> Iterato
     yield colours, f"other mark: {shown(first)} | {shown(second)}"
 
 
-def _widths(strokes: Sequence[Stroke]) -> Iterator[Sample]:
+def _widths(strokes: Sequence[Stroke]) -> Iterator[LegendEntry]:
     if any(stroke.strength is not None for stroke in strokes):
-        yield Sample(Stroke(_PAIR, _OPEN, strength=0.05), "weak")
-        yield Sample(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)")
+        yield LegendEntry(Stroke(_PAIR, _OPEN, strength=0.05), "weak")
+        yield LegendEntry(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)")
 
 
-def _doubts(strokes: Sequence[Stroke]) -> Iterator[Sample]:
+def _doubts(strokes: Sequence[Stroke]) -> Iterator[LegendEntry]:
     if any(stroke.uncertain for stroke in strokes):
         words = f"uncertain: kept narrowly (p > alpha/{NEAR:g}) or untestable"
-        yield Sample(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words)
+        yield LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words)

@@ -14,7 +14,7 @@ from causalcontext.drawing.layout import MARGIN, Layout, box_size, curve, layout
 from causalcontext.drawing.legend import legend
 from causalcontext.drawing.names import shown_names
 from causalcontext.drawing.strokes import Panel, Stroke, colours_of, ends_of
-from causalcontext.graphs.ends import ends_of_mark
+from causalcontext.graphs.endpoints import ends_of_mark
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats, Ints

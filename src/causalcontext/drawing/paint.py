@@ -12,18 +12,24 @@ from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Polygon
 from matplotlib.path import Path
 
 from causalcontext.drawing.layout import Layout
-from causalcontext.drawing.legend import Sample
+from causalcontext.drawing.legend import LegendEntry
 from causalcontext.drawing.names import text_width
 from causalcontext.drawing.palette import BOX_FILL, CONTEXT_FILL, INK, text_colour
 from causalcontext.drawing.strokes import Stroke
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.kernels.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HEAD = 0.95
-_ROOM = {End.ARROW: HEAD * 0.8, End.MIXED: HEAD * 0.8, End.CIRCLE: 0.62, End.CONFLICT: 0.4, End.TAIL: 0.0}
+_ROOM = {
+    Endpoint.ARROW: HEAD * 0.8,
+    Endpoint.MIXED: HEAD * 0.8,
+    Endpoint.CIRCLE: 0.62,
+    Endpoint.CONFLICT: 0.4,
+    Endpoint.TAIL: 0.0,
+}
 """How much of the line its end takes up."""
 SAMPLE = 4.0
 LINE_HEIGHT = 1.9
@@ -67,14 +73,16 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
     if stroke.mark == "<=>":
         axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor="white", linewidth=width * 0.35, zorder=2.1))
     for place, end in zip((0, -1), stroke.ends, strict=True):
-        shape = End.ARROW if stroke.mark == "<=>" else end
+        shape = Endpoint.ARROW if stroke.mark == "<=>" else end
         _paint_end(axes, shape, route[place], body[place], stroke.colours[place], points)
     words = " ".join(part for part in (stroke.label, "?" if stroke.uncertain else "") if part)
     if words:
         _paint_label(axes, words, _label_place(route, words), stroke, points)
 
 
-def paint_legend(axes: Axes, samples: Sequence[Sample], left: float, top: float, width: float, points: float) -> None:
+def paint_legend(
+    axes: Axes, samples: Sequence[LegendEntry], left: float, top: float, width: float, points: float
+) -> None:
     """The samples in rows, each with its words."""
     for sample, (x, y) in zip(samples, legend_places(samples, width), strict=True):
         start, end = (left + x, top + y), (left + x + SAMPLE, top + y)
@@ -85,7 +93,7 @@ def paint_legend(axes: Axes, samples: Sequence[Sample], left: float, top: float,
                   fontsize=FONT * points, color=INK)  # fmt: skip
 
 
-def legend_places(samples: Sequence[Sample], width: float) -> list[tuple[float, float]]:
+def legend_places(samples: Sequence[LegendEntry], width: float) -> list[tuple[float, float]]:
     """Where every sample starts, in rows no wider than `width`."""
     places, x, y = [], 0.0, LINE_HEIGHT / 2
     for sample in samples:
@@ -97,7 +105,7 @@ def legend_places(samples: Sequence[Sample], width: float) -> list[tuple[float, 
     return places
 
 
-def legend_height(samples: Sequence[Sample], width: float) -> float:
+def legend_height(samples: Sequence[LegendEntry], width: float) -> float:
     """The height that the legend takes."""
     return max((y for _, y in legend_places(samples, width)), default=-LINE_HEIGHT / 2) + LINE_HEIGHT / 2
 
@@ -130,7 +138,7 @@ def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple
     """Colours take turns along the line; an uncertain line is dotted. `unit`: the font size in line widths."""
     if count > 1:
         return -0.8 * unit * number, (0.8 * unit, 0.8 * unit * (count - 1))
-    if End.CONFLICT in stroke.ends:
+    if Endpoint.CONFLICT in stroke.ends:
         return 0.0, (0.5 * unit, 0.3 * unit)
     if stroke.uncertain:
         return 0.0, (0.18 * unit, 0.3 * unit)
@@ -145,19 +153,19 @@ def _trimmed(route: Floats, room: Sequence[float]) -> Floats:
     return body
 
 
-def _paint_end(axes: Axes, end: End, tip: Floats, base: Floats, colour: str, points: float) -> None:
+def _paint_end(axes: Axes, end: Endpoint, tip: Floats, base: Floats, colour: str, points: float) -> None:
     """One end; a mixed one is a hollow arrow."""
     away = float(np.sign(base[0] - tip[0]))
-    if end is End.ARROW:
+    if end is Endpoint.ARROW:
         outline = np.array([[0.0, 0.0], [HEAD, 0.4], [HEAD * 0.8, 0.0], [HEAD, -0.4]]) * [away, 1.0]
         axes.add_patch(Polygon(tip + outline, closed=True, facecolor=colour, edgecolor="none", zorder=2.5))
-    elif end is End.MIXED:
+    elif end is Endpoint.MIXED:
         outline = np.array([[0.06, 0.0], [HEAD * 0.8, 0.36], [HEAD * 0.8, -0.36]]) * [away, 1.0]
         axes.add_patch(Polygon(tip + outline, facecolor="white", edgecolor=colour, linewidth=0.1 * points, zorder=2.5))
-    elif end is End.CIRCLE:
+    elif end is Endpoint.CIRCLE:
         middle = (float(tip[0] + away * 0.31), float(tip[1]))
         axes.add_patch(Circle(middle, 0.27, facecolor="white", edgecolor=colour, linewidth=0.1 * points, zorder=2.5))
-    elif end is End.CONFLICT:
+    elif end is Endpoint.CONFLICT:
         middle_x, reach = tip[0] + away * 0.4, 0.28
         for sign in (1, -1):
             axes.plot([middle_x - reach, middle_x + reach], [tip[1] - sign * reach, tip[1] + sign * reach],

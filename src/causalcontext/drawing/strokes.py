@@ -14,7 +14,7 @@ import numpy as np
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.graphs.ends import MARK_OF_ENDS, End, mark_of
+from causalcontext.graphs.endpoints import MARK_OF_ENDS, Endpoint, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
@@ -52,7 +52,7 @@ class Stroke:
     """
 
     pair: tuple[int, int]
-    ends: tuple[End, End]
+    ends: tuple[Endpoint, Endpoint]
     colours: tuple[str, ...] = (INK,)
     strength: float | None = None
     uncertain: bool = False
@@ -179,9 +179,9 @@ def _edges(graph: Graph) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
 
 
-def ends_of(graph: Graph, pair: tuple[int, int]) -> tuple[End, End]:
+def ends_of(graph: Graph, pair: tuple[int, int]) -> tuple[Endpoint, Endpoint]:
     """The ends at the first and at the second of two variables."""
-    return End(graph.ends[pair[::-1]]), End(graph.ends[pair])
+    return Endpoint(graph.ends[pair[::-1]]), Endpoint(graph.ends[pair])
 
 
 def _having(result: ContextGraphs, pair: tuple[int, int]) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends, directed, may_cause
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, may_cause
 from causalcontext.graphs.paths import ancestors, descendants
 from causalcontext.kernels.arrays import Bools
 
@@ -25,7 +25,7 @@ class Adjustment(NamedTuple):
     blamed: tuple[int, int] | None = None
 
 
-def adjustment(ends: Ends, x: int, y: int, fixed: Collection[int] = ()) -> Adjustment:
+def adjustment(ends: Endpoints, x: int, y: int, fixed: Collection[int] = ()) -> Adjustment:
     """The variables to adjust for so that the coefficient of x is its effect on y; y may lie downstream of x.
 
     Parameters
@@ -57,27 +57,27 @@ def adjustment(ends: Ends, x: int, y: int, fixed: Collection[int] = ()) -> Adjus
     allowed[[x, y]] = False
     given = tuple(np.flatnonzero(allowed).tolist())
     without = ends.copy()
-    without[x, first] = without[first, x] = End.NONE
+    without[x, first] = without[first, x] = Endpoint.NONE
     open_path = connection(without, x, y, given)
     return Adjustment(given) if open_path is None else Adjustment(None, open_path)
 
 
-def is_visible(ends: Ends, a: int, b: int) -> bool:
+def is_visible(ends: Endpoints, a: int, b: int) -> bool:
     """Whether a --> b cannot hide a common cause: what is not adjacent to b points into a, perhaps by colliders."""
     parents = directed(ends)[:, b]
     found, frontier = {a}, [a]
     while frontier:
         v = frontier.pop()
-        into = ends[:, v] == End.ARROW
-        if (into & (ends[:, b] == End.NONE) & (np.arange(len(ends)) != b)).any():
+        into = ends[:, v] == Endpoint.ARROW
+        if (into & (ends[:, b] == Endpoint.NONE) & (np.arange(len(ends)) != b)).any():
             return True
-        both = np.flatnonzero(into & (ends[v] == End.ARROW) & parents).tolist()
+        both = np.flatnonzero(into & (ends[v] == Endpoint.ARROW) & parents).tolist()
         frontier += [u for u in both if u not in found]
         found.update(both)
     return False
 
 
-def connection(ends: Ends, x: int, y: int, given: Iterable[int]) -> tuple[int, int] | None:
+def connection(ends: Endpoints, x: int, y: int, given: Iterable[int]) -> tuple[int, int] | None:
     """The first edge of an open walk of definite status between x and y; None if `given` blocks all of them."""
     kept = set(given)
     opened = _possible_ancestors(ends, tuple(kept)) if kept else np.zeros(len(ends), dtype=bool)
@@ -93,16 +93,16 @@ def connection(ends: Ends, x: int, y: int, given: Iterable[int]) -> tuple[int, i
     return None
 
 
-def _passes(ends: Ends, u: int, v: int, w: int, given: Collection[int], opened: Bools) -> bool:
+def _passes(ends: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools) -> bool:
     """Whether a path u - v - w has a definite status at v and is open there."""
     at = ends[u, v], ends[w, v]
-    if at == (End.ARROW, End.ARROW):
+    if at == (Endpoint.ARROW, Endpoint.ARROW):
         return bool(opened[v])
-    unshielded = at == (End.CIRCLE, End.CIRCLE) and ends[u, w] == End.NONE
-    return (End.TAIL in at or unshielded) and v not in given
+    unshielded = at == (Endpoint.CIRCLE, Endpoint.CIRCLE) and ends[u, w] == Endpoint.NONE
+    return (Endpoint.TAIL in at or unshielded) and v not in given
 
 
-def _first_steps(ends: Ends, x: int, y: int) -> list[int]:
+def _first_steps(ends: Endpoints, x: int, y: int) -> list[int]:
     """The first variables of all possibly directed paths from x to y."""
     links = may_cause(ends)
     links[:, x] = False
@@ -112,7 +112,7 @@ def _first_steps(ends: Ends, x: int, y: int) -> list[int]:
     return [int(v) for v in below if leading[v]]
 
 
-def _forbidden(ends: Ends, x: int, y: int) -> Bools:
+def _forbidden(ends: Endpoints, x: int, y: int) -> Bools:
     """What possibly directed paths from x to y meet, and what that may lead to; x itself is not."""
     links = may_cause(ends)
     links[:, x] = False
@@ -125,7 +125,7 @@ def _forbidden(ends: Ends, x: int, y: int) -> Bools:
     return np.asarray(found)
 
 
-def _possible_ancestors(ends: Ends, variables: Iterable[int]) -> Bools:
+def _possible_ancestors(ends: Endpoints, variables: Iterable[int]) -> Bools:
     """Some variables and what may lead to them."""
     links = may_cause(ends)
     found = np.zeros(len(ends), dtype=bool)

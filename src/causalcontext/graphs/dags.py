@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from causalcontext.errors import OptionError
-from causalcontext.graphs.ends import End, Ends, Kind, directed, marked
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_acyclic
 
@@ -64,7 +64,7 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
 
 def _check_pattern(graph: Graph) -> None:
     """Return if the graph can stand for directed acyclic graphs over its variables."""
-    if graph.kind is Kind.PAG:
+    if graph.kind is GraphKind.PAG:
         raise OptionError("a PAG leaves room for hidden variables, so it stands for no directed acyclic graphs over "
                           "these ones")  # fmt: skip
     for edge in graph.edges:
@@ -73,7 +73,7 @@ def _check_pattern(graph: Graph) -> None:
                               "settle the edge by knowledge")  # fmt: skip
 
 
-def _extensions(ends: Ends, colliders: frozenset[tuple[int, int, int]]) -> Iterator[Ends]:
+def _extensions(ends: Endpoints, colliders: frozenset[tuple[int, int, int]]) -> Iterator[Endpoints]:
     """Orient the first undirected edge both ways, as long as nothing is violated."""
     if not is_acyclic(directed(ends)) or _colliders(ends) != colliders:
         return
@@ -84,14 +84,14 @@ def _extensions(ends: Ends, colliders: frozenset[tuple[int, int, int]]) -> Itera
     i, j = open_edges[0]
     for a, b in ((i, j), (j, i)):
         oriented = ends.copy()
-        oriented[a, b], oriented[b, a] = End.ARROW, End.TAIL
+        oriented[a, b], oriented[b, a] = Endpoint.ARROW, Endpoint.TAIL
         yield from _extensions(oriented, colliders)
 
 
-def _colliders(ends: Ends) -> frozenset[tuple[int, int, int]]:
+def _colliders(ends: Endpoints) -> frozenset[tuple[int, int, int]]:
     """The triples x --> w <-- y, x < y not adjacent."""
     found = set()
     for w, into in enumerate(directed(ends).T):
         parents = np.flatnonzero(into)
-        found |= {(int(x), w, int(y)) for x in parents for y in parents if x < y and ends[x, y] == End.NONE}
+        found |= {(int(x), w, int(y)) for x in parents for y in parents if x < y and ends[x, y] == Endpoint.NONE}
     return frozenset(found)

@@ -17,8 +17,8 @@ from itertools import islice, product
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends, directed, marked
-from causalcontext.questions import Contexts
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, marked
+from causalcontext.views import Contexts
 
 OpenEdge = tuple[int, int, int]
 """(graph, i, j) with i < j."""
@@ -73,7 +73,7 @@ class OpenGraphs:
     [[(), (0,), (1,)], [(1,), (), (1,)], [(1,), (2,), ()]]
     """
 
-    def __init__(self, ends: Ends, contexts: Contexts) -> None:
+    def __init__(self, ends: Endpoints, contexts: Contexts) -> None:
         self.ends, self.contexts = ends, contexts
         self.components = tuple(_components(ends))
         self._listed: dict[int, tuple[tuple[Arrow, ...], ...] | None] = {}
@@ -130,7 +130,7 @@ class OpenGraphs:
 class _Turning:
     """Directs edges one after the other and takes them back; `ends` is changed."""
 
-    def __init__(self, ends: Ends, contexts: Contexts) -> None:
+    def __init__(self, ends: Endpoints, contexts: Contexts) -> None:
         self.ends, self.contexts = ends, contexts
         self.steps = 0
         self._trail: list[Arrow] = []
@@ -140,7 +140,7 @@ class _Turning:
 
     def orientations(self, edges: Sequence[OpenEdge]) -> Iterator[tuple[Arrow, ...]]:
         """Every way to direct the edges: no new collider, no cycle, and graphs that agree."""
-        left = [(g, i, j) for g, i, j in edges if self.ends[g, i, j] == End.CIRCLE]
+        left = [(g, i, j) for g, i, j in edges if self.ends[g, i, j] == Endpoint.CIRCLE]
         if not left:
             yield tuple(sorted(self._trail))
             return
@@ -158,11 +158,11 @@ class _Turning:
         queue = [arrow]
         while queue:
             g, a, b = queue.pop()
-            if self.ends[g, a, b] != End.CIRCLE:
-                if self.ends[g, a, b] == End.TAIL:
+            if self.ends[g, a, b] != Endpoint.CIRCLE:
+                if self.ends[g, a, b] == Endpoint.TAIL:
                     return False
                 continue
-            self.ends[g, a, b], self.ends[g, b, a] = End.ARROW, End.TAIL
+            self.ends[g, a, b], self.ends[g, b, a] = Endpoint.ARROW, Endpoint.TAIL
             self._trail.append((g, a, b))
             if self._collides(g, a, b) or self._reaches(g, b, a):
                 return False
@@ -176,7 +176,7 @@ class _Turning:
     def _take_back(self, mark: int) -> None:
         while len(self._trail) > mark:
             g, a, b = self._trail.pop()
-            self.ends[g, a, b] = self.ends[g, b, a] = End.CIRCLE
+            self.ends[g, a, b] = self.ends[g, b, a] = Endpoint.CIRCLE
 
     def _affected(self, g: int, a: int, b: int) -> list[Arrow]:
         """The new arrow; where it makes a variable a cause of a context, all arrows at that variable."""
@@ -184,7 +184,7 @@ class _Turning:
             return [(g, a, b)]
         found = [(g, a, b)]
         for h in range(len(self.ends)):
-            arrows, tails = self.ends[h, a] == End.ARROW, self.ends[h, :, a] == End.ARROW
+            arrows, tails = self.ends[h, a] == Endpoint.ARROW, self.ends[h, :, a] == Endpoint.ARROW
             found += [(h, a, int(c)) for c in np.flatnonzero(arrows) if c not in self.contexts.positions]
             found += [(h, int(c), a) for c in np.flatnonzero(tails) if c not in self.contexts.positions]
         return found
@@ -204,9 +204,9 @@ class _Turning:
                 return None
         return found
 
-    def _unchanged(self, ends: Ends, v: int, g: int, h: int) -> bool:
+    def _unchanged(self, ends: Endpoints, v: int, g: int, h: int) -> bool:
         """Whether no context variable that differs between two graphs can cause a variable."""
-        return all(ends[g, c, v] in (End.NONE, End.TAIL) for c in self._differing[g][h])
+        return all(ends[g, c, v] in (Endpoint.NONE, Endpoint.TAIL) for c in self._differing[g][h])
 
     def _excused(self, a: int, b: int, g: int, h: int) -> bool:
         """Whether an edge is missing in h though neither end could ever change: then it proves nothing."""
@@ -214,13 +214,17 @@ class _Turning:
 
     def _collides(self, g: int, a: int, b: int) -> bool:
         """Whether b now has two causes that are not adjacent, a and another one."""
-        others = (self.ends[g, :, b] == End.ARROW) & (self.ends[g, b] == End.TAIL) & (self.ends[g, a] == End.NONE)
+        others = (
+            (self.ends[g, :, b] == Endpoint.ARROW)
+            & (self.ends[g, b] == Endpoint.TAIL)
+            & (self.ends[g, a] == Endpoint.NONE)
+        )
         others[a] = False
         return bool(others.any())
 
     def _reaches(self, g: int, start: int, goal: int) -> bool:
         """Whether arrows lead from one variable to another."""
-        links = (self.ends[g] == End.ARROW) & (self.ends[g].T == End.TAIL)
+        links = (self.ends[g] == Endpoint.ARROW) & (self.ends[g].T == Endpoint.TAIL)
         found, frontier = {start}, [start]
         while frontier:
             following = np.flatnonzero(links[frontier.pop()]).tolist()
@@ -231,7 +235,7 @@ class _Turning:
         return False
 
 
-def _components(ends: Ends) -> Iterator[tuple[OpenEdge, ...]]:
+def _components(ends: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:
     """The open edges in groups that depend on each other, neighbours next to each other."""
     edges = [(int(g), int(i), int(j)) for g, i, j in np.argwhere(np.triu(marked(ends, "o-o")))]
     at: dict[tuple[int, ...], list[OpenEdge]] = {}

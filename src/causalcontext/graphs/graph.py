@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, check_choice, did_you_mean
-from causalcontext.graphs.ends import End, Ends, Kind, adjacent, as_written, ends_of_mark, mark_of
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, as_written, ends_of_mark, mark_of
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Bools
 
@@ -43,7 +43,7 @@ class Graph:
     names : sequence of str
         The variables, in the order of the table.
     ends : array of int, shape (variables, variables)
-        `ends[i, j]` is the `End` at j of the edge between `i` and `j`; both ends of an edge are set, or none.
+        `ends[i, j]` is the `Endpoint` at j of the edge between `i` and `j`; both ends of an edge are set, or none.
     kind : {"pattern", "pag"}
         Whether the graph leaves directed acyclic graphs open, or is a partial ancestral graph, in which variables may
         be hidden and `o-o` promises less.
@@ -59,14 +59,14 @@ class Graph:
 
     __slots__ = ("_ends", "_index", "kind", "names")
 
-    def __init__(self, names: Sequence[str], ends: NDArray[np.integer[Any]], kind: str = Kind.PATTERN) -> None:
-        check_choice("kind", kind, [known.value for known in Kind])
-        codes: Ends = np.asarray(ends, dtype=np.int8)
+    def __init__(self, names: Sequence[str], ends: NDArray[np.integer[Any]], kind: str = GraphKind.PATTERN) -> None:
+        check_choice("kind", kind, [known.value for known in GraphKind])
+        codes: Endpoints = np.asarray(ends, dtype=np.int8)
         if codes.flags.writeable:
             codes = codes.copy()
         codes.setflags(write=False)
         self.names: tuple[str, ...] = tuple(names)
-        self.kind = Kind(kind)
+        self.kind = GraphKind(kind)
         self._ends = codes
         self._index = {name: position for position, name in enumerate(self.names)}
         if codes.shape != (len(self.names),) * 2 or not _is_whole(codes):
@@ -74,7 +74,9 @@ class Graph:
                             "with both ends of every edge and no edge from a variable to itself")  # fmt: skip
 
     @classmethod
-    def from_edges(cls, names: Sequence[str], edges: Iterable[tuple[str, str, str]], kind: str = Kind.PATTERN) -> Graph:
+    def from_edges(
+        cls, names: Sequence[str], edges: Iterable[tuple[str, str, str]], kind: str = GraphKind.PATTERN
+    ) -> Graph:
         """The graph with just these `(source, target, mark)` edges."""
         index = {name: position for position, name in enumerate(names)}
         ends = np.zeros((len(index), len(index)), dtype=np.int8)
@@ -84,8 +86,8 @@ class Graph:
         return cls(names, ends, kind)
 
     @property
-    def ends(self) -> Ends:
-        """The `End` at j of the edge between i and j, read-only, in the order of `names`."""
+    def ends(self) -> Endpoints:
+        """The `Endpoint` at j of the edge between i and j, read-only, in the order of `names`."""
         return self._ends
 
     @property
@@ -126,7 +128,7 @@ class Graph:
     def parents(self, name: Node) -> tuple[str, ...]:
         """The variables with a directed edge into `name`, in the order of `names`."""
         place = self.position(name)
-        into = (self._ends[:, place] == End.ARROW) & (self._ends[place] == End.TAIL)
+        into = (self._ends[:, place] == Endpoint.ARROW) & (self._ends[place] == Endpoint.TAIL)
         return tuple(self.names[i] for i in np.flatnonzero(into))
 
     def position(self, name: Node) -> int:
@@ -201,9 +203,9 @@ def _spelled(node: tuple[str, int]) -> str:
     return at(node[0], -node[1])
 
 
-def _is_whole(codes: Ends) -> bool:
+def _is_whole(codes: Endpoints) -> bool:
     """Whether every edge has two ends that exist, and no variable an edge to itself."""
     first, second = np.divmod(np.flatnonzero(codes != 0), max(len(codes), 1))
     there, here = codes[first, second], codes[second, first]
-    known = there.min(initial=End.NONE) >= End.NONE and there.max(initial=End.NONE) <= End.MIXED
+    known = there.min(initial=Endpoint.NONE) >= Endpoint.NONE and there.max(initial=Endpoint.NONE) <= Endpoint.MIXED
     return bool(known and here.all() and (first != second).all())

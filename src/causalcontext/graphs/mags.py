@@ -11,24 +11,24 @@ from itertools import combinations
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends
+from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.graphs.paths import open_paths, reach
 from causalcontext.kernels.arrays import Bools
 
 
-def mag_ends(links: Bools, observed: Sequence[int]) -> Ends:
+def mag_ends(links: Bools, observed: Sequence[int]) -> Endpoints:
     """The ends of the MAG over the observed nodes, in their order: shape (..., M, M) from links of shape (..., N, N).
 
     Examples
     --------
     >>> fork = np.zeros((3, 3), dtype=bool)
     >>> fork[2, 0] = fork[2, 1] = True
-    >>> [End(end).name for end in mag_ends(fork, (0, 1))[[0, 1], [1, 0]]]
+    >>> [Endpoint(end).name for end in mag_ends(fork, (0, 1))[[0, 1], [1, 0]]]
     ['ARROW', 'ARROW']
     """
     causes = reach(links)[..., np.array(observed)[:, None], np.array(observed)]
-    at_second = np.where(causes.swapaxes(-1, -2), End.TAIL, End.ARROW)
-    return np.where(mag_adjacency(links, observed), at_second, End.NONE).astype(np.int8)
+    at_second = np.where(causes.swapaxes(-1, -2), Endpoint.TAIL, Endpoint.ARROW)
+    return np.where(mag_adjacency(links, observed), at_second, Endpoint.NONE).astype(np.int8)
 
 
 def mag_adjacency(links: Bools, observed: Sequence[int]) -> Bools:

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, may_cause
+from causalcontext.graphs.endpoints import Endpoints, may_cause
 from causalcontext.kernels.arrays import Bools
 
 
@@ -31,7 +31,7 @@ def descendants(links: Bools, node: int) -> Bools:
     return ancestors(links.swapaxes(-1, -2), node)
 
 
-def possible_descendants(ends: Ends, node: int) -> Bools:
+def possible_descendants(ends: Endpoints, node: int) -> Bools:
     """True for the nodes to which edges lead from `node` without an arrow against the way: shape (..., N)."""
     return descendants(may_cause(ends), node)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from causalcontext.data.frames import frame_of
-from causalcontext.graphs.ends import End, Ends, Kind, as_written, mark_of
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, as_written, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools
 
@@ -32,21 +32,23 @@ def union_graph(graphs: Sequence[Graph]) -> Graph:
     >>> union_graph([dry, wet]).mark("X", "Y")
     '<=>'
     """
-    kind = Kind.PAG if any(graph.kind is Kind.PAG for graph in graphs) else Kind.PATTERN
+    kind = GraphKind.PAG if any(graph.kind is GraphKind.PAG for graph in graphs) else GraphKind.PATTERN
     return Graph(graphs[0].names, union_ends(np.stack([graph.ends for graph in graphs]), kind), kind)
 
 
-def union_ends(stack: Ends, kind: Kind = Kind.PATTERN) -> Ends:
+def union_ends(stack: Endpoints, kind: GraphKind = GraphKind.PATTERN) -> Endpoints:
     """The ends of the union of several graphs, shape (N, N), from theirs, shape (graphs, N, N)."""
-    tail, arrow = (np.isin(stack, (end, End.MIXED)).any(axis=0) for end in (End.TAIL, End.ARROW))
+    tail, arrow = (np.isin(stack, (end, Endpoint.MIXED)).any(axis=0) for end in (Endpoint.TAIL, Endpoint.ARROW))
     largest = stack.max(axis=0)
-    if kind is Kind.PAG:
-        agreed = ((stack == largest) | (stack == End.NONE)).all(axis=0)
-        return np.asarray(np.select([tail & arrow, agreed], [End.MIXED, largest], default=End.CIRCLE), dtype=np.int8)
+    if kind is GraphKind.PAG:
+        agreed = ((stack == largest) | (stack == Endpoint.NONE)).all(axis=0)
+        return np.asarray(
+            np.select([tail & arrow, agreed], [Endpoint.MIXED, largest], default=Endpoint.CIRCLE), dtype=np.int8
+        )
     return np.select(
-        [tail & arrow, tail, arrow, (stack == End.CIRCLE).any(axis=0), stack.any(axis=0)],
-        [End.MIXED, End.TAIL, End.ARROW, End.CIRCLE, End.CONFLICT],
-        default=End.NONE,
+        [tail & arrow, tail, arrow, (stack == Endpoint.CIRCLE).any(axis=0), stack.any(axis=0)],
+        [Endpoint.MIXED, Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE, Endpoint.CONFLICT],
+        default=Endpoint.NONE,
     ).astype(np.int8)
 
 
@@ -113,18 +115,18 @@ class LabeledUnion:
 def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:
     union = union_graph(list(graphs.values()))
     stack = np.stack([graph.ends for graph in graphs.values()])
-    readable = np.where(stack == End.CONFLICT, End.CIRCLE, stack)
+    readable = np.where(stack == Endpoint.CONFLICT, Endpoint.CIRCLE, stack)
     for i, j in zip(*(place.tolist() for place in np.nonzero(np.triu(union.ends))), strict=True):
-        if End.MIXED not in (union.ends[i, j], union.ends[j, i]):
-            yield _labeled(union.names, union.ends, i, j, _chosen(graphs, stack[:, i, j] != End.NONE))
+        if Endpoint.MIXED not in (union.ends[i, j], union.ends[j, i]):
+            yield _labeled(union.names, union.ends, i, j, _chosen(graphs, stack[:, i, j] != Endpoint.NONE))
             continue
         own = [(int(ends[j, i]), int(ends[i, j])) for ends in readable]
-        for pair in sorted(set(own) - {(End.NONE, End.NONE)}):
+        for pair in sorted(set(own) - {(Endpoint.NONE, Endpoint.NONE)}):
             having = np.array([other == pair for other in own])
             yield _labeled(union.names, readable[having][0], i, j, _chosen(graphs, having))
 
 
-def _labeled(names: Sequence[str], ends: Ends, i: int, j: int, contexts: tuple[Any, ...]) -> LabeledEdge:
+def _labeled(names: Sequence[str], ends: Endpoints, i: int, j: int, contexts: tuple[Any, ...]) -> LabeledEdge:
     source, target = as_written(ends, i, j)
     return LabeledEdge(names[source], names[target], mark_of(ends, source, target), contexts)
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.survey import Survey
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
 from causalcontext.methods.score_ac import FEWEST, few_rows, from_scores, scored
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.results.misfits import UNEXPLAINED
+from causalcontext.results.violations import UNEXPLAINED
 from causalcontext.score.engine import MOST_LEVELS
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.residuals import Misfit
+from causalcontext.score.residuals import ResidualViolation
 
 MOST_VARIABLES = 100
 """Beyond so many variables a search over orders may take a minute, PC-AC a second."""
@@ -77,15 +77,15 @@ def choose_by_columns(data: Dataset, patient: bool = False) -> MethodChoice | No
     return MethodChoice("pc-ac", why) if why else None
 
 
-def choose_by_table(data: Dataset, survey: Survey, patient: bool = False) -> MethodChoice | None:
+def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bool = False) -> MethodChoice | None:
     """The same, or PC-AC where a likelihood says too little about the rows; None if score-ac is tried."""
     choice = choose_by_columns(data, patient)
-    if choice is None and not patient and (why := _degenerate(data, survey)):
+    if choice is None and not patient and (why := _degenerate(data, statistics)):
         return MethodChoice("pc-ac", why)
     return choice
 
 
-def choose_by_residuals(findings: Sequence[Misfit], variables: int) -> MethodChoice:
+def choose_by_residuals(findings: Sequence[ResidualViolation], variables: int) -> MethodChoice:
     """score-ac, and what its residuals say: where its mechanisms do not fit, tests err more often still."""
     bent = [finding.kind for finding in findings if finding.kind in UNEXPLAINED and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):
@@ -103,7 +103,7 @@ def _words(bent: Sequence[str]) -> str:
 def auto(task: Task) -> Outcome:
     """What suits the data: score-ac, unless it does not take the table, or a likelihood says little about it."""
     named = _named(task.score)
-    choice, few = choose_by_table(task.data, task.survey, patient=bool(named)), few_rows(task)
+    choice, few = choose_by_table(task.data, task.statistics, patient=bool(named)), few_rows(task)
     if choice is None and few:
         choice = MethodChoice("pc-ac", few)
     if choice is None:
@@ -142,23 +142,23 @@ def _slow(data: Dataset) -> str:
     return ""
 
 
-def _degenerate(data: Dataset, survey: Survey) -> str:
+def _degenerate(data: Dataset, statistics: SufficientStatistics) -> str:
     """Why a likelihood says too little, so that tests, which say "untestable", are the safer judge; "" if it does not.
 
     With few rows a model has many false links. In contexts of a few rows, for columns that are constant in a context,
     and for columns that are linear functions of each other a likelihood has no maximum.
     """
-    rows, names = survey.moments.rows, survey.names
+    rows, names = statistics.moments.rows, statistics.names
     if rows.sum() < max(FEW_ROWS, FEW_A_CONTEXT * len(rows), FEW_A_VARIABLE * len(names)):
         contexts = f" in {len(rows)} contexts" if len(rows) > 1 else ""
         return f"{rows.sum()} rows are few for a model of {len(names)} variables{contexts}"
     if rows.min() < FEWEST:
         return f"context {data.values[int(rows.argmin())]!r} has {rows.min()} rows"
-    if survey.constant.any():
-        cell, column = np.argwhere(survey.constant)[0].tolist()
+    if statistics.constant.any():
+        cell, column = np.argwhere(statistics.constant)[0].tolist()
         return f"column {names[column]!r} is constant in context {data.values[cell]!r}"
     numbers = [place for place, position in enumerate(data.system) if data.kinds[position].is_number]
-    parts = [survey.moments.merged().scatter[0], *survey.moments.scatter[rows > len(names) + 1]]
+    parts = [statistics.moments.merged().scatter[0], *statistics.moments.scatter[rows > len(names) + 1]]
     tied = next((found for part in parts if (found := _tied(part[np.ix_(numbers, numbers)]))), ())
     listed = [repr(names[numbers[place]]) for place in tied]
     return f"columns {', '.join(listed[:-1])} and {listed[-1]} are linear functions of each other" if listed else ""

@@ -5,22 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from causalcontext.errors import NotYetError
-from causalcontext.graphs.ends import Kind
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.questions import adaptive
-from causalcontext.results.log import TrialLog
+from causalcontext.results.log import CITestLog
 from causalcontext.search.fci import Caution, fci
+from causalcontext.views import adaptive
 
 
 def fci_ac(task: Task) -> Outcome:
     """fci-ac: as pc-ac, with both views for every set, and ends that hidden common causes cannot make wrong."""
     contexts, settings = task.data.contexts, task.settings
     if len(contexts.positions) > 1:
-        raise NotYetError("not yet: fci-ac takes one context variable; join them into one column, or pass "
-                          "method='pc-ac'")  # fmt: skip
+        raise NotYetError(
+            "not yet: fci-ac takes one context variable; join them into one column, or pass method='pc-ac'"
+        )
     across = task.support.trusted if settings.orientation == "across" else None
-    plan = replace(task.plan(adaptive, task.cells, "always", across), kind=Kind.PAG)
+    plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)
     found = fci(task.search(), plan, caution, task.n_jobs, task.advance)
-    log = TrialLog.from_ledger(plan, found.ledger, len(contexts.cells), task.prepared.labels)
-    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, found.doubts, kind=Kind.PAG)
+    log = CITestLog.from_sepsets(plan, found.sepsets, len(contexts.cells), task.prepared.labels)
+    return Outcome(
+        found.ends, log, found.sepsets.tests, found.complete, found.origins, found.doubts, kind=GraphKind.PAG
+    )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.graphs.ends import adjacent
+from causalcontext.graphs.endpoints import adjacent
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.questions import adaptive, masked, pooled
 from causalcontext.results.entries import Decision
-from causalcontext.results.log import TrialLog
-from causalcontext.search.algorithm import Found, unoriented
+from causalcontext.results.log import CITestLog
+from causalcontext.search.algorithm import FoundGraphs, unoriented
 from causalcontext.search.indicator import with_indicator
 from causalcontext.search.intersection import intersect
+from causalcontext.views import adaptive, masked, pooled
 
 
 def pc_ac(task: Task) -> Outcome:
@@ -23,13 +23,13 @@ def pc_ac(task: Task) -> Outcome:
     if contexts.source is not None:
         found = with_indicator(found, contexts.positions[0], contexts.source)
         log = log.not_searched(*contexts.positions)
-    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, found.doubts, notes=cut(found))
+    return Outcome(found.ends, log, found.sepsets.tests, found.complete, found.origins, found.doubts, notes=cut(found))
 
 
 def pc_m(task: Task) -> Outcome:
     """PC-M: every question is asked inside one context; context variables themselves stay isolated."""
     found, log = task.run(masked, task.cells)
-    return Outcome(found.ends, log, found.ledger.tests, found.complete, found.origins, notes=cut(found))
+    return Outcome(found.ends, log, found.sepsets.tests, found.complete, found.origins, notes=cut(found))
 
 
 def pc_p(task: Task) -> Outcome:
@@ -37,7 +37,7 @@ def pc_p(task: Task) -> Outcome:
     found, log = task.run(pooled, [0])
     ends = np.repeat(found.ends, len(task.cells), axis=0)
     origins = {(cell, a, b): origin for (_, a, b), origin in found.origins.items() for cell in task.cells}
-    return Outcome(ends, log, found.ledger.tests, found.complete, origins, notes=cut(found))
+    return Outcome(ends, log, found.sepsets.tests, found.complete, origins, notes=cut(found))
 
 
 def pc_b(task: Task) -> Outcome:
@@ -53,12 +53,12 @@ def pc_b(task: Task) -> Outcome:
     return Outcome(ends, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
 
 
-def cut(found: Found) -> tuple[str, ...]:
+def cut(found: FoundGraphs) -> tuple[str, ...]:
     """What a time limit left out."""
     return (f"the time limit ended the search {found.cut}",) if found.cut else ()
 
 
-def _decided_by_pool(inside: TrialLog, everywhere: TrialLog) -> Bools:
+def _decided_by_pool(inside: CITestLog, everywhere: CITestLog) -> Bools:
     """Where PC-P has the say in PC-B: links at context variables, edges that only it removes, weaker evidence."""
     removed_inside = inside.decision == Decision.ABSENT
     weaker = ~(inside.p >= everywhere.p)

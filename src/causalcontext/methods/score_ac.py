@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.data.survey import Survey, take_survey
+from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.errors import DataError, NotYetError
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.results.log import TrialLog
+from causalcontext.results.log import CITestLog
 from causalcontext.score.engine import ScoreOutcome, run_score
 
 ONE_CONTEXT = "not yet: score-ac takes one context variable; join them into one column, or pass method='pc-ac'"
@@ -24,28 +24,28 @@ def scored(task: Task) -> ScoreOutcome:
     """The best-scoring model of the table."""
     if len(task.data.contexts.positions) > 1:
         raise NotYetError(ONE_CONTEXT)
-    survey = _survey_of_rows(task)
-    return run_score(task.data, survey, task.links, task.score, task.settings.seed, task.n_jobs, task.advance)
+    statistics = _statistics_of_rows(task)
+    return run_score(task.data, statistics, task.links, task.score, task.settings.seed, task.n_jobs, task.advance)
 
 
-def _survey_of_rows(task: Task) -> Survey:
-    """The survey of the rows that are there.
+def _statistics_of_rows(task: Task) -> SufficientStatistics:
+    """The sufficient statistics of the rows that are there.
 
     Of a table that was scanned these are a sample. Curves, noise laws and the logits of the context need rows, and
     scores can be compared only if all of them come from the same ones: so all of the model rests on the sample.
     """
     if not _is_sample(task):
-        return task.survey
+        return task.statistics
     few = few_rows(task)
     if few:
         raise DataError(f"{few}; pass a larger sample=, or method='pc-ac'")
-    return take_survey(task.data, "listwise")
+    return gather_statistics(task.data, "listwise")
 
 
 def few_rows(task: Task) -> str:
     """Which context has too few rows in the sample of a scan; "" if none has."""
     if _is_sample(task):
-        found = take_survey(task.data, "listwise")
+        found = gather_statistics(task.data, "listwise")
         for value, rows in zip(found.values, found.moments.rows.tolist(), strict=True):
             if rows < FEWEST:
                 return f"context {value!r} has {rows} of the rows that the scan kept, score-ac needs {FEWEST}"
@@ -53,11 +53,11 @@ def few_rows(task: Task) -> str:
 
 
 def _is_sample(task: Task) -> bool:
-    return int(task.survey.moments.rows.sum()) > task.data.n_rows
+    return int(task.statistics.moments.rows.sum()) > task.data.n_rows
 
 
 def from_scores(task: Task, found: ScoreOutcome) -> Outcome:
     """A model as the outcome of a search without tests."""
-    log = TrialLog.empty(len(task.cells), len(task.data.names))
+    log = CITestLog.empty(len(task.cells), len(task.data.names))
     tests = np.zeros(2, dtype=np.int64)
     return Outcome(found.ends, log, tests, not found.interrupted, evidence=found.evidence, notes=found.notes)

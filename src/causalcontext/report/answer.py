@@ -13,14 +13,14 @@ import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.drawing.names import printable, shortened
-from causalcontext.graphs.ends import as_written, mark_of
+from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.report.answer_lagged import lagged_stories
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.mechanism_difference import compare
-from causalcontext.results.misfits import is_curved
 from causalcontext.results.slopes import Slope
 from causalcontext.results.verdicts import Said, SaidByChanges
+from causalcontext.results.violations import is_curved
 
 MOST_STORIES = 12
 MOST_FINDINGS = 5

@@ -7,7 +7,7 @@ from typing import Any
 from causalcontext.data.frames import frame_of
 from causalcontext.diagnostics.stability import Stability
 from causalcontext.errors import OptionError, shortly
-from causalcontext.graphs.ends import as_written, mark_of
+from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.report.payload import Section
 from causalcontext.results.contexts import ContextGraphs
 

@@ -67,7 +67,7 @@ def _union(result: ContextGraphs) -> str:
 
 def notes(result: ContextGraphs) -> list[str]:
     """Sentences that a reader of the graphs should know."""
-    warnings = [f"WARNING: {sentence}" for sentence in (*result.warnings, *result.guards)]
+    warnings = [f"WARNING: {sentence}" for sentence in (*result.warnings, *result.model_checks)]
     return [*warnings, *remarks(result, result.notes)]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GRAPHS = ("found", "resampled")
 
 
-class Answers:
+class EffectMethods:
     """The part of `ContextGraphs` that goes from graphs to numbers."""
 
     def mechanisms(self, *, level: float = 0.95, errors: str = "auto") -> pd.DataFrame:

@@ -17,14 +17,14 @@ import numpy as np
 from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
 from causalcontext.data.ranks import with_normal_scores
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import NotYetError, OptionError, shortly
-from causalcontext.graphs.ends import End, as_written, directed, mark_of
+from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
-from causalcontext.results.misfits import by_ranks, has_levels, is_curved, slopes_mislead
 from causalcontext.results.slopes import slope
+from causalcontext.results.violations import by_ranks, has_levels, is_curved, slopes_mislead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,7 +216,7 @@ def moments_of(result: ContextGraphs) -> Moments:
         raise NotYetError("not yet: changes and labels need the moments of every context, which this result has not")
     if by_ranks(result) and result.rows is not None:
         scores = with_normal_scores(result.rows)
-        return take_survey(scores, "listwise").of_columns(scores)
+        return gather_statistics(scores, "listwise").of_columns(scores)
     return result.moments
 
 
@@ -267,7 +267,9 @@ def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
 def _other_end(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     """Edges of PAGs with an end that is a tail in the one context and an arrow in the other, and that do not turn."""
     first, second = (result.graphs[result.contexts[place]].ends for place in (a, b))
-    differs = ((first == End.TAIL) & (second == End.ARROW)) | ((first == End.ARROW) & (second == End.TAIL))
+    differs = ((first == Endpoint.TAIL) & (second == Endpoint.ARROW)) | (
+        (first == Endpoint.ARROW) & (second == Endpoint.TAIL)
+    )
     for x, y in zip(*np.nonzero(np.triu(differs | differs.T) & ~(differs & differs.T)), strict=True):
         source, target = as_written(first, int(x), int(y))
         marks = " | ".join(mark_of(ends, source, target) for ends in (first, second))

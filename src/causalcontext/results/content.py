@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.data.dataset import cell_values
 from causalcontext.data.moments import Moments
 from causalcontext.data.window_moments import WindowMoments
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
-from causalcontext.guards.misfits import Misfit
-from causalcontext.independence.gaussian import PreparedGaussian
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
-from causalcontext.questions import Contexts
+from causalcontext.model_checks.violations import Violation
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.content_arrays import log_from_dict, log_to_dict, moments_from_dict, moments_to_dict
 from causalcontext.results.contexts import ContextGraphs
@@ -29,6 +28,7 @@ from causalcontext.results.schema import check_content
 from causalcontext.results.series_facts import SeriesFacts
 from causalcontext.results.value_checks import check_range
 from causalcontext.search.family import Doubt, Origin
+from causalcontext.views import Contexts
 
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 
@@ -60,7 +60,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "evidence": None if result.evidence is None else result.evidence.to_dict(),
         "notes": list(result.notes),
         "claims": _claims_to_list(result),
-        "misfits": [[misfit.kind, list(misfit.columns), misfit.size] for misfit in result.misfits],
+        "misfits": [[violation.kind, list(violation.columns), violation.size] for violation in result.violations],
         "moments": moments_to_dict(result.moments),
     } | _some_have(result)
 
@@ -102,7 +102,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
         known_claims=_claims_from_list(content["claims"]),
-        known_misfits=tuple(Misfit(kind, tuple(columns), size) for kind, columns, size in content["misfits"]),
+        known_violations=tuple(Violation(kind, tuple(columns), size) for kind, columns, size in content["misfits"]),
         **more,
     )
 

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from causalcontext.ci_tests.labels import Label, Strength
 from causalcontext.data.moments import Moments
-from causalcontext.independence.labels import Label, Strength
 from causalcontext.kernels.arrays import Values
-from causalcontext.questions import Contexts, Reason
 from causalcontext.results.entries import Decision, Entries
-from causalcontext.results.log import TrialLog
+from causalcontext.results.log import CITestLog
 from causalcontext.results.value_checks import check_range
+from causalcontext.views import Contexts, Reason
 
 _INTEGER_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,
                     "cut": np.int64, "label": np.int8, "given": np.int16}  # fmt: skip
 _FLOAT_COLUMNS = ("p", "statistic", "df")
 
 
-def log_to_dict(log: TrialLog) -> dict[str, Any]:
+def log_to_dict(log: CITestLog) -> dict[str, Any]:
     """Columns of lists, one list per context; null stands for not a number, "inf" for an infinite statistic."""
     columns: dict[str, Any] = {name: getattr(log, name).tolist() for name in _INTEGER_COLUMNS if name != "given"}
     for name in _FLOAT_COLUMNS:
@@ -29,7 +29,7 @@ def log_to_dict(log: TrialLog) -> dict[str, Any]:
     return columns | {"labels": [list(label) for label in log.labels]}
 
 
-def log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, sizes: tuple[int, int]) -> TrialLog:
+def log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, sizes: tuple[int, int]) -> CITestLog:
     """The log of `log_to_dict`, if its numbers are in range; `sizes` are those of contexts and of columns."""
     contexts, most = sizes
     shape = (contexts, variables * (variables - 1) // 2)
@@ -50,7 +50,7 @@ def log_from_dict(columns: dict[str, Any], cells: Contexts, variables: int, size
     for name, high in highest.items():
         check_range(arrays[name], -1 if name == "view" else 0, high, f"log.{name}")
     check_range(given, -1, most - 1, "log.given")
-    return TrialLog(Entries(**arrays, given=given.reshape(*shape, given.shape[1])), variables, labels)
+    return CITestLog(Entries(**arrays, given=given.reshape(*shape, given.shape[1])), variables, labels)
 
 
 def moments_to_dict(moments: Moments | None) -> dict[str, Any] | None:

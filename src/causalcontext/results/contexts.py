@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
 from causalcontext.errors import OptionError, did_you_mean, shortly
-from causalcontext.graphs.ends import directed, may_cause
+from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion, union_graph
-from causalcontext.guards.misfits import Misfit
-from causalcontext.guards.words import Asked, sentence
-from causalcontext.independence.protocol import PreparedTest
-from causalcontext.questions import Contexts, described
-from causalcontext.results.answers import Answers
+from causalcontext.model_checks.violations import Violation
+from causalcontext.model_checks.words import AdviceFacts, sentence
+from causalcontext.results.answers import EffectMethods
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
-from causalcontext.results.log import TrialLog
-from causalcontext.results.misfits import by_ranks, find_misfits
+from causalcontext.results.log import CITestLog
 from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.results.violations import by_ranks, find_violations
 from causalcontext.search.family import Doubt, Origin
+from causalcontext.views import Contexts, described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ContextGraphs(Answers):
+class ContextGraphs(EffectMethods):
     """One causal graph per context, by name.
 
     Attributes
@@ -56,7 +56,7 @@ class ContextGraphs(Answers):
     graphs : mapping from context value to Graph
     settings : Settings
     data : DataSummary
-    log : TrialLog
+    log : CIQueryLog
         The deciding tests; `tests()` shows them as a table.
     tests_run : mapping from "pooled" and "within contexts" to int
         How many tests the skeleton took on all rows, and on the rows of one context.
@@ -80,8 +80,8 @@ class ContextGraphs(Answers):
         For a score-based method, what speaks for and against every edge; `scores()` shows it as a table.
     notes : tuple of str
         What a user should know: doubts about the model, and why a method was chosen.
-    known_misfits : tuple of Misfit or None
-        Of a loaded result, what the guards found when it was saved.
+    known_violations : tuple of Violation or None
+        Of a loaded result, what the model checks found when it was saved.
     known_claims : tuple, str or None
         Of a loaded result, the claims of change that score-ac confirmed when it was saved, or why it was not asked.
     """
@@ -93,7 +93,7 @@ class ContextGraphs(Answers):
     graphs: Mapping[Any, Graph]
     settings: Settings
     data: DataSummary
-    log: TrialLog
+    log: CITestLog
     tests_run: Mapping[str, int]
     complete: bool = True
     origins: Mapping[tuple[int, int, int], Origin] = field(default_factory=dict, repr=False)
@@ -105,7 +105,7 @@ class ContextGraphs(Answers):
     moments: Moments | None = field(default=None, repr=False)
     rows: Dataset | None = field(default=None, repr=False)
     scanned: Scan | None = field(default=None, repr=False)
-    known_misfits: tuple[Misfit, ...] | None = field(default=None, repr=False)
+    known_violations: tuple[Violation, ...] | None = field(default=None, repr=False)
     known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -134,9 +134,9 @@ class ContextGraphs(Answers):
         return self.cells
 
     @cached_property
-    def misfits(self) -> tuple[Misfit, ...]:
+    def violations(self) -> tuple[Violation, ...]:
         """In which ways the table contradicts the model behind the search, with the columns; looked for once."""
-        return find_misfits(self) if self.known_misfits is None else self.known_misfits
+        return find_violations(self) if self.known_violations is None else self.known_violations
 
     @cached_property
     def second_opinion(self) -> ContextGraphs | str:
@@ -146,12 +146,12 @@ class ContextGraphs(Answers):
         return second_opinion(self)
 
     @property
-    def guards(self) -> tuple[str, ...]:
+    def model_checks(self) -> tuple[str, ...]:
         """The same in sentences: what was found, what it does to the result, what to try; empty if all is well."""
-        return tuple(sentence(misfit, self.context is not None, self.already_asked) for misfit in self.misfits)
+        return tuple(sentence(violation, self.context is not None, self.already_asked) for violation in self.violations)
 
     @property
-    def already_asked(self) -> Asked:
+    def already_asked(self) -> AdviceFacts:
         """What advice to the reader depends on."""
         from causalcontext.methods.registry import takes_lags
 
@@ -159,7 +159,7 @@ class ContextGraphs(Answers):
         ranked = (("transform", "ranks"),) if by_ranks(self) else ()
         had = (("test", settings.test), ("method", settings.method), *ranked)
         test = settings.test if self.evidence is None else "auto"
-        return Asked(self.suits_score, takes_lags(settings.method), had, test)
+        return AdviceFacts(self.suits_score, takes_lags(settings.method), had, test)
 
     @property
     def suits_score(self) -> bool:
@@ -194,8 +194,8 @@ class ContextGraphs(Answers):
     def tests(self) -> pd.DataFrame:
         """The test that decided each pair in each context; for edges that stayed, the one with the largest p-value.
 
-        `decision` is "present", "absent", "untestable" (no trial of the pair could be run; the edge stays),
-        "required" or "forbidden" (by knowledge). `untested` counts the trials of the pair that could not be run.
+        `decision` is "present", "absent", "untestable" (no query of the pair could be run; the edge stays),
+        "required" or "forbidden" (by knowledge). `untested` counts the queries of the pair that could not be run.
 
         A score-based search runs no tests: what decided is the comparison of two models, with the link and without it,
         `test` is "score", `statistic` the difference of the log scores, and there is no p-value.
@@ -226,13 +226,14 @@ class ContextGraphs(Answers):
         """What differs between two contexts: effect sizes, p-values, and which differences may be claimed.
 
         A change is claimed where an edge is found in one context and not in the other, its slopes differ after
-        false-discovery control (`q` <= alpha), nothing else explains that, no guard says that the model is wrong, and,
-        for methods that test, score-ac makes the same claim in the same rows; all else is a "candidate" (`status`), and
-        `doubt` says why. Where mechanisms are curved, the effects are shares of the curve of the context that has the
-        edge (1: all of it, 0: nothing of it), on values that both contexts have. `label` says whether the edge is
-        "absent" where it was not found, or "undetermined". Edges that turn around are listed with the kind "direction";
-        edges of PAGs with an end that is a tail in the first and an arrow in the second context, or the other way, with
-        the kind "end" and both marks. With several context variables, a context is a tuple of their values.
+        false-discovery control (`q` <= alpha), nothing else explains that, no model check says that the model is wrong,
+        and, for methods that test, score-ac makes the same claim in the same rows; all else is a "candidate"
+        (`status`), and `doubt` says why. Where mechanisms are curved, the effects are shares of the curve of the
+        context that has the edge (1: all of it, 0: nothing of it), on values that both contexts have. `label` says
+        whether the edge is "absent" where it was not found, or "undetermined". Edges that turn around are listed with
+        the kind "direction"; edges of PAGs with an end that is a tail in the first and an arrow in the second context,
+        or the other way, with the kind "end" and both marks. With several context variables, a context is a tuple of
+        their values.
         """
         from causalcontext.results.changes import changes
 
@@ -370,7 +371,7 @@ class ContextGraphs(Answers):
         if not isinstance(other, ContextGraphs):
             return NotImplemented
         same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
-                "doubts", "warnings", "evidence", "notes", "misfits")  # fmt: skip
+                "doubts", "warnings", "evidence", "notes", "violations")  # fmt: skip
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)

@@ -1,4 +1,4 @@
-"""The deciding trial of a pair in a context: what was asked, what came out, and what became of the pair."""
+"""The deciding query of a pair in a context: what was asked, what came out, and what became of the pair."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Decision(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The deciding trials of some pairs in every context, as arrays of shape (contexts, pairs).
+    """The deciding queries of some pairs in every context, as arrays of shape (contexts, pairs).
 
     Attributes
     ----------
     decision : array of `Decision`
     p, statistic, df : arrays of float
-        Of the separating trial, or of the one with the largest p-value where the edge was kept; NaN without a test.
+        Of the separating query, or of the one with the largest p-value where the edge was kept; NaN without a test.
     n : array of int
         Rows used.
     view : array of int
@@ -41,7 +41,7 @@ class Entries:
     reason : array of `Reason`
         Why a pair could not be tested.
     untested : array of int
-        How many trials of the pair could not be run.
+        How many queries of the pair could not be run.
     cut : array of int
         The size from which on not all sets were tried, since there are too many; 0 where all were.
     label : array of int
@@ -61,7 +61,7 @@ class Entries:
     label: NDArray[np.int8]
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """The columns of `Entries`, for one pair in one context."""
 
     decision: int
@@ -78,7 +78,7 @@ class Entry(NamedTuple):
 
     @property
     def conditions(self) -> tuple[int, ...]:
-        """The conditioning set of the deciding trial."""
+        """The conditioning set of the deciding query."""
         return tuple(int(z) for z in self.given if z >= 0)
 
 

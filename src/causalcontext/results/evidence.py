@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of
-from causalcontext.graphs.ends import may_cause
+from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.entries import Decision
 from causalcontext.results.equations import Mechanisms
-from causalcontext.results.log import TrialLog
+from causalcontext.results.log import CITestLog
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +203,7 @@ def score_decisions(
                          "score" if effect >= 0 else "", evidence.difference[r, slot], float("nan"), float("nan"),
                          int(evidence.rows[r, effect]) if effect >= 0 else 0,
                          Decision(int(evidence.decision[r, slot])).name.lower(), 0))  # fmt: skip
-    return frame_of(rows, columns=list(TrialLog.COLUMNS))
+    return frame_of(rows, columns=list(CITestLog.COLUMNS))
 
 
 def _rows_in_words(shared: tuple[Any, ...], contexts: Sequence[Any], context: str | None) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from causalcontext.errors import OptionError
-from causalcontext.questions import REASON_TEXT, Reason
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.entries import Decision, Entry
+from causalcontext.results.entries import Decision, LogEntry
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.origins import meaning, origin_words
 from causalcontext.results.verdicts import inside_words
 from causalcontext.results.words import fixed_words, p_words
+from causalcontext.views import REASON_TEXT, Reason
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
@@ -70,7 +70,7 @@ def _on_second_look(result: ContextGraphs, x: str, y: str, place: int) -> bool:
     return any(origin is not None and origin.rule == "reads" for origin in origins)
 
 
-def _given(result: ContextGraphs, entry: Entry) -> str:
+def _given(result: ContextGraphs, entry: LogEntry) -> str:
     names = [result.columns[z] for z in entry.conditions]
     return f" given {', '.join(names)}" if names else ""
 
@@ -86,7 +86,7 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Dec
 
     Where the other rows say something else than the graph does, it is said why the graph does not follow them.
     """
-    asked, contexts = result.log.trial(place, result.position(x), result.position(y)), result.cells.positions
+    asked, contexts = result.log.query(place, result.position(x), result.position(y)), result.cells.positions
     if result.prepared is None or not contexts or set(contexts).intersection((asked.x, asked.y, *asked.given)):
         return ""
     if asked.view:
@@ -113,8 +113,8 @@ def _only_there(result: ContextGraphs, view: int) -> str:
     return "which the other contexts make" if view else inside_words(result)
 
 
-def _untested(entry: Entry) -> str:
-    """What was not tried: trials that could not be run, and sets that are too many."""
+def _untested(entry: LogEntry) -> str:
+    """What was not tried: queries that could not be run, and sets that are too many."""
     count, cut = int(entry.untested), int(entry.cut)
-    failed = f" ({count} {'trial' if count == 1 else 'trials'} of this pair could not be run)" if count else ""
+    failed = f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)" if count else ""
     return failed + (f" (not all sets of {cut} and more neighbours were tried)" if cut else "")

@@ -9,10 +9,10 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
-from causalcontext.graphs.ends import as_written, mark_of
+from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.results.changes import ONE_SIDED_95
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
-from causalcontext.results.effects.window_links import Choice
+from causalcontext.results.effects.window_links import LinkChoice
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.slopes import slope
 
@@ -58,7 +58,7 @@ def _label(mechanics: LaggedMechanics, cause: int, effect: int, g: int, negligib
            ) -> tuple[str, float, float, int]:  # fmt: skip
     v = effect - mechanics.lags * mechanics.variables
     here = mechanics.result.graphs[mechanics.result.contexts[g]].ends[cause, effect] != 0
-    choice = (mechanics.choices([v]) or (Choice(),))[0]
+    choice = (mechanics.choices([v]) or (LinkChoice(),))[0]
     causes = {column for h in mechanics.cells for column in mechanics.causes(choice, h, v)}
     x = _column(mechanics, cause)
     given = sorted(causes - {x})

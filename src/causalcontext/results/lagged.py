@@ -10,12 +10,12 @@ from causalcontext.data.frames import frame_of
 from causalcontext.data.window_moments import WindowMoments
 from causalcontext.data.windows import LaggedTable, WindowCounts
 from causalcontext.errors import NotYetError, OptionError
-from causalcontext.graphs.ends import Ends
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.questions import Contexts
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.series_facts import Copy, SeriesFacts
 from causalcontext.results.summary_graph import SummaryGraph
+from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Resampling(Protocol):
     """Searches a sample of the windows, by its number; `stability` asks it."""
 
-    def ends(self, number: int, seed: int) -> Ends:
+    def ends(self, number: int, seed: int) -> Endpoints:
         """The ends of all contexts, shape (contexts, N, N)."""
 
 

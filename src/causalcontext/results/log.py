@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.ci_tests.labels import Label
 from causalcontext.data.frames import frame_of
-from causalcontext.independence.labels import Label
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
-from causalcontext.questions import Trial
-from causalcontext.results.entries import Decision, Entries, Entry, padded, picked, woven
-from causalcontext.results.ledger_entries import FromLedger
-from causalcontext.search.ledger import Ledger, pairs_at, slot
+from causalcontext.results.entries import Decision, Entries, LogEntry, padded, picked, woven
+from causalcontext.results.sepset_entries import FromSepsets
 from causalcontext.search.plan import Plan
+from causalcontext.search.sepsets import SepsetRecords, pairs_at, slot
+from causalcontext.views import CIQuery
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +35,8 @@ class Source(Protocol):
         ...
 
 
-class TrialLog:
-    """The deciding trial of every pair `i < j` in every context.
+class CITestLog:
+    """The deciding query of every pair `i < j` in every context.
 
     The log of a wide table keeps the pairs that live past the empty set; the entries of all others are made when they
     are asked for. `some` has those of chosen pairs, `blocks` all of them a part at a time, and `everything`, with a
@@ -62,13 +62,13 @@ class TrialLog:
         self._entries, self.variables, self.labels, self.slots = entries, variables, labels, slots
 
     @classmethod
-    def from_ledger(cls, plan: Plan, ledger: Ledger, contexts: int, labels: tuple[Label, ...]) -> TrialLog:
+    def from_sepsets(cls, plan: Plan, sepsets: SepsetRecords, contexts: int, labels: tuple[Label, ...]) -> CITestLog:
         """The log of a search; a single pooled graph stands for every context."""
-        source = FromLedger(replace(plan, across=None), ledger, contexts)
-        return cls(source, ledger.variables, labels, ledger.slots)
+        source = FromSepsets(replace(plan, across=None), sepsets, contexts)
+        return cls(source, sepsets.variables, labels, sepsets.slots)
 
     @classmethod
-    def empty(cls, contexts: int, variables: int) -> TrialLog:
+    def empty(cls, contexts: int, variables: int) -> CITestLog:
         """The log of a method without tests."""
         shape = (contexts, variables * (variables - 1) // 2)
         none, zero = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
@@ -104,10 +104,10 @@ class TrialLog:
         made = self._entries.entries(*pairs_at(slots[~listed], self.variables))
         return woven(picked(self.kept, place[listed]), made, listed)
 
-    def at(self, context: int, slot: int) -> Entry:
+    def at(self, context: int, slot: int) -> LogEntry:
         """The entry of one pair in one context."""
         found = self.some(np.array([slot]))
-        return Entry(*(getattr(found, name)[context, 0] for name in Entry._fields))
+        return LogEntry(*(getattr(found, name)[context, 0] for name in LogEntry._fields))
 
     def blocks(self, size: int = 2**18) -> Iterator[tuple[Ints, Entries]]:
         """The places of all pairs and their entries, so many at a time."""
@@ -127,12 +127,12 @@ class TrialLog:
 
     @property
     def p(self) -> Floats:
-        """The p-value of every deciding trial."""
+        """The p-value of every deciding query."""
         return self.everything.p
 
     @property
     def statistic(self) -> Floats:
-        """The statistic of every deciding trial."""
+        """The statistic of every deciding query."""
         return self.everything.statistic
 
     @property
@@ -142,7 +142,7 @@ class TrialLog:
 
     @property
     def n(self) -> Ints:
-        """The rows of every deciding trial."""
+        """The rows of every deciding query."""
         return self.everything.n
 
     @property
@@ -162,7 +162,7 @@ class TrialLog:
 
     @property
     def untested(self) -> Ints:
-        """How many trials of every pair could not be run."""
+        """How many queries of every pair could not be run."""
         return self.everything.untested
 
     @property
@@ -176,16 +176,16 @@ class TrialLog:
         return self.everything.label
 
     def conditions(self, context: int, slot: int) -> tuple[int, ...]:
-        """The conditioning set of the deciding trial of a pair."""
+        """The conditioning set of the deciding query of a pair."""
         return self.at(context, slot).conditions
 
-    def trial(self, context: int, x: int, y: int) -> Trial:
-        """The deciding trial of a pair, to run it again."""
+    def query(self, context: int, x: int, y: int) -> CIQuery:
+        """The deciding query of a pair, to run it again."""
         entry = self.at(context, self.slot(x, y))
-        return Trial(x, y, entry.conditions, max(int(entry.view), 0))
+        return CIQuery(x, y, entry.conditions, max(int(entry.view), 0))
 
     def strength(self, context: int, slot: int) -> float:
-        """The strength of the dependence in the deciding trial, on the scale of a correlation; NaN without a test."""
+        """The strength of the dependence in the deciding query, on the scale of a correlation; NaN without a test."""
         if not self.labels:
             return float("nan")
         entry = self.at(context, slot)
@@ -222,14 +222,14 @@ class TrialLog:
             }
         )
 
-    def not_searched(self, *variables: int) -> TrialLog:
+    def not_searched(self, *variables: int) -> CITestLog:
         """This log, with all pairs of some variables marked as not searched."""
         first, second = np.triu_indices(self.variables, 1)
         decision = self.decision.copy()
         decision[:, np.isin(first, variables) | np.isin(second, variables)] = Decision.NOT_SEARCHED
-        return TrialLog(replace(self.everything, decision=decision), self.variables, self.labels)
+        return CITestLog(replace(self.everything, decision=decision), self.variables, self.labels)
 
-    def combined(self, other: TrialLog, take_other: Bools) -> TrialLog:
+    def combined(self, other: CITestLog, take_other: Bools) -> CITestLog:
         """This log, with the entries of another one where `take_other` is true; shape (contexts, pairs)."""
         width = max(self.given.shape[2], other.given.shape[2])
         values: dict[str, Any] = {}
@@ -240,10 +240,10 @@ class TrialLog:
                 values["given"] = np.where(take_other[:, :, None], theirs, mine)
             else:
                 values[field.name] = np.where(take_other, theirs, mine)
-        return TrialLog(Entries(**values), self.variables, self.labels)
+        return CITestLog(Entries(**values), self.variables, self.labels)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TrialLog) or self.labels != other.labels:
+        if not isinstance(other, CITestLog) or self.labels != other.labels:
             return False
         names = [field.name for field in fields(Entries) if field.name != "given"]
         return all(

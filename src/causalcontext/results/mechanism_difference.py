@@ -14,17 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.data.moments import Moments
-from causalcontext.graphs.ends import Ends, Kind, directed, may_cause
-from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.graphs.endpoints import Endpoints, GraphKind, directed, may_cause
 from causalcontext.kernels.levels.gaussian import STUDENT
-from causalcontext.questions import Contexts, Trial, adaptive
 from causalcontext.results.class_shares import UNKNOWN
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.curve_difference import compared_rows, curve_shares, scale_doubt
-from causalcontext.results.misfits import has_levels, is_curved
+from causalcontext.results.proxies import proxy
 from causalcontext.results.slopes import Slope, heterogeneity, slope
-from causalcontext.results.stand_ins import stand_in
+from causalcontext.results.violations import has_levels, is_curved
+from causalcontext.views import CIQuery, Contexts, adaptive
 
 STILL_THERE = 0.001
 """A slope with a smaller p-value is there, whatever the graph says."""
@@ -74,7 +74,7 @@ class TwoContexts:
         """The p-value of "one regression of the effect on a set, its variance included, for both contexts"."""
         moments, system = self._given(given)
         test = PreparedGaussian(moments, Contexts(self.differing[:1], ((0,), (1,))), STUDENT)
-        return float(test.answer([Trial(self.differing[0], effect, system)]).p[0])
+        return float(test.answer([CIQuery(self.differing[0], effect, system)]).p[0])
 
     def may_be_caused(self, variable: int) -> bool:
         """Whether a context that differs may cause a variable: adjacent to it, and not known to be its effect."""
@@ -113,7 +113,7 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
 def _compare_slopes(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
                     absent: int) -> SlopeComparison:  # fmt: skip
     two = TwoContexts(result, moments, present, absent)
-    found = bool(directed(_ends(result, present))[x, y]) and result.union.kind is Kind.PATTERN
+    found = bool(directed(_ends(result, present))[x, y]) and result.union.kind is GraphKind.PATTERN
     settled = found and two.may_be_caused(y) and not two.is_near(x)
     p_values = [
         heterogeneity(two.slopes(cause, effect, given))[1]
@@ -131,7 +131,7 @@ def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent:
     doubt = SHOWN if there.p < STILL_THERE else doubt
     p = heterogeneity((here, there))[1]
     if rows is not None and not doubt and p <= UNCHANGED:
-        doubt = scale_doubt(rows) or (stand_in(result, rows) if is_curved(result) else "")
+        doubt = scale_doubt(rows) or (proxy(result, rows) if is_curved(result) else "")
     return SlopeComparison(here, there, p, doubt, shares=True)
 
 
@@ -142,8 +142,8 @@ def conditions(result: ContextGraphs, x: int, y: int, place: int) -> tuple[int, 
     """
     if result.evidence is not None:
         return possible_causes(result, y, x, (place,))
-    trial = result.log.trial(place, x, y)
-    return (*trial.given, *result.cells.fixed(trial.view))
+    query = result.log.query(place, x, y)
+    return (*query.given, *result.cells.fixed(query.view))
 
 
 def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequence[int]) -> tuple[int, ...]:
@@ -179,5 +179,5 @@ def _doubt(two: TwoContexts, x: int, y: int, there: Slope, directed: bool) -> st
     return ""
 
 
-def _ends(result: ContextGraphs, place: int) -> Ends:
+def _ends(result: ContextGraphs, place: int) -> Endpoints:
     return result.graphs[result.contexts[place]].ends

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from causalcontext.graphs.ends import End, Kind, mark_of
+from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.words import fixed_words
 from causalcontext.search.family import Origin
-from causalcontext.search.rules import Entry, Scope, rule_named
+from causalcontext.search.rules import OrientationRule, Scope, rule_named
 
 MEANINGS = {
     "-->": "{x} causes {y}, perhaps through others; a hidden cause of both is not excluded.",
@@ -24,7 +24,7 @@ MEANINGS = {
 def meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
     """What the edge of a PAG says, or that there is none; empty for a pattern."""
     graph = result.graphs[result.contexts[place]]
-    if graph.kind is Kind.PATTERN:
+    if graph.kind is GraphKind.PATTERN:
         return ""
     for first, second in ((x, y), (y, x)):
         words = MEANINGS.get(mark_of(graph.ends, graph.position(first), graph.position(second)))
@@ -50,19 +50,19 @@ def _follows(result: ContextGraphs, place: int, cause: str, effect: str) -> bool
     """Whether the arrow at the effect is one that the tail at the cause has brought about, in a PAG."""
     graph = result.graphs[result.contexts[place]]
     known = (place, result.position(effect), result.position(cause)) in result.origins
-    return graph.kind is Kind.PAG and known and graph.mark(cause, effect) == "-->"
+    return graph.kind is GraphKind.PAG and known and graph.mark(cause, effect) == "-->"
 
 
 def _end(result: ContextGraphs, place: int, cause: str, effect: str) -> str:
     """The end at the effect: the whole direction in a pattern, where it is one arrow and one tail."""
     graph = result.graphs[result.contexts[place]]
-    if graph.kind is Kind.PATTERN:
+    if graph.kind is GraphKind.PATTERN:
         return f"{cause} --> {effect}"
     end = graph.ends[graph.position(cause), graph.position(effect)]
-    return f"{_END_WORDS[End(end)]} at {effect}"
+    return f"{_END_WORDS[Endpoint(end)]} at {effect}"
 
 
-_END_WORDS = {End.ARROW: "An arrow", End.TAIL: "A tail", End.CONFLICT: "Contested"}
+_END_WORDS = {Endpoint.ARROW: "An arrow", Endpoint.TAIL: "A tail", Endpoint.CONFLICT: "Contested"}
 
 
 def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:
@@ -84,7 +84,7 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
     return f"{words} (found in {result.contexts[origin.graph]}, the same in all contexts)"
 
 
-def _holds_anywhere(rule: Entry) -> bool:
+def _holds_anywhere(rule: OrientationRule) -> bool:
     """Whether nothing is left to say about the context that a rule was found in."""
     return rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words
 

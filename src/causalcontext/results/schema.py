@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from causalcontext.data.kinds import Kind as ColumnKind
-from causalcontext.graphs.ends import Kind
+from causalcontext.data.kinds import Kind
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.graphs.lag_names import window_names
-from causalcontext.guards.misfits import KINDS as MISFITS
+from causalcontext.model_checks.violations import KINDS as VIOLATIONS
 from causalcontext.results.equations import KINDS as TERMS
 from causalcontext.results.equations import SCALES
 from causalcontext.results.notes import About
@@ -53,7 +53,7 @@ def check_content(content: Mapping[str, Any]) -> None:
     place, graph = whole(0, count - 1), whole(0, contexts - 1)
     keys({
         "complete": truth,
-        "kind": one_of(*(kind.value for kind in Kind)),
+        "kind": one_of(*(kind.value for kind in GraphKind)),
         "graphs": mapping(each(keys({"source": one_of(*names), "target": one_of(*names), "mark": text}))),
         "settings": _settings(names),
         "data": _data(count, contexts),
@@ -64,7 +64,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "warnings": each(text),
         "notes": each(text),
         "claims": _claims(names),
-        "misfits": each(tuple_of(one_of(*MISFITS), each(one_of(*names), least=1), finite)),
+        "misfits": each(tuple_of(one_of(*VIOLATIONS), each(one_of(*names), least=1), finite)),
         "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
     })(content, "")  # fmt: skip
@@ -168,4 +168,4 @@ def _data(count: int, contexts: int) -> Check:
     by_context = each(whole(0), least=contexts, most=contexts)
     return keys({"rows": by_context, "lost": by_context, "without_context": whole(0),
                  "emptied": each(tuple_of(anything, whole(0))), "fingerprint": text,
-                 "kinds": each(one_of(*ColumnKind), least=count, most=count)})  # fmt: skip
+                 "kinds": each(one_of(*Kind), least=count, most=count)})  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from causalcontext.data.windows import WindowCounts
 from causalcontext.graphs.lag_names import at
-from causalcontext.questions import Contexts
+from causalcontext.views import Contexts
 
 Copy = tuple[str, int | tuple[int, ...]] | None
 """The context and the lag of the copy that a variable reads; several lags where that is undecided, None for no copy."""

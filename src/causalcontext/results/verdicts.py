@@ -10,11 +10,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from causalcontext.graphs.ends import may_cause
+from causalcontext.graphs.endpoints import may_cause
 from causalcontext.results.contexts import ContextGraphs
 
 
-class Inside(StrEnum):
+class WithinContexts(StrEnum):
     """Why a pair is dependent inside contexts and independent on all rows."""
 
     SELECTION = "selection bias"
@@ -22,16 +22,16 @@ class Inside(StrEnum):
 
 
 INSIDE_WORDS = {
-    Inside.SELECTION: "selection by {context} can make this",
-    Inside.CANCELLATION: "nothing causes {context}, so no rows are selected: the contexts agree, the pool does not "
-    "(Simpson's paradox)",
+    WithinContexts.SELECTION: "selection by {context} can make this",
+    WithinContexts.CANCELLATION: "nothing causes {context}, so no rows are selected: the contexts agree, the pool does "
+    "not (Simpson's paradox)",
 }
 
 
-def why_inside_only(result: ContextGraphs) -> Inside:
+def why_inside_only(result: ContextGraphs) -> WithinContexts:
     """Selection needs a context that something may cause; what is known about it counts."""
     may = may_cause(result.union.ends)[:, list(result.cells.positions)]
-    return Inside.SELECTION if may.any() else Inside.CANCELLATION
+    return WithinContexts.SELECTION if may.any() else WithinContexts.CANCELLATION
 
 
 def inside_words(result: ContextGraphs) -> str:

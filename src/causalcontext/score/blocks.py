@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.score.columns import CURVES as OFFERED_CURVES
-from causalcontext.score.columns import LEVEL, Columns
+from causalcontext.score.columns import LEVEL, DesignColumns
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.setup import Setup
 
@@ -44,7 +44,7 @@ def price(options: ScoreOptions, rows: float) -> float:
     return 0.5 * options.penalty * log(max(rows, 2.0))
 
 
-def plain_design(setup: Setup, columns: Columns, options: ScoreOptions) -> DesignFacts:
+def plain_design(setup: Setup, columns: DesignColumns, options: ScoreOptions) -> DesignFacts:
     q, p, extra = columns.size, setup.variables, max(setup.contexts - 1, 0)
     about = np.zeros((7, q + extra), dtype=np.int64)
     about[0, :q], about[0, q:] = columns.owner, p
@@ -63,7 +63,7 @@ def _partner(owner: int, partner: int, proposed: bool) -> int:
     return owner if proposed and partner < 0 else partner
 
 
-def _basic(setup: Setup, columns: Columns) -> NDArray[np.bool_]:
+def _basic(setup: Setup, columns: DesignColumns) -> NDArray[np.bool_]:
     """The columns that a required parent must have: the number itself, all levels of a category but one."""
     number = np.arange(columns.size) - columns.first[columns.owner]
     level = np.array([offer.kind == LEVEL for offer in columns.offers], dtype=bool)
@@ -71,7 +71,7 @@ def _basic(setup: Setup, columns: Columns) -> NDArray[np.bool_]:
     return np.asarray((number < enough) & (np.arange(columns.size) < columns.first[setup.variables]))
 
 
-def block_of(setup: Setup, columns: Columns, options: ScoreOptions, mask: int) -> Block:
+def block_of(setup: Setup, columns: DesignColumns, options: ScoreOptions, mask: int) -> Block:
     """The rows of some contexts; of all contexts with indicators of these at the end."""
     k, q = setup.contexts, columns.size
     members = [r for r in range(k) if mask >> r & 1]
@@ -87,7 +87,7 @@ def block_of(setup: Setup, columns: Columns, options: ScoreOptions, mask: int) -
     return Block(matrix, PLAIN, mask, False, 2.0, np.full(len(matrix), price(options, float(n.sum()))))
 
 
-def shifted_block(setup: Setup, columns: Columns, options: ScoreOptions) -> Block:
+def shifted_block(setup: Setup, columns: DesignColumns, options: ScoreOptions) -> Block:
     """All rows, around the means of their own contexts."""
     k, q = setup.contexts, columns.size
     matrix = np.zeros((q + k - 1,) * 2)
@@ -95,7 +95,7 @@ def shifted_block(setup: Setup, columns: Columns, options: ScoreOptions) -> Bloc
     return Block(matrix, PLAIN, (1 << k) - 1, True, 1.0 + k, np.full(len(matrix), price(options, setup.total)))
 
 
-def mixed_block(setup: Setup, columns: Columns, options: ScoreOptions) -> tuple[DesignFacts, Block]:
+def mixed_block(setup: Setup, columns: DesignColumns, options: ScoreOptions) -> tuple[DesignFacts, Block]:
     """Columns that live in some contexts only, around their means there; a curve pays twice for being chosen then.
 
     The responses come first, with the numbers that they have in the plain design, and are nobody's columns.

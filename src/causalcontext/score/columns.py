@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.orders.node_data import CLASS, ORDERED
 from causalcontext.kernels.rows.scan import add_cross_products, mirror
-from causalcontext.score.setup import Rows, Setup
+from causalcontext.score.setup import Setup, SortedRows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,7 +47,7 @@ class Offer(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class DesignColumns:
     """Q columns of p variables, each with mean 0 and variance 1 over all rows; then proposed ones, then roots.
 
     Attributes
@@ -108,7 +108,7 @@ class Columns:
         return len(self.first) - 2
 
 
-def make_columns(setup: Setup, curves: bool, proposed: Sequence[Offer] = ()) -> Columns:
+def make_columns(setup: Setup, curves: bool, proposed: Sequence[Offer] = ()) -> DesignColumns:
     """The columns of a table, with curves or without."""
     own = _offers(setup, curves)
     everything = tuple(offer for part in own for offer in part) + tuple(proposed) + tuple(_roots(setup))
@@ -133,10 +133,10 @@ def make_columns(setup: Setup, curves: bool, proposed: Sequence[Offer] = ()) -> 
         mix[part_of, part_of] = own_mix
     values = _mixed(mix, first, raw[kept])
     means, scatter = _moments(setup, offers, mean[kept], mix, first, values)
-    return Columns(offers, mean[kept], mix, first, values, means, scatter)
+    return DesignColumns(offers, mean[kept], mix, first, values, means, scatter)
 
 
-def functions(rows: Rows, offers: Sequence[Offer]) -> Floats:
+def functions(rows: SortedRows, offers: Sequence[Offer]) -> Floats:
     """The functions on some rows, shape (Q, rows)."""
     out = np.empty((len(offers), rows.values.shape[1]))
     for place, offer in enumerate(offers):

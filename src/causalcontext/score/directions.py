@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.ends import Ends, ends_of_arcs
+from causalcontext.graphs.endpoints import Endpoints, ends_of_arcs
 from causalcontext.score.clock import Clock
 from causalcontext.score.model import FittedModel
-from causalcontext.score.search import Found, Rival
+from causalcontext.score.search import FoundModels, Rival
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -43,11 +43,11 @@ class Directed:
     """
 
     model: FittedModel
-    ends: Ends
+    ends: Endpoints
     margin: Floats
 
 
-def direct(found: Found, may: Bools, clock: Clock | None = None) -> Directed:
+def direct(found: FoundModels, may: Bools, clock: Clock | None = None) -> Directed:
     """The best model with honest marks; `may[cause, effect]`: what knowledge allows. No clock: there is time enough."""
     model = found.best
     rivals = found.rivals(model) if clock is None or not clock.late else _nobody
@@ -87,6 +87,6 @@ def _ask(model: FittedModel, rivals: Rival, may: Bools,
     return directed, margin, None
 
 
-def _ends(links: Bools, directed: Bools) -> Ends:
+def _ends(links: Bools, directed: Bools) -> Endpoints:
     forward, either = links & directed, links | links.transpose(0, 2, 1)
     return ends_of_arcs(forward | (either & ~forward & ~forward.transpose(0, 2, 1)))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.data.survey import Survey
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import NotYetError
-from causalcontext.graphs.ends import Ends
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
 from causalcontext.results.evidence import ScoreEvidence
@@ -24,7 +24,7 @@ from causalcontext.score.equations import mechanisms_of
 from causalcontext.score.explore import CURVES_COST, Explored, explore
 from causalcontext.score.judgement import judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
-from causalcontext.score.residuals import Misfit, check_residuals
+from causalcontext.score.residuals import ResidualViolation, check_residuals
 from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.setup import Setup, set_up
 
@@ -37,35 +37,48 @@ MOST_NAMED = 5
 class ScoreOutcome:
     """Ends of every context in the order of the table, the evidence, and what the residuals say."""
 
-    ends: Ends
+    ends: Endpoints
     evidence: ScoreEvidence
-    findings: tuple[Misfit, ...]
+    findings: tuple[ResidualViolation, ...]
     notes: tuple[str, ...]
     complete: bool
     interrupted: bool
 
 
-def run_score(data: Dataset, survey: Survey, links: Links, options: ScoreOptions, seed: int, n_jobs: int,
-              advance: Advance) -> ScoreOutcome:  # fmt: skip
+def run_score(
+    data: Dataset,
+    statistics: SufficientStatistics,
+    links: Links,
+    options: ScoreOptions,
+    seed: int,
+    n_jobs: int,
+    advance: Advance,
+) -> ScoreOutcome:
     """The best-scoring model of a table, with honest marks."""
     for position in data.system:
         levels = 0 if data.kinds[position].is_number else len(data.categories[position])
         if levels > MOST_LEVELS:
-            raise NotYetError(f"not yet: score-ac takes columns of at most {MOST_LEVELS} levels, "
-                              f"{data.names[position]!r} has {levels}; merge some, or use method='pc-ac'")  # fmt: skip
-    setup = set_up(data, survey, links)
+            raise NotYetError(
+                f"not yet: score-ac takes columns of at most {MOST_LEVELS} levels, "
+                f"{data.names[position]!r} has {levels}; merge some, or use method='pc-ac'"
+            )
+    setup = set_up(data, statistics, links)
     effort = Effort(seed, n_jobs, advance, Clock(options.time_limit))
     explored, transform = explore(data, setup, links, options, effort)
-    chosen = explored.workshop.setup
+    chosen = explored.designs.setup
     directed = _directed(explored, _numbered(chosen, links), effort.clock)
     findings = check_residuals(directed.model, options.laws, explored.curved)
     raw = chosen if transform == "none" else setup
     contradicted = tuple(sorted({finding.kind for finding in findings}))
     evidence = replace(_evidence(explored, directed, links, raw, transform), contradicted=contradicted)
     return ScoreOutcome(
-        _table_ends(chosen, directed), evidence, findings,
-        (*_notes(data, explored, findings), *_cut(effort.clock)), not effort.clock.cut, effort.clock.interrupted,
-    )  # fmt: skip
+        _table_ends(chosen, directed),
+        evidence,
+        findings,
+        (*_notes(data, explored, findings), *_cut(effort.clock)),
+        not effort.clock.cut,
+        effort.clock.interrupted,
+    )
 
 
 def _directed(explored: Explored, may: NDArray[np.bool_], clock: Clock) -> Directed:
@@ -78,12 +91,12 @@ def _directed(explored: Explored, may: NDArray[np.bool_], clock: Clock) -> Direc
 
 
 def _evidence(explored: Explored, directed: Directed, links: Links, raw: Setup, transform: str) -> ScoreEvidence:
-    found, options = explored.found, explored.workshop.options
+    found, options = explored.found, explored.designs.options
     agreeing = sum(other.score > found.best.score - SAME_SCORE for other in found.models)
     facts = {"penalty": float(options.penalty), "search": found.search, "transform": transform,
              "starts": len(found.models), "agreeing": agreeing, "curved": explored.curved,
              "curves_gain": explored.doubt, "mechanisms": mechanisms_of(directed.model, raw)}  # fmt: skip
-    return judge(explored.workshop, directed, links, facts)
+    return judge(explored.designs, directed, links, facts)
 
 
 def _numbered(setup: Setup, links: Links) -> NDArray[np.bool_]:
@@ -95,7 +108,7 @@ def _numbered(setup: Setup, links: Links) -> NDArray[np.bool_]:
     return may
 
 
-def _table_ends(setup: Setup, directed: Directed) -> Ends:
+def _table_ends(setup: Setup, directed: Directed) -> Endpoints:
     """Ends with the variables in the order of the table."""
     there = setup.position >= 0
     back = np.argsort(setup.position[there])
@@ -123,8 +136,8 @@ _DANGERS = {
 }  # fmt: skip
 
 
-def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tuple[str, ...]:
-    setup = explored.workshop.setup
+def _notes(data: Dataset, explored: Explored, findings: Sequence[ResidualViolation]) -> tuple[str, ...]:
+    setup = explored.designs.setup
     names = [data.names[i] for i in setup.position]
     notes = [*_undeclared(data, setup), *_counts(data), *_sentences(findings, names, setup.contexts > 1)]
     need = CURVES_COST * np.log(setup.total)
@@ -132,7 +145,7 @@ def _notes(data: Dataset, explored: Explored, findings: Sequence[Misfit]) -> tup
         taken = "curved mechanisms were taken" if explored.curved else "straight lines were kept"
         notes.append(f"{taken}, but the other class is nearly as good (curves gain {explored.doubt:.0f}, "
                      f"{need:.0f} are asked for)")  # fmt: skip
-    if setup.variables > MOST_CURVED_VARIABLES and explored.workshop.options.curves != "never":
+    if setup.variables > MOST_CURVED_VARIABLES and explored.designs.options.curves != "never":
         notes.append(f"curves are not tried with more than {MOST_CURVED_VARIABLES} variables")
     return tuple(notes)
 
@@ -181,7 +194,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(sorted(names)[:MOST_NAMED]) + more
 
 
-def _sentences(findings: Sequence[Misfit], names: Sequence[str], context: bool) -> list[Note]:
+def _sentences(findings: Sequence[ResidualViolation], names: Sequence[str], context: bool) -> list[Note]:
     """One warning for every kind of finding."""
     sentences = []
     for kind, words in _DANGERS.items():

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.rows.class_scores import TOLERANCE, first_slopes, maximise, ordered_call
-from causalcontext.kernels.rows.laws import MANY, best_law
 from causalcontext.kernels.rows.logit_rows import logit_call
+from causalcontext.kernels.rows.noise_densities import MANY, best_law
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
-from causalcontext.score.columns import Columns, small_counts
+from causalcontext.score.columns import DesignColumns, small_counts
 from causalcontext.score.model import FittedModel, Part, members
 from causalcontext.score.setup import Setup
 
@@ -161,7 +161,7 @@ def _terms(model: FittedModel, part: Part, design: _Design, slopes: Floats) -> t
     return tuple(terms), constants
 
 
-def _term(setup: Setup, columns: Columns, function: int, weight: Floats, contexts: tuple[int, ...],
+def _term(setup: Setup, columns: DesignColumns, function: int, weight: Floats, contexts: tuple[int, ...],
           rows: Bools) -> Term:  # fmt: skip
     """One term in the numbers of the table."""
     offer = columns.offers[function]

@@ -15,7 +15,7 @@ from causalcontext.kernels.orders.exact_orders import all_scores, best_path, bes
 from causalcontext.kernels.orders.node_data import Memory
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, NEVER
-from causalcontext.score.layout import Layout, Worktop
+from causalcontext.score.design import FitWorkspace, ScoreDesign
 from causalcontext.score.model import FittedModel, Part, members
 from causalcontext.score.setup import Setup
 
@@ -60,7 +60,7 @@ class Scores:
         The best score of what is still to be placed after the context.
     """
 
-    layout: Layout
+    layout: ScoreDesign
     best: Floats
     found: Ints
     context: Floats
@@ -135,9 +135,9 @@ class Scores:
         return Part(block, mask, rows[1 : 1 + rows[0]].copy())
 
 
-def score_everything(layout: Layout, memory: Memory) -> Scores:
+def score_everything(layout: ScoreDesign, memory: Memory) -> Scores:
     """The scores of a layout whose blocks are all sets of contexts."""
-    setup, top = layout.setup, Worktop(layout, 1, memory)
+    setup, top = layout.setup, FitWorkspace(layout, 1, memory)
     k, blocks = setup.contexts, len(layout.tables.block)
     allowed = np.vstack([setup.allowed, setup.context_allowed[None]])
     pooled = (1 << k) - 2 if k > 1 else -1

@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Links
 from causalcontext.score.alarm import curves_gain, looks_curved
 from causalcontext.score.columns import make_columns
-from causalcontext.score.layout import Worktop
+from causalcontext.score.design import FitWorkspace
+from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.model import FittedModel, members
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
-from causalcontext.score.problem import Workshop
 from causalcontext.score.proposals import propose
-from causalcontext.score.search import Effort, Found, search
+from causalcontext.score.search import Effort, FoundModels, search
 from causalcontext.score.setup import Setup, set_up
 from causalcontext.score.transform import log_slope, transformed, with_normal_scores
 
@@ -50,7 +50,7 @@ class Explored:
 
     Attributes
     ----------
-    workshop : Workshop
+    design factory : DesignFactory
     found : Found
         By straight lines, or by curves where these pay.
     curved : bool
@@ -59,8 +59,8 @@ class Explored:
         The score with curves minus that without; NaN if curves were not tried.
     """
 
-    workshop: Workshop
-    found: Found
+    designs: DesignFactory
+    found: FoundModels
     curved: bool
     doubt: float
 
@@ -86,7 +86,7 @@ def explore(data: Dataset, setup: Setup, links: Links, options: ScoreOptions,
 
 def _improved(data: Dataset, straight: Explored, links: Links, effort: Effort) -> tuple[Explored, str]:
     """Normal scores and curves, where they pay."""
-    setup, options = straight.workshop.setup, straight.workshop.options
+    setup, options = straight.designs.setup, straight.designs.options
     if options.transform == "auto" and not effort.clock.skips("normal scores"):
         ranked, charge = _ranked(data, links), _charge(setup, options)
         if _have_a_chance(ranked, options, straight.found.best, charge):
@@ -96,9 +96,9 @@ def _improved(data: Dataset, straight: Explored, links: Links, effort: Effort) -
 
 def _compared(straight: Explored, ranked: Setup, charge: float, effort: Effort) -> tuple[Explored, str]:
     """Normal scores against columns as they are."""
-    other = _in_one_scale(ranked, straight.workshop.options, effort)
+    other = _in_one_scale(ranked, straight.designs.options, effort)
     lead = other.score + charge - straight.score
-    if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.workshop, straight.found.best)):
+    if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.designs, straight.found.best)):
         return other, "ranks"  # a warp: no curves of the columns as they are come near
     mine = _bent(straight, effort)
     return (other, "ranks") if other.score + charge > mine.score else (mine, "none")
@@ -111,41 +111,41 @@ def _in_one_scale(setup: Setup, options: ScoreOptions, effort: Effort) -> Explor
 def _straight(setup: Setup, options: ScoreOptions, effort: Effort) -> Explored:
     """The best model without curves; in a small table curves have their columns already."""
     curves = setup.variables <= FEW_VARIABLES and options.curves != "never"
-    workshop = Workshop(setup, make_columns(setup, curves), options)
-    return Explored(workshop, search(workshop, False, effort), False, np.nan)
+    designs = DesignFactory(setup, make_columns(setup, curves), options)
+    return Explored(designs, search(designs, False, effort), False, np.nan)
 
 
 def _bent(straight: Explored, effort: Effort) -> Explored:
     """Curves, if straight lines leave something to explain and the time is not up."""
-    workshop, plain = straight.workshop, straight.found
-    setup, options = workshop.setup, workshop.options
+    designs, plain = straight.designs, straight.found
+    setup, options = designs.setup, designs.options
     if options.curves == "never" or setup.variables > MOST_CURVED_VARIABLES or effort.clock.skips("curves"):
         return straight
-    if not workshop.columns.curved.any():
-        workshop = Workshop(setup, make_columns(setup, True), options)
+    if not designs.columns.curved.any():
+        designs = DesignFactory(setup, make_columns(setup, True), options)
     need = CURVES_COST * float(np.log(setup.total))
     numbers = bool((setup.kind[: setup.variables] == NUMBER).all())  # categories hide curves from a quick look
     sure = options.curves == "always"
     if not sure and numbers:
-        curved, certain = looks_curved(workshop, plain.best, PROMISE * need)
+        curved, certain = looks_curved(designs, plain.best, PROMISE * need)
         if not curved:
             return straight
         sure = certain > need
-    offers = propose(workshop)
-    if not (sure or offers or workshop.columns.curved.any()):
+    offers = propose(designs)
+    if not (sure or offers or designs.columns.curved.any()):
         return straight  # nothing but categories
-    richer = workshop.with_columns(make_columns(setup, True, offers)) if offers else workshop
+    richer = designs.with_columns(make_columns(setup, True, offers)) if offers else designs
     enough = need if options.curves == "auto" else 0.0
     found = search(richer, True, effort, [plain.best.orders[0]], plain.best.score + enough, sure)
     gain = found.best.score - plain.best.score
     if options.curves == "always" or gain > need:
         return Explored(richer, found, True, gain)
-    return Explored(straight.workshop, plain, False, gain)
+    return Explored(straight.designs, plain, False, gain)
 
 
 def _ranked(data: Dataset, links: Links) -> Setup:
     scores = with_normal_scores(data)
-    return set_up(scores, take_survey(scores, "listwise"), links)
+    return set_up(scores, gather_statistics(scores, "listwise"), links)
 
 
 def _charge(setup: Setup, options: ScoreOptions) -> float:
@@ -159,7 +159,7 @@ def _have_a_chance(ranked: Setup, options: ScoreOptions, model: FittedModel, cha
     """Whether normal scores come close with the orders and the blocks of a model of the columns as they are."""
     if not transformed(ranked):
         return False
-    workshop = Workshop(ranked, make_columns(ranked, False), options)
+    designs = DesignFactory(ranked, make_columns(ranked, False), options)
     number = np.argsort(ranked.position)[np.argsort(np.argsort(model.layout.setup.position))]
     place = np.argsort(number[model.orders], axis=1)
     masks = sorted({part.mask for parts in model.parts for part in parts} | {(1 << ranked.contexts) - 1})
@@ -171,19 +171,19 @@ def _have_a_chance(ranked: Setup, options: ScoreOptions, model: FittedModel, cha
             tasks.append((block, int(number[node]), part.mask))
     if ranked.contexts > 1:
         tasks.append((len(masks) - 1, ranked.variables, masks[-1]))
-    return float(_fitted(workshop, masks, tasks, place).sum()) + charge > model.score - CHANCE
+    return float(_fitted(designs, masks, tasks, place).sum()) + charge > model.score - CHANCE
 
 
-def _fitted(workshop: Workshop, masks: list[int], tasks: list[tuple[int, int, int]], place: Ints) -> Floats:
+def _fitted(designs: DesignFactory, masks: list[int], tasks: list[tuple[int, int, int]], place: Ints) -> Floats:
     """Scores of nodes in blocks, their candidates being what comes before them in all contexts of a mask."""
-    setup, layout = workshop.setup, workshop.layout(masks, False)
+    setup, layout = designs.setup, designs.layout(masks, False)
     allowed = np.vstack([setup.allowed, setup.context_allowed[None]])
     candidates = np.zeros((len(tasks), setup.variables), dtype=bool)
     for row, (_, node, mask) in enumerate(tasks):
         here = members(mask, setup.contexts)
         before = (place[here, : setup.variables] < place[here, node : node + 1]).all(axis=0)
         candidates[row] = before & allowed[node]
-    scores, top = np.zeros(len(tasks)), Worktop(layout, 1, layout.memory())
+    scores, top = np.zeros(len(tasks)), FitWorkspace(layout, 1, layout.memory())
     todo = np.array([[block, node] for block, node, _ in tasks], dtype=np.int64)
     fit_many(fit_call(), layout.calls, top.note, todo, candidates, scores, np.zeros((len(tasks), 0)),
              np.zeros((len(tasks), 0), dtype=np.int64))  # fmt: skip

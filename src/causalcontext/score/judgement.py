@@ -17,11 +17,11 @@ from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Links
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.score.design import FitWorkspace, ScoreDesign
+from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.directions import Directed
-from causalcontext.score.layout import Layout, Worktop
 from causalcontext.score.model import PARTITIONED, FittedModel, Part, members, owners
 from causalcontext.score.order_search import lattice
-from causalcontext.score.problem import Workshop
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -29,54 +29,54 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class LinkScores:
     """`[context, effect, cause]`: score differences and strengths; NaN where nothing was judged."""
 
     difference: Floats
     strength: Floats
 
 
-def judge(workshop: Workshop, directed: Directed, links: Links, facts: dict[str, object]) -> ScoreEvidence:
+def judge(designs: DesignFactory, directed: Directed, links: Links, facts: dict[str, object]) -> ScoreEvidence:
     """The evidence, with variables in the order of the table; `facts` are the fields that describe the search."""
     model = directed.model
-    k, p = workshop.setup.contexts, workshop.setup.variables
-    judged = Judged(*(np.full((k, p + 1, p + 1), np.nan) for _ in range(2)))
-    _judge_causes(workshop, model, judged)
+    k, p = designs.setup.contexts, designs.setup.variables
+    judged = LinkScores(*(np.full((k, p + 1, p + 1), np.nan) for _ in range(2)))
+    _judge_causes(designs, model, judged)
     if k > 1:
-        _judge_context_effects(workshop, model, judged)
+        _judge_context_effects(designs, model, judged)
         gain = np.maximum(judged.difference, 0.0)
-        at_context = np.sqrt(-np.expm1(-2.0 * gain / workshop.setup.total))
+        at_context = np.sqrt(-np.expm1(-2.0 * gain / designs.setup.total))
         judged.strength[:, p, :], judged.strength[:, :, p] = at_context[:, p, :], at_context[:, :, p]
     return _arranged(directed, links, judged, facts)
 
 
-def _judge_causes(workshop: Workshop, model: FittedModel, judged: Judged) -> None:
+def _judge_causes(designs: DesignFactory, model: FittedModel, judged: LinkScores) -> None:
     """Links into every node: with their columns and without, or with the best column that could be added."""
     tasks = [(node, part) for node, parts in enumerate(model.parts) for part in parts]
-    if workshop.setup.contexts > 1:
-        everything = (1 << workshop.setup.contexts) - 1
+    if designs.setup.contexts > 1:
+        everything = (1 << designs.setup.contexts) - 1
         pooled = model.layout.masks.index(everything)
-        tasks.append((workshop.setup.variables, Part(pooled, everything, model.context_columns)))
-    bench = _Bench(workshop, model.layout)
-    extras = bench.extras([(part.block, node, part.columns) for node, part in tasks])
+        tasks.append((designs.setup.variables, Part(pooled, everything, model.context_columns)))
+    arrays = _JudgingWorkspace(designs, model.layout)
+    extras = arrays.extras([(part.block, node, part.columns) for node, part in tasks])
     wanted, where = [], []
     for node, part in tasks:
         wanted.append((part.block, node, part.columns))
         where.append((node, part, -1))
-        for cause in owners(bench.about(part.block), part.columns):
-            wanted.append((part.block, node, bench.without(part, cause)))
+        for cause in owners(arrays.about(part.block), part.columns):
+            wanted.append((part.block, node, arrays.without(part, cause)))
             where.append((node, part, cause))
     whole = np.zeros(0)
-    for (node, part, cause), row in zip(where, bench.scores(wanted), strict=True):
+    for (node, part, cause), row in zip(where, arrays.scores(wanted), strict=True):
         if cause < 0:
             whole = row
         else:
             _write(model, judged, node, part, cause, whole, row)
     for (node, part), gains in zip(tasks, extras, strict=True):
-        _write_extras(workshop, model, judged, node, part, gains)
+        _write_extras(designs, model, judged, node, part, gains)
 
 
-def _write(model: FittedModel, judged: Judged, node: int, part: Part, cause: int, whole: Floats,
+def _write(model: FittedModel, judged: LinkScores, node: int, part: Part, cause: int, whole: Floats,
            rest: Floats) -> None:  # fmt: skip
     """The worth of a link that is there; rows are score, residual variance and slopes with and without it."""
     number = node < len(model.parts) and model.layout.setup.kind[node] == NUMBER
@@ -100,10 +100,10 @@ def _rows(model: FittedModel, part: Part) -> float:
     return model.layout.setup.block_rows(part.mask)
 
 
-def _write_extras(workshop: Workshop, model: FittedModel, judged: Judged, node: int, part: Part,
+def _write_extras(designs: DesignFactory, model: FittedModel, judged: LinkScores, node: int, part: Part,
                   gains: Floats) -> None:  # fmt: skip
     """What links would be worth that are not there but could be."""
-    setup, p = workshop.setup, workshop.setup.variables
+    setup, p = designs.setup, designs.setup.variables
     allowed = setup.context_allowed if node == p else setup.allowed[node]
     place = np.argsort(model.orders, axis=1)
     for r in members(part.mask, setup.contexts):
@@ -113,9 +113,9 @@ def _write_extras(workshop: Workshop, model: FittedModel, judged: Judged, node: 
         judged.strength[r, node, :p][open_] = np.copysign(np.sqrt(np.abs(gains[open_, 1])), gains[open_, 1])
 
 
-def _judge_context_effects(workshop: Workshop, model: FittedModel, judged: Judged) -> None:
+def _judge_context_effects(designs: DesignFactory, model: FittedModel, judged: LinkScores) -> None:
     """Links from the context: the best changing model of a node against the pooled one."""
-    setup = workshop.setup
+    setup = designs.setup
     k, p = setup.contexts, setup.variables
     place = np.argsort(model.orders, axis=1)
     nodes = [node for node in range(p) if place[0, node] > place[0, p] and setup.role[node] == 0]
@@ -128,7 +128,7 @@ def _judge_context_effects(workshop: Workshop, model: FittedModel, judged: Judge
             tasks.append((block, node))
             candidates.append(before & setup.allowed[node])
     scores = (
-        _Bench(workshop, model.layout)
+        _JudgingWorkspace(designs, model.layout)
         .fits(tasks, np.array(candidates, dtype=bool).reshape(-1, p))
         .reshape(-1, len(masks))
     )
@@ -149,11 +149,11 @@ def _changing(model: FittedModel, node: int, scores: Floats) -> float:
     return max(whole, float(scores[single].sum()))
 
 
-class _Bench:
+class _JudgingWorkspace:
     """Scores of given sets of columns, and of given candidates."""
 
-    def __init__(self, workshop: Workshop, layout: Layout) -> None:
-        self._layout, self._top = layout, Worktop(layout, 1, workshop.memory(layout))
+    def __init__(self, designs: DesignFactory, layout: ScoreDesign) -> None:
+        self._layout, self._top = layout, FitWorkspace(layout, 1, designs.memory(layout))
 
     def about(self, block: int) -> Ints:
         """What the columns of a block are."""
@@ -194,7 +194,7 @@ class _Bench:
         return scores
 
 
-def _arranged(directed: Directed, links: Links, judged: Judged, facts: dict[str, object]) -> ScoreEvidence:
+def _arranged(directed: Directed, links: Links, judged: LinkScores, facts: dict[str, object]) -> ScoreEvidence:
     """The same in the numbers of the table, one entry per pair."""
     model, setup = directed.model, directed.model.layout.setup
     k, p = setup.contexts, setup.variables

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.node_data import Memory
 from causalcontext.kernels.orders.node_scores import fit_call
-from causalcontext.kernels.orders.partitions import Partitions, best_partition
+from causalcontext.kernels.orders.partitions import ContextPartitions, best_partition
 from causalcontext.kernels.orders.single_fits import fit_many
-from causalcontext.score.layout import Layout, Worktop
+from causalcontext.score.design import FitWorkspace, ScoreDesign
+from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.model import members
-from causalcontext.score.problem import Workshop
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -34,14 +34,14 @@ Task = tuple[int, int]
 class Merger:
     """Scores of nodes in blocks, remembered, and the trees that follow from them."""
 
-    def __init__(self, workshop: Workshop, curves: bool, memory: Memory) -> None:
-        self.workshop, self.curves = workshop, curves
+    def __init__(self, designs: DesignFactory, curves: bool, memory: Memory) -> None:
+        self.designs, self.curves = designs, curves
         self._memory = memory
         self._known: dict[tuple[int, int, bytes], float] = {}
 
     def trees(self, place: Ints | None) -> list[Tree]:
         """The trees of best merges of all nodes; `place` has the place of every node in every context's order."""
-        setup = self.workshop.setup
+        setup = self.designs.setup
         k, p = setup.contexts, setup.variables
         growing = [_Growing(k) for _ in range(p)]
         while any(not tree.done for tree in growing):
@@ -55,7 +55,7 @@ class Merger:
 
     def scores(self, tasks: Sequence[Task], place: Ints | None) -> Floats:
         """Scores by moments; a node's candidates in a block come before it in all orders of the block."""
-        setup = self.workshop.setup
+        setup = self.designs.setup
         candidates = np.zeros((len(tasks), setup.variables), dtype=bool)
         if place is not None:
             before = _before(place[:, : setup.variables], {mask for _, mask in tasks})
@@ -70,10 +70,10 @@ class Merger:
 
     def _fit(self, tasks: Sequence[Task], candidates: Bools) -> Floats:
         masks = sorted({mask for _, mask in tasks})
-        layout = self.workshop.layout(masks, self.curves, laws=False)
+        layout = self.designs.layout(masks, self.curves, laws=False)
         number = {mask: place for place, mask in enumerate(masks)}
         todo = np.array([[number[mask], node] for node, mask in tasks], dtype=np.int64)
-        scores, top = np.zeros(len(tasks)), Worktop(layout, 1, self._memory)
+        scores, top = np.zeros(len(tasks)), FitWorkspace(layout, 1, self._memory)
         fit_many(fit_call(), layout.calls, top.note, todo, candidates, scores, np.zeros((len(tasks), 0)),
                  np.zeros((len(tasks), 0), dtype=np.int64))  # fmt: skip
         return scores
@@ -92,17 +92,17 @@ class Merger:
         """The best cut of a tree, the root included."""
         scores = self.scores([(node, mask) for mask, _, _ in tree], place)
         joins = np.array([[[a for _, a, _ in tree]], [[b for _, _, b in tree]]])
-        return max(float(scores[-1]), float(best_partition(self.workshop.setup.contexts, joins, 0, scores)))
+        return max(float(scores[-1]), float(best_partition(self.designs.setup.contexts, joins, 0, scores)))
 
-    def layout(self, trees: Sequence[Tree]) -> tuple[Layout, Partitions]:
+    def layout(self, trees: Sequence[Tree]) -> tuple[ScoreDesign, ContextPartitions]:
         """The layout and the slots of some trees."""
-        setup = self.workshop.setup
+        setup = self.designs.setup
         masks = sorted({mask for tree in trees for mask, _, _ in tree})
         number = {mask: place for place, mask in enumerate(masks)}
-        layout = self.workshop.layout(masks, self.curves)
+        layout = self.designs.layout(masks, self.curves)
         block = np.array([[*(number[mask] for mask, _, _ in tree), layout.shifted] for tree in trees])
         joins = np.array([[[*(slot[side] for slot in tree), 0] for tree in trees] for side in (1, 2)])
-        return layout, Partitions(setup.contexts, block, joins, setup.role)
+        return layout, ContextPartitions(setup.contexts, block, joins, setup.role)
 
 
 def _before(place: Ints, masks: Iterable[int]) -> dict[int, Bools]:

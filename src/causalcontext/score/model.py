@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.regressions import CONTEXTS, OWNER, PARTNER, SOURCE
-from causalcontext.score.layout import Layout
+from causalcontext.score.design import ScoreDesign
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -49,7 +49,7 @@ class FittedModel:
     orders: Ints
     parts: tuple[tuple[Part, ...], ...]
     context_columns: Ints
-    layout: Layout
+    layout: ScoreDesign
 
     @cached_property
     def kind(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class FittedModel:
         return links
 
 
-def translated(model: FittedModel, layout: Layout) -> FittedModel:
+def translated(model: FittedModel, layout: ScoreDesign) -> FittedModel:
     """The same model in the columns of another layout of the same table, which has more of them."""
     old, new = model.layout, layout
     start = new.columns.first - old.columns.first[: len(new.columns.first)]
@@ -132,7 +132,7 @@ def translated(model: FittedModel, layout: Layout) -> FittedModel:
     return FittedModel(model.score, model.orders, tuple(parts), columns_of(0, model.context_columns), layout)
 
 
-def _block_of(part: Part, old: Layout, new: Layout) -> int:
+def _block_of(part: Part, old: ScoreDesign, new: ScoreDesign) -> int:
     beyond = part.block - old.shifted
     return new.shifted + beyond if beyond >= 0 else new.masks.index(part.mask)
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.order_moves import climb
-from causalcontext.kernels.orders.order_state import Moves, Problem, State
-from causalcontext.kernels.orders.partitions import NEVER, Partitions, chosen_slots
+from causalcontext.kernels.orders.order_state import Moves, OrderProblem, State
+from causalcontext.kernels.orders.partitions import NEVER, ContextPartitions, chosen_slots
 from causalcontext.kernels.orders.selection import copy_call
 from causalcontext.score.clock import Clock
-from causalcontext.score.layout import Desk, Layout, Worktop
+from causalcontext.score.design import FitCache, FitWorkspace, ScoreDesign
 from causalcontext.score.model import FittedModel, Part
 from causalcontext.score.setup import Setup
 
@@ -27,23 +27,23 @@ REACH = 15.0
 NOBODY = np.empty(0, dtype=np.int64)
 
 
-def lattice(layout: Layout) -> Partitions:
+def lattice(layout: ScoreDesign) -> ContextPartitions:
     """Slots of a layout whose blocks are all sets of contexts."""
     setup = layout.setup
     slots = np.tile(np.arange(len(layout.tables.block)), (setup.variables, 1))
-    return Partitions(setup.contexts, slots, np.zeros((2, *slots.shape), dtype=np.int64), setup.role)
+    return ContextPartitions(setup.contexts, slots, np.zeros((2, *slots.shape), dtype=np.int64), setup.role)
 
 
-def make_problem(layout: Layout, family: Partitions) -> Problem:
+def make_problem(layout: ScoreDesign, family: ContextPartitions) -> OrderProblem:
     """The problem with these slots."""
     setup = layout.setup
     moves = Moves(fit_call(), copy_call(), layout.calls)
     allowed = np.vstack([setup.allowed, setup.context_allowed[None]])
-    return Problem(moves, family, allowed, setup.first)
+    return OrderProblem(moves, family, allowed, setup.first)
 
 
 class Standing:
-    """Where a search stands: orders, and a worktop with the fits that belong to them.
+    """Where a search stands: orders, and a workspace with the fits that belong to them.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Standing:
         One order per context; while they are `shared` all blocks look at the first.
     """
 
-    def __init__(self, layout: Layout, family: Partitions, orders: Ints, shared: bool, desk: Desk,
+    def __init__(self, layout: ScoreDesign, family: ContextPartitions, orders: Ints, shared: bool, cache: FitCache,
                  stop: Ints) -> None:  # fmt: skip
         p, slots = layout.setup.variables, family.block.shape[1]
         uses = uses_of(layout)
@@ -59,9 +59,9 @@ class Standing:
             uses = np.zeros_like(uses)
             uses[:, 0] = True
         self.shared, self.slots = shared, slots
-        self.top = Worktop(layout, 2 * slots, desk.memory, desk.kept)
-        self.state = State(self.top.note, self.top.bench.fits.scores, self.top.bench.fits.matters,
-                           self.top.bench.work.candidates,
+        self.top = FitWorkspace(layout, 2 * slots, cache.memory, cache.kept)
+        self.state = State(self.top.note, self.top.arrays.fits.scores, self.top.arrays.fits.matters,
+                           self.top.arrays.work.candidates,
                            np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses, np.zeros((2, p)),
                            np.zeros((p, slots), dtype=bool), np.zeros(p + 1, dtype=bool), stop)  # fmt: skip
 
@@ -72,14 +72,14 @@ class Standing:
 
     def return_to(self, other: Standing, nodes: NDArray[np.bool_]) -> None:
         """Stand where another one stands; only the fits of some nodes are elsewhere."""
-        for mine, theirs in zip(self.top.bench.fits, other.top.bench.fits, strict=True):
+        for mine, theirs in zip(self.top.arrays.fits, other.top.arrays.fits, strict=True):
             for node in np.flatnonzero(nodes).tolist():
                 mine[node, : self.slots] = theirs[node, : self.slots]
         for place in range(4, len(self.state) - 1):
             self.state[place][...] = other.state[place]
 
 
-def uses_of(layout: Layout) -> Bools:
+def uses_of(layout: ScoreDesign) -> Bools:
     """Which contexts' orders a block looks at, shape (blocks, contexts)."""
     masks = layout.tables.block[:, 3]
     return np.asarray((masks[:, None] >> np.arange(layout.setup.contexts) & 1).astype(bool))
@@ -89,9 +89,9 @@ def uses_of(layout: Layout) -> Bools:
 class Climber:
     """Climbs of one thread in one problem."""
 
-    layout: Layout
-    family: Partitions
-    desk: Desk
+    layout: ScoreDesign
+    family: ContextPartitions
+    cache: FitCache
     clock: Clock
 
     def __post_init__(self) -> None:
@@ -109,7 +109,7 @@ class Climber:
 
     def standing(self, orders: Ints, shared: bool) -> Standing:
         """A place to climb from, not yet fitted."""
-        return Standing(self.layout, self.family, orders, shared, self.desk, self.clock.flag)
+        return Standing(self.layout, self.family, orders, shared, self.cache, self.clock.flag)
 
     def fitted(self, orders: Ints, shared: bool) -> tuple[Standing, float]:
         """The fits of some orders, and their score."""
@@ -117,7 +117,7 @@ class Climber:
         return standing, self.climb(self.problem, standing, self._everybody(), np.empty((0, 0), dtype=np.int64))[1]
 
     @staticmethod
-    def climb(problem: Problem, standing: Standing, stale: Ints, visits: Ints,
+    def climb(problem: OrderProblem, standing: Standing, stale: Ints, visits: Ints,
               window: tuple[int, int] | None = None) -> tuple[float, float]:  # fmt: skip
         """Fit some nodes, then climb until nothing moves or the clock says stop: the last sweep's gain, the score."""
         ends = np.array(window or (0, standing.orders.shape[1]), dtype=np.int64)
@@ -214,7 +214,7 @@ class Rivals:
                 best = self.climber.read(trial, score)
         return best
 
-    def _banned(self, cause: int, effect: int) -> Problem:
+    def _banned(self, cause: int, effect: int) -> OrderProblem:
         problem, p = self.climber.problem, self.climber.layout.setup.variables
         if cause == p:
             role = problem.family.role.copy()

@@ -22,8 +22,8 @@ from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.kernels.rows.class_scores import weighted_products
 from causalcontext.score.blocks import price
 from causalcontext.score.columns import OWN_STEP, PRODUCT, Offer
-from causalcontext.score.layout import Worktop
-from causalcontext.score.problem import Workshop
+from causalcontext.score.design import FitWorkspace
+from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.setup import Setup
 
 Bools = NDArray[np.bool_]
@@ -46,19 +46,19 @@ class Regressed(NamedTuple):
     slopes: Floats
 
 
-def propose(workshop: Workshop) -> list[Offer]:
+def propose(designs: DesignFactory) -> list[Offer]:
     """Columns worth trying beside the usual ones, in a fixed order."""
-    setup = workshop.setup
+    setup = designs.setup
     numbers = [j for j in range(setup.variables) if setup.kind[j] == NUMBER]
     everything = [(y, [j for j in range(setup.variables) if j != y]) for y in numbers]
     if setup.contexts == 2:
         everything.append((setup.variables, list(range(setup.variables))))
     pairs = [(y, [x]) for y in numbers for x in numbers if x != y] if len(numbers) <= MOST_IN_PAIRS else []
-    cost = price(workshop.options, setup.total)
-    search = _StepSearch(workshop, cost)
+    cost = price(designs.options, setup.total)
+    search = _StepSearch(designs, cost)
     steps: dict[Offer, None] = {}
     products: dict[Offer, float] = {}
-    for place, fit in enumerate(_regressed(workshop, everything + pairs)):
+    for place, fit in enumerate(_regressed(designs, everything + pairs)):
         steps.update(dict.fromkeys(search.steps(fit)))
         if place < len(everything) and fit.node < setup.variables:
             others = np.arange(setup.variables) != fit.node
@@ -68,16 +68,16 @@ def propose(workshop: Workshop) -> list[Offer]:
     return [*sorted(steps), *sorted(best)]
 
 
-def _regressed(workshop: Workshop, wanted: list[tuple[int, list[int]]]) -> Iterator[Regressed]:
+def _regressed(designs: DesignFactory, wanted: list[tuple[int, list[int]]]) -> Iterator[Regressed]:
     """Nodes on some others, on all rows and by moments; the context by a linear probability."""
-    setup, columns = workshop.setup, workshop.columns
-    layout = workshop.layout([(1 << setup.contexts) - 1], curves=True, laws=False)
+    setup, columns = designs.setup, designs.columns
+    layout = designs.layout([(1 << setup.contexts) - 1], curves=True, laws=False)
     tasks = np.array([[0, node] for node, _ in wanted], dtype=np.int64).reshape(-1, 2)
     candidates = np.zeros((len(wanted), setup.variables), dtype=bool)
     for row, (_, others) in enumerate(wanted):
         candidates[row, others] = True
     scores, slopes = np.zeros(len(wanted)), np.zeros((len(wanted), layout.width))
-    sets, top = np.zeros((len(wanted), 1 + layout.width), dtype=np.int64), Worktop(layout, 1, layout.memory())
+    sets, top = np.zeros((len(wanted), 1 + layout.width), dtype=np.int64), FitWorkspace(layout, 1, layout.memory())
     fit_many(fit_call(), layout.calls, top.note, tasks, candidates, scores, slopes, sets)
     for row, (node, _) in enumerate(wanted):
         chosen = sets[row, 1 : 1 + sets[row, 0]]
@@ -94,10 +94,10 @@ def _regressed(workshop: Workshop, wanted: list[tuple[int, list[int]]]) -> Itera
 class _StepSearch:
     """Looks for steps that are better than the curves of a regression, with the other columns as they are."""
 
-    def __init__(self, workshop: Workshop, cost: float) -> None:
-        self._setup, self._columns, self._cost = workshop.setup, workshop.columns, cost
-        self._owner, self._curved = workshop.columns.owner, workshop.columns.curved
-        self._surcharge = workshop.columns.surcharge(workshop.setup.total)
+    def __init__(self, designs: DesignFactory, cost: float) -> None:
+        self._setup, self._columns, self._cost = designs.setup, designs.columns, cost
+        self._owner, self._curved = designs.columns.owner, designs.columns.curved
+        self._surcharge = designs.columns.surcharge(designs.setup.total)
         self._orders: dict[int, Ints] = {}
 
     def steps(self, fit: Regressed) -> Iterator[Offer]:

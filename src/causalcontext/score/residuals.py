@@ -31,7 +31,7 @@ LEVEL = 0.001
 
 
 @dataclass(frozen=True)
-class Misfit:
+class ResidualViolation:
     """A check that failed: "nonlinear", "uneven", "skewed" or "heavy tails", at which variable, and how clearly."""
 
     kind: str
@@ -39,7 +39,7 @@ class Misfit:
     size: float
 
 
-def check_residuals(model: FittedModel, laws: bool, curved: bool) -> tuple[Misfit, ...]:
+def check_residuals(model: FittedModel, laws: bool, curved: bool) -> tuple[ResidualViolation, ...]:
     """Everything that speaks against the model, by variable.
 
     Without noise laws a skewed or heavy-tailed residual does; with them, a skewed one beside curves.
@@ -52,7 +52,7 @@ def check_residuals(model: FittedModel, laws: bool, curved: bool) -> tuple[Misfi
     return tuple(found.values())
 
 
-def _check(model: FittedModel, node: int, part: Part, laws: bool, curved: bool) -> Iterator[Misfit]:
+def _check(model: FittedModel, node: int, part: Part, laws: bool, curved: bool) -> Iterator[ResidualViolation]:
     residual, rows = residuals_of(model, node, part)
     if len(residual) < len(part.columns) + FEWEST_ROWS or residual.std() < 1e-6:
         return
@@ -61,9 +61,9 @@ def _check(model: FittedModel, node: int, part: Part, laws: bool, curved: bool) 
     values = model.layout.setup.rows.values[:, rows][:, thin]
     shape = dict(_shape(residual))
     if "skewed" in shape and (not laws or curved):
-        yield Misfit("skewed", node, shape["skewed"])
+        yield ResidualViolation("skewed", node, shape["skewed"])
     if "heavy tails" in shape and not laws:
-        yield Misfit("heavy tails", node, shape["heavy tails"])
+        yield ResidualViolation("heavy tails", node, shape["heavy tails"])
     yield from _dependence(node, residual, values[_earlier(model, node, part)])
 
 
@@ -87,7 +87,7 @@ def _shape(residual: Floats) -> Iterator[tuple[str, float]]:
         yield "heavy tails", kurtosis
 
 
-def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Misfit]:
+def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[ResidualViolation]:
     """Curvature (residual against squares) and unequal spread (squared residual against values and squares).
 
     Ranks must say so too: a few large values make correlations of squares large where nothing depends on anything.
@@ -105,7 +105,7 @@ def _dependence(node: int, residual: Floats, earlier: Floats) -> Iterator[Misfit
     clear = -float(scipy.special.ndtri(LEVEL / (2.0 * 3.0 * len(usable))))
     enough = max(CLEAR_CORRELATION, clear / np.sqrt(n))
     if size > enough and _by_ranks(residual, usable) > enough:
-        yield Misfit("nonlinear" if bend > max(enough, uneven) else "uneven", node, size)
+        yield ResidualViolation("nonlinear" if bend > max(enough, uneven) else "uneven", node, size)
 
 
 def _by_ranks(residual: Floats, earlier: Floats) -> float:

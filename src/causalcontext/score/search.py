@@ -11,16 +11,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, Partitions
+from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, ContextPartitions
 from causalcontext.progress import Advance
 from causalcontext.score.clock import Clock
+from causalcontext.score.design import FitCache, ScoreDesign
+from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.exact_search import check_size, is_quick, score_everything
-from causalcontext.score.layout import Desk, Layout
 from causalcontext.score.merging import Merger, Tree
 from causalcontext.score.model import FittedModel
 from causalcontext.score.options import MANY_CONTEXTS
 from causalcontext.score.order_search import Climber, Rivals, lattice, random_order
-from causalcontext.score.problem import Workshop
 
 Ints = NDArray[np.int64]
 
@@ -37,7 +37,7 @@ MOST_ROUNDS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundModels:
     """The models of all starts, best first; `rivals` makes the function that finds rivals of a model."""
 
     models: tuple[FittedModel, ...]
@@ -60,34 +60,34 @@ class Effort:
     clock: Clock
 
 
-def search(workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[Ints] = (),
-           needed: float = -np.inf, sure: bool = True) -> Found:  # fmt: skip
+def search(designs: DesignFactory, curves: bool, effort: Effort, orders: Sequence[Ints] = (),
+           needed: float = -np.inf, sure: bool = True) -> FoundModels:  # fmt: skip
     """The best model that can be found, with curves or without; `orders` are further places to start from.
 
     If the climb from the first of them ends below `needed`, there are no others. Nor is there an exact search that
     nobody asked for, if it ends far below, and nobody is `sure` that the search will pay.
     """
-    wanted = workshop.options.search
+    wanted = designs.options.search
     if wanted == "exact":
-        check_size(workshop.setup)
-        return _search_exactly(workshop, curves, effort)
+        check_size(designs.setup)
+        return _search_exactly(designs, curves, effort)
     if (
         wanted == "auto"
-        and workshop.options.starts is None
-        and is_quick(workshop.setup.contexts, workshop.setup.variables)
+        and designs.options.starts is None
+        and is_quick(designs.setup.contexts, designs.setup.variables)
     ):
-        first = None if sure else _Orders(workshop, curves, effort, orders, 0).search(-np.inf)
+        first = None if sure else _Orders(designs, curves, effort, orders, 0).search(-np.inf)
         if first is not None and first.best.score < needed - FAR_BELOW:
             return first
-        return _search_exactly(workshop, curves, effort)
-    return _Orders(workshop, curves, effort, orders, None).search(needed)
+        return _search_exactly(designs, curves, effort)
+    return _Orders(designs, curves, effort, orders, None).search(needed)
 
 
-def _search_exactly(workshop: Workshop, curves: bool, effort: Effort) -> Found:
-    layout = workshop.lattice(curves)
-    scores = score_everything(layout, workshop.memory(layout))
+def _search_exactly(designs: DesignFactory, curves: bool, effort: Effort) -> FoundModels:
+    layout = designs.lattice(curves)
+    scores = score_everything(layout, designs.memory(layout))
     effort.advance(-1, 1, 1)
-    return Found((scores.best_model(),), "exact", lambda model: scores.without)
+    return FoundModels((scores.best_model(),), "exact", lambda model: scores.without)
 
 
 def best_first(models: Sequence[FittedModel]) -> list[FittedModel]:
@@ -100,17 +100,17 @@ def best_first(models: Sequence[FittedModel]) -> list[FittedModel]:
 class _Orders:
     """Climbs from several orders; `random` ones as many as the options say, unless a number is given."""
 
-    def __init__(self, workshop: Workshop, curves: bool, effort: Effort, orders: Sequence[Ints],
+    def __init__(self, designs: DesignFactory, curves: bool, effort: Effort, orders: Sequence[Ints],
                  random: int | None) -> None:  # fmt: skip
-        self._workshop, self._curves, self._effort, self._given = workshop, curves, effort, orders
-        many = workshop.setup.contexts > MOST_CONTEXTS_EXACT
-        self._layout = None if many else workshop.lattice(curves)
-        starts = workshop.options.number_of_starts(workshop.setup, curves) if random is None else random
+        self._designs, self._curves, self._effort, self._given = designs, curves, effort, orders
+        many = designs.setup.contexts > MOST_CONTEXTS_EXACT
+        self._layout = None if many else designs.lattice(curves)
+        starts = designs.options.number_of_starts(designs.setup, curves) if random is None else random
         self._total = starts + len(orders)
         self._jobs = min(effort.n_jobs, self._total)
-        self._desks: list[Desk] = []
+        self._caches: list[FitCache] = []
 
-    def search(self, needed: float) -> Found:
+    def search(self, needed: float) -> FoundModels:
         """Models from all starts, unless the first ends below `needed`. The same for any number of threads."""
         found: list[FittedModel] = []
         clock = self._effort.clock
@@ -125,11 +125,11 @@ class _Orders:
             clock.skips("starts")
             if not found:
                 raise
-        return Found(tuple(best_first(found)), "order", self._rivals)
+        return FoundModels(tuple(best_first(found)), "order", self._rivals)
 
     def _confirmed(self, found: Sequence[FittedModel]) -> bool:
         """Whether the best model was found twice, which is enough where a climb takes seconds."""
-        options, setup = self._workshop.options, self._workshop.setup
+        options, setup = self._designs.options, self._designs.setup
         best = max(model.score for model in found)
         many = setup.contexts >= MANY_CONTEXTS and options.starts is None
         return many and sum(model.score > best - SAME_SCORE for model in found) > 1
@@ -145,35 +145,35 @@ class _Orders:
 
     def _run(self, start: int) -> FittedModel:
         """One climb, as far as the time allows."""
-        desk = self._desks.pop() if self._desks else self._new_desk()
+        cache = self._caches.pop() if self._caches else self._new_cache()
         try:
-            return self._climb(start, desk)
+            return self._climb(start, cache)
         finally:
-            self._desks.append(desk)
+            self._caches.append(cache)
 
-    def _new_desk(self) -> Desk:
-        """One with the memory of the workshop, or with its own where several climbs go on at the same time."""
-        layout = self._layout or self._workshop.layout([1], self._curves)
-        return layout.desk(self._workshop.memory(layout) if self._jobs == 1 else layout.memory())
+    def _new_cache(self) -> FitCache:
+        """One with the memory of the design factory, or with its own where several climbs go on at the same time."""
+        layout = self._layout or self._designs.layout([1], self._curves)
+        return layout.cache(self._designs.memory(layout) if self._jobs == 1 else layout.memory())
 
-    def _climb(self, start: int, desk: Desk) -> FittedModel:
+    def _climb(self, start: int, cache: FitCache) -> FittedModel:
         generator = np.random.default_rng([self._effort.seed % 2**32, start])
         given = start < len(self._given)
-        order = self._given[start] if given else random_order(self._workshop.setup, generator)
+        order = self._given[start] if given else random_order(self._designs.setup, generator)
         if self._layout is None:
-            return self._climb_trees(order, generator, desk)
-        return self._climber(self._layout, lattice(self._layout), desk).from_order(order, generator)
+            return self._climb_trees(order, generator, cache)
+        return self._climber(self._layout, lattice(self._layout), cache).from_order(order, generator)
 
-    def _climber(self, layout: Layout, family: Partitions, desk: Desk) -> Climber:
-        return Climber(layout, family, desk, self._effort.clock)
+    def _climber(self, layout: ScoreDesign, family: ContextPartitions, cache: FitCache) -> Climber:
+        return Climber(layout, family, cache, self._effort.clock)
 
-    def _climb_trees(self, order: Ints, generator: np.random.Generator, desk: Desk) -> FittedModel:
+    def _climb_trees(self, order: Ints, generator: np.random.Generator, cache: FitCache) -> FittedModel:
         """A climb with merge trees, which are grown anew when it has ended."""
-        merger = Merger(self._workshop, self._curves, desk.memory)
+        merger = Merger(self._designs, self._curves, cache.memory)
         trees: list[Tree] = merger.trees(None)
         best: FittedModel | None = None
         for _ in range(MOST_ROUNDS):
-            model = self._climber(*merger.layout(trees), desk).from_order(order, generator)
+            model = self._climber(*merger.layout(trees), cache).from_order(order, generator)
             if best is None or model.score > best.score + 1e-6:
                 best = model
             new = trees if self._effort.clock.late else merger.better(trees, model.orders)
@@ -184,10 +184,10 @@ class _Orders:
         return best
 
     def _rivals(self, model: FittedModel) -> Rival:
-        clock, desk = self._effort.clock, self._desks[0] if self._desks else self._new_desk()
+        clock, cache = self._effort.clock, self._caches[0] if self._caches else self._new_cache()
         layout, family = model.layout, lattice(model.layout) if self._layout is not None else None
         if family is None:
-            merger = Merger(self._workshop, self._curves, desk.memory)
+            merger = Merger(self._designs, self._curves, cache.memory)
             layout, family = merger.layout(merger.better(merger.trees(None), model.orders))
-        rivals = clock.result(clock.start(lambda: Rivals(self._climber(layout, family, desk), model)))
+        rivals = clock.result(clock.start(lambda: Rivals(self._climber(layout, family, cache), model)))
         return lambda *link: clock.result(clock.start(partial(rivals.without, *link)))

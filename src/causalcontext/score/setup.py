@@ -13,7 +13,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import gaussian_ranks
 from causalcontext.data.some_rows import complete_rows
-from causalcontext.data.survey import Survey
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.orders.partitions import ALWAYS, FREE, NEVER
@@ -33,7 +33,7 @@ KINDS = {Kind.CONTINUOUS: NUMBER, Kind.COUNT: NUMBER, Kind.ORDERED: ORDERED, Kin
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SortedRows:
     """Rows sorted by context.
 
     Attributes
@@ -90,7 +90,7 @@ class Setup:
     scale: Floats
     n: Floats
     gap: Floats
-    rows: Rows
+    rows: SortedRows
     weight: float
     allowed: Bools
     forced: Bools
@@ -118,7 +118,7 @@ class Setup:
         """The rows of some contexts."""
         return float(sum(self.n[r] for r in range(self.contexts) if mask >> r & 1))
 
-    def all_rows(self) -> Iterator[Rows]:
+    def all_rows(self) -> Iterator[SortedRows]:
         """All rows of the table, in parts that fit into memory."""
         if self.weight == 1.0:
             yield self.rows
@@ -129,32 +129,34 @@ class Setup:
             yield _rows(self.data, self, usable[start : start + size])
 
 
-def set_up(data: Dataset, survey: Survey, links: Links) -> Setup:
+def set_up(data: Dataset, statistics: SufficientStatistics, links: Links) -> Setup:
     """The setup of a table."""
-    whole = survey.moments.merged()
+    whole = statistics.moments.merged()
     centre, pooled = whole.mean[0], whole.scatter[0]
     scale = np.sqrt(np.diagonal(pooled) / whole.rows[0])
     scale = np.where(scale > 0.0, scale, 1.0)
-    order = _canonical_order(pooled, scale, survey)
+    order = _canonical_order(pooled, scale, statistics)
     position = np.append(np.array(data.system)[order], -1 if data.context is None else data.context)
     kind = np.append([KINDS[data.kinds[column]] for column in position[:-1]], CLASS)
-    classes = np.append([_classes(data, column) for column in position[:-1]], len(survey.moments.rows))
+    classes = np.append([_classes(data, column) for column in position[:-1]], len(statistics.moments.rows))
     usable = np.flatnonzero(complete_rows(data))
     step = max(1, -(-len(usable) // MOST_ROWS), -(-len(usable) * len(order) // MOST_VALUES))
-    empty = Rows(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), np.zeros(1, dtype=np.int64))
+    empty = SortedRows(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), np.zeros(1, dtype=np.int64))
     units = Setup(data, position, kind.astype(np.int64), classes.astype(np.int64), centre[order], scale[order],
-                  survey.moments.rows.astype(np.float64), np.zeros(len(position)), empty, 1.0,
+                  statistics.moments.rows.astype(np.float64), np.zeros(len(position)), empty, 1.0,
                   **_constraints(links, position))  # fmt: skip
     rows = _rows(data, units, usable[::step])
     gap = np.array([_gap(rows.values[j]) if kind[j] == NUMBER else 0.0 for j in range(len(order))] + [0.0])
     return replace(units, rows=rows, gap=gap, weight=len(usable) / max(len(usable[::step]), 1))
 
 
-def _canonical_order(pooled: Floats, scale: Floats, survey: Survey) -> Ints:
+def _canonical_order(pooled: Floats, scale: Floats, statistics: SufficientStatistics) -> Ints:
     """System variables sorted by what they hold, so that the order of columns cannot matter; names break ties."""
-    correlation = pooled / scale[:, None] / scale / survey.moments.rows.sum()
+    correlation = pooled / scale[:, None] / scale / statistics.moments.rows.sum()
     keys = np.round(np.stack([np.sum(correlation**2, axis=1), np.sum(np.abs(correlation), axis=1)]), 7)
-    return np.array(sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], survey.names[j])), dtype=np.int64)
+    return np.array(
+        sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], statistics.names[j])), dtype=np.int64
+    )
 
 
 def _gap(values: Floats) -> float:
@@ -169,7 +171,7 @@ def _classes(data: Dataset, column: int) -> int:
     return 0 if data.kinds[column].is_number else len(data.categories[column])
 
 
-def _rows(data: Dataset, units: Setup, rows: Ints) -> Rows:
+def _rows(data: Dataset, units: Setup, rows: Ints) -> SortedRows:
     """Some rows of a table, sorted by context."""
     rows = rows[np.argsort(data.codes[rows], kind="stable")]
     p = units.variables
@@ -183,7 +185,7 @@ def _rows(data: Dataset, units: Setup, rows: Ints) -> Rows:
             codes[place] = own
         if units.kind[place] == ORDERED:
             values[place] = _level_scores(data, int(column), int(units.classes[place]))[codes[place]]
-    return Rows(values, codes, np.searchsorted(codes[p], np.arange(units.contexts + 1)))
+    return SortedRows(values, codes, np.searchsorted(codes[p], np.arange(units.contexts + 1)))
 
 
 def _level_scores(data: Dataset, column: int, classes: int) -> Floats:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.paths import reached
 from causalcontext.search.family import GraphFamily, Proposal, Vanishing
 
@@ -145,7 +145,7 @@ def _unchanged_by_context(family: GraphFamily) -> dict[int, set[int]]:
 
 def _arrow(graph: int, a: int, b: int, via: tuple[int, ...] = (), source: int | None = None) -> Proposal:
     """a --> b, because of something in the graph `source`, or in its own."""
-    return Proposal(graph, a, b, End.ARROW, via, graph if source is None else source)
+    return Proposal(graph, a, b, Endpoint.ARROW, via, graph if source is None else source)
 
 
 class Known:
@@ -153,7 +153,7 @@ class Known:
 
     def __init__(self, family: GraphFamily) -> None:
         self.family = family
-        self._open: dict[tuple[int, int, int, End], bool] = {}
+        self._open: dict[tuple[int, int, int, Endpoint], bool] = {}
 
     def if_physical(self, lost: Vanishing, proposal: Proposal) -> Iterator[Proposal]:
         """The proposal if the data could have shown the edge that is lost, and it changes anything."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, adjacent, ends_of_arcs
+from causalcontext.graphs.endpoints import Endpoints, adjacent, ends_of_arcs
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.neighbours import Edges, Pairs, graphs_of
 from causalcontext.kernels.levels.skeleton import Decisions, no_decisions
@@ -16,30 +16,40 @@ from causalcontext.search.colliders import judge_triples
 from causalcontext.search.cycles import separate_inside
 from causalcontext.search.family import Doubt, Evidence, Origin
 from causalcontext.search.forecast import Expect
-from causalcontext.search.ledger import NO_PAIRS, Ledger
-from causalcontext.search.levels import LevelSearch, Scene, Screening, Sweep, first_ledger, run_level, sweeps
+from causalcontext.search.levels import (
+    LevelSearch,
+    LevelTask,
+    PairGroup,
+    Screening,
+    first_sepsets,
+    level_tasks,
+    run_level,
+)
 from causalcontext.search.orient import Oriented, orient_edges
 from causalcontext.search.plan import Physical, Plan, Trusted
+from causalcontext.search.sepsets import NO_PAIRS, SepsetRecords
 
 NO_GRAPHS = np.empty((0, 0, 0), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """The ends of every graph, shape (graphs, N, N), the ledger of deciding tests, and where the ends come from.
+class FoundGraphs:
+    """The ends of every graph, shape (graphs, N, N), the sepset records, and where the ends come from.
 
     `cut` says in words what a time limit left out.
     """
 
-    ends: Ends
-    ledger: Ledger
+    ends: Endpoints
+    sepsets: SepsetRecords
     complete: bool
     origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     cut: str = ""
 
 
-def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance, expect: Expect | None = None) -> Found:
+def algorithm_1(
+    search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance, expect: Expect | None = None
+) -> FoundGraphs:
     """Skeleton and orientation of one graph per context (Algorithm 1; the numbers are its lines).
 
     The loop over contexts of line 3 runs inside every step: a test on all rows answers for all contexts that ask it,
@@ -47,44 +57,46 @@ def algorithm_1(search: LevelSearch, plan: Plan, n_jobs: int, advance: Advance, 
     time limit ends the tests, and what is left is oriented by the separating sets that are known.
     """
     graphs = plan.complete_graphs()  # 4: start fully connected
-    ledger = Ledger.of_pairs(plan.variables, len(plan.cells), NO_PAIRS)
+    sepsets = SepsetRecords.of_pairs(plan.variables, len(plan.cells), NO_PAIRS)
     size, edges = 0, None
     try:
-        ledger = first_ledger(search, plan, graphs)  # those that live past the empty set
+        sepsets = first_sepsets(search, plan, graphs)  # those that live past the empty set
         for size in range(plan.variables):  # 5: sets of 0, 1, 2, ... variables
-            work = sweeps(plan, graphs, size, edges=ledger.edges(graphs))  # 6, 7: edges, sets among their neighbours
+            work = level_tasks(
+                plan, graphs, size, edges=sepsets.edges(graphs)
+            )  # 6, 7: edges, sets among their neighbours
             if not work:
                 break
             if expect is not None:
                 expect(size, graphs)
-            run_level(search, ledger, work, n_jobs, advance)  # 8: test, on the rows of plan.rule
-            ledger.remove_separated(graphs)  # 9, 10: all at the end of a level, as PC-stable does
+            run_level(search, sepsets, work, n_jobs, advance)  # 8: test, on the rows of plan.rule
+            sepsets.remove_separated(graphs)  # 9, 10: all at the end of a level, as PC-stable does
         size = COLLIDERS
         if expect is not None:
             expect(size, graphs)
-        edges, graphs = ledger.edges(graphs), NO_GRAPHS  # of a wide table, the ends take as much memory again
-        oriented = orient_skeletons(search, plan, ledger, edges)  # 15: orient as PC does
+        edges, graphs = sepsets.edges(graphs), NO_GRAPHS  # of a wide table, the ends take as much memory again
+        oriented = orient_skeletons(search, plan, sepsets, edges)  # 15: orient as PC does
         if plan.masked_scope != "adaptive":
             graphs = adjacent(oriented.ends)
-            if separate_inside(search, plan, ledger, graphs, oriented.ends, n_jobs, advance):  # beyond the paper
-                oriented = orient_skeletons(search, plan, ledger, ledger.edges(graphs))
-        return Found(oriented.ends, ledger, True, oriented.origins, oriented.doubts)
+            if separate_inside(search, plan, sepsets, graphs, oriented.ends, n_jobs, advance):  # beyond the paper
+                oriented = orient_skeletons(search, plan, sepsets, sepsets.edges(graphs))
+        return FoundGraphs(oriented.ends, sepsets, True, oriented.origins, oriented.doubts)
     except OutOfTime:
-        return _out_of_time(plan, ledger, graphs if edges is None else graphs_of(edges, plan.variables), size)
+        return _out_of_time(plan, sepsets, graphs if edges is None else graphs_of(edges, plan.variables), size)
     except KeyboardInterrupt:
         graphs = graphs if edges is None else graphs_of(edges, plan.variables)
-        ledger.remove_separated(graphs)
-        return Found(unoriented(graphs), ledger, complete=False)
+        sepsets.remove_separated(graphs)
+        return FoundGraphs(unoriented(graphs), sepsets, complete=False)
 
 
-def _out_of_time(plan: Plan, ledger: Ledger, graphs: Bools, size: int) -> Found:
+def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, size: int) -> FoundGraphs:
     """What is known when the time is over, oriented without another test."""
-    left = sweeps(plan, graphs, size) if size >= 0 else []
-    ledger.remove_separated(graphs)
+    left = level_tasks(plan, graphs, size) if size >= 0 else []
+    sepsets.remove_separated(graphs)
     pairs = {(int(x), int(y)) for work in left for x, y in zip(work.pairs.first, work.pairs.second, strict=True)}
-    ledger.cut_short([pair for pair in pairs if graphs[:, pair[0], pair[1]].any()], size)
-    oriented = orient_skeletons(Silent(), replace(plan, collider_rule="first"), ledger, ledger.edges(graphs))
-    return Found(oriented.ends, ledger, True, oriented.origins, oriented.doubts, _cut_words(len(pairs), size))
+    sepsets.cut_short([pair for pair in pairs if graphs[:, pair[0], pair[1]].any()], size)
+    oriented = orient_skeletons(Silent(), replace(plan, collider_rule="first"), sepsets, sepsets.edges(graphs))
+    return FoundGraphs(oriented.ends, sepsets, True, oriented.origins, oriented.doubts, _cut_words(len(pairs), size))
 
 
 def _cut_words(pairs: int, size: int) -> str:
@@ -102,38 +114,38 @@ class Silent:
         """No pair is separated."""
         return None
 
-    def fewest(self, sweep: Sweep) -> int:
+    def fewest(self, level_task: LevelTask) -> int:
         """All: there is nothing to wait for."""
-        return sweep.pairs.first.size
+        return level_task.pairs.first.size
 
-    def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
+    def search(self, level_task: LevelTask, pairs: Pairs) -> tuple[Decisions, Ints]:
         """No decision on any pair."""
-        graphs = sweep.scene.share.end - sweep.scene.share.begin
-        return no_decisions(pairs.first.size, graphs, sweep.size), np.zeros(2, dtype=np.int64)
+        graphs = level_task.group.share.end - level_task.group.share.begin
+        return no_decisions(pairs.first.size, graphs, level_task.size), np.zeros(2, dtype=np.int64)
 
-    def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
+    def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
         """No set that separates any pair."""
         return np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
 
 
-def orient_skeletons(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges) -> Oriented:
+def orient_skeletons(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> Oriented:
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
-    evidence = Evidence(judge_triples(search, plan, ledger, edges), plan.links)
+    evidence = Evidence(judge_triples(search, plan, sepsets, edges), plan.links)
     if plan.across is not None and plan.searched:
-        evidence = evidence._replace(contexts=plan.graphs, physical=physical_by(plan, plan.across, ledger))
+        evidence = evidence._replace(contexts=plan.graphs, physical=physical_by(plan, plan.across, sepsets))
     return orient_edges(edges, plan.variables, evidence)
 
 
-def physical_by(plan: Plan, trusted: Trusted, ledger: Ledger) -> Physical:
+def physical_by(plan: Plan, trusted: Trusted, sepsets: SepsetRecords) -> Physical:
     """Whether a missing edge is a change of mechanism, given what separated the pair."""
 
     def answer(x: int, y: int, present: int, absent: int) -> bool:
-        chosen, mask = ledger.separating_set(absent, x, y) or ((), 0)
+        chosen, mask = sepsets.separating_set(absent, x, y) or ((), 0)
         return trusted(x, y, (*chosen, *plan.masks[mask].triggers), plan.cells[present], plan.cells[absent])
 
     return answer
 
 
-def unoriented(graphs: Bools) -> Ends:
+def unoriented(graphs: Bools) -> Endpoints:
     """The ends of graphs in which nothing is directed."""
     return ends_of_arcs(graphs)

@@ -15,12 +15,12 @@ from functools import wraps
 
 import numpy as np
 
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.paths import reach
 from causalcontext.search.family import GraphFamily, PartlyOriented, Proposal
 from causalcontext.search.sharing import sharing_ends
 
-Claim = tuple[int, int, End, tuple[int, ...]]
+Claim = tuple[int, int, Endpoint, tuple[int, ...]]
 """This end at b of a - b, because of some other variables."""
 
 
@@ -46,9 +46,9 @@ def known_ends(family: GraphFamily) -> Iterator[Proposal]:
     for g, e in np.argwhere(present).tolist():
         a, b = int(first[e]), int(second[e])
         if causes[b, a]:
-            yield Proposal(g, a, b, End.TAIL, (), g)
+            yield Proposal(g, a, b, Endpoint.TAIL, (), g)
         elif not links.may[b, a]:
-            yield Proposal(g, a, b, End.ARROW, (), g)
+            yield Proposal(g, a, b, Endpoint.ARROW, (), g)
 
 
 def collider(family: GraphFamily) -> Iterator[Proposal]:
@@ -62,7 +62,7 @@ def collider(family: GraphFamily) -> Iterator[Proposal]:
     for arrow in found:
         both = (_shared(family, arrow), arrow.b, arrow.a) in asked and _is_open(family, arrow)
         give_up = both and family.evidence.contested == "conflict"
-        yield arrow._replace(end=End.CONFLICT) if give_up else arrow
+        yield arrow._replace(end=Endpoint.CONFLICT) if give_up else arrow
 
 
 def _arrows_of_colliders(family: GraphFamily) -> Iterator[Proposal]:
@@ -71,8 +71,8 @@ def _arrows_of_colliders(family: GraphFamily) -> Iterator[Proposal]:
     for g, judged in enumerate(family.evidence.triples):
         for x, w, y in sorted(judged.colliders):
             if causes is None or not (causes[w, x] or causes[w, y]):
-                yield Proposal(g, x, w, End.ARROW, (y,), g)
-                yield Proposal(g, y, w, End.ARROW, (x,), g)
+                yield Proposal(g, x, w, Endpoint.ARROW, (y,), g)
+                yield Proposal(g, y, w, Endpoint.ARROW, (x,), g)
 
 
 def _shared(family: GraphFamily, proposal: Proposal) -> int:
@@ -92,7 +92,7 @@ def no_new_collider(graph: PartlyOriented) -> Iterator[Claim]:
     for a, b in graph.open_ends():
         witness = [c for c in graph.arrows[b] if c != a and graph.clear(c, b, a)]
         if witness:
-            yield a, b, End.TAIL, (min(witness),)
+            yield a, b, Endpoint.TAIL, (min(witness),)
 
 
 @in_every_graph
@@ -101,7 +101,7 @@ def no_cycle(graph: PartlyOriented) -> Iterator[Claim]:
     for a, b in graph.open_ends():
         witness = graph.children[a] & graph.arrows[b] | {c for c in graph.parents[b] if a in graph.arrows[c]}
         if witness:
-            yield a, b, End.ARROW, (min(witness),)
+            yield a, b, Endpoint.ARROW, (min(witness),)
 
 
 @in_every_graph
@@ -111,7 +111,7 @@ def double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
         sides = sorted(graph.arrows[b] & graph.circles[a])
         witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
         if witness:
-            yield a, b, End.ARROW, witness
+            yield a, b, Endpoint.ARROW, witness
 
 
 def discriminating_path(family: GraphFamily) -> Iterator[Proposal]:
@@ -129,11 +129,11 @@ def discriminating_path(family: GraphFamily) -> Iterator[Proposal]:
             for a, d in _discriminating(graph, b, c):
                 verdict = inquiry.is_collider(g, d, b, c)
                 if verdict is False:
-                    yield Proposal(g, c, b, End.TAIL, (d, a), g)
+                    yield Proposal(g, c, b, Endpoint.TAIL, (d, a), g)
                 elif verdict and family.evidence.contested == "bidirected":
-                    yield Proposal(g, a, b, End.ARROW, (d, c), g)
-                    yield Proposal(g, c, b, End.ARROW, (d, a), g)
-                    yield Proposal(g, b, c, End.ARROW, (d, a), g)
+                    yield Proposal(g, a, b, Endpoint.ARROW, (d, c), g)
+                    yield Proposal(g, c, b, Endpoint.ARROW, (d, a), g)
+                    yield Proposal(g, b, c, Endpoint.ARROW, (d, a), g)
 
 
 def _discriminating(graph: PartlyOriented, b: int, c: int) -> Iterator[tuple[int, int]]:
@@ -160,7 +160,7 @@ def through_an_effect(graph: PartlyOriented) -> Iterator[Claim]:
     for a, b in _half_directed(graph):
         witness = graph.children[b] & graph.parents[a]
         if witness:
-            yield a, b, End.TAIL, (min(witness),)
+            yield a, b, Endpoint.TAIL, (min(witness),)
 
 
 @in_every_graph
@@ -170,7 +170,7 @@ def around_the_edge(graph: PartlyOriented) -> Iterator[Claim]:
         for a in pairs:
             for c in sorted(_possible_effects(graph, b) - graph.adjacent[a] - {a}):
                 if graph.clear(c, b, a) and a in _uncovered(graph, b, c):
-                    yield a, b, End.TAIL, (c,)
+                    yield a, b, Endpoint.TAIL, (c,)
                     break
 
 
@@ -184,7 +184,7 @@ def two_ways_round(graph: PartlyOriented) -> Iterator[Claim]:
             useful = [c for c in first if c != a and ends[c] & graph.parents[a]]
             two = next(((c, d) for i, c in enumerate(useful) for d in useful[i + 1 :] if graph.clear(c, b, d)), None)
             if two:
-                yield a, b, End.TAIL, two
+                yield a, b, Endpoint.TAIL, two
 
 
 def _half_directed(graph: PartlyOriented) -> Iterator[tuple[int, int]]:

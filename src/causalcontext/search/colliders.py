@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Edges, Share, widest_pools
+from causalcontext.kernels.levels.neighbours import Edges, SharedAnswers, widest_pools
 from causalcontext.kernels.levels.votes import Ballots
-from causalcontext.search.ledger import Ledger
-from causalcontext.search.levels import MOST_GRAPHS, LevelSearch, Scene, scene_of
+from causalcontext.search.levels import MOST_GRAPHS, LevelSearch, PairGroup, group_of
 from causalcontext.search.plan import Plan
+from causalcontext.search.sepsets import SepsetRecords
 from causalcontext.search.sharing import Role, sharing_of
 
 Triple = tuple[int, int, int]
@@ -57,17 +57,17 @@ class OpenTriples(NamedTuple):
         return OpenTriples(*(column[chosen] for column in self))
 
 
-class Votes(NamedTuple):
+class ColliderVotes(NamedTuple):
     """For every triple the sets that separate its ends, and how many of them hold its centre."""
 
     separating: Ints
     holding: Ints
 
 
-def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges) -> list[Triples]:
+def judge_triples(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> list[Triples]:
     """The colliders of every graph by the rule of the plan."""
     triples = _open_triples(edges, plan.variables)
-    verdicts = _verdicts(search, plan, ledger, edges, triples)
+    verdicts = _verdicts(search, plan, sepsets, edges, triples)
     found = []
     for g in range(len(edges.present)):
         here = triples.graph == g
@@ -76,40 +76,40 @@ def judge_triples(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges)
     return found
 
 
-def judge_centre(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, triple: Triple,
+def judge_centre(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, graphs: Bools, triple: Triple,
                  graph: int) -> bool | None:  # fmt: skip
     """Whether the sets that separate x and y leave w out, by the rule of the plan; w need not be next to both."""
     x, w, y = triple
     asked = OpenTriples(*(np.array([number]) for number in (graph, min(x, y), max(x, y), w)))
-    return _in_words(_verdicts(search, plan, ledger, ledger.edges(graphs), asked))
+    return _in_words(_verdicts(search, plan, sepsets, sepsets.edges(graphs), asked))
 
 
 def ruling(held: int, of: int, rule: str) -> bool | None:
     """Collider, not a collider, or no verdict, from `held` of `of` separating sets that hold the centre."""
-    return _in_words(_counted(Votes(np.array([of]), np.array([held])), np.bool_(rule == "conservative")))
+    return _in_words(_counted(ColliderVotes(np.array([of]), np.array([held])), np.bool_(rule == "conservative")))
 
 
 def _in_words(verdicts: Ints) -> bool | None:
     return None if verdicts[0] == OPEN else bool(verdicts[0] == COLLIDER)
 
 
-def _verdicts(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges, triples: OpenTriples) -> Ints:
+def _verdicts(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Edges, triples: OpenTriples) -> Ints:
     """`COLLIDER`, `PASSES` or `OPEN` for every triple; around a context the vote is conservative."""
     at_context = _among(plan, plan.contexts.positions)[triples.w]
     if plan.collider_rule != "first":
-        votes = _votes(search, plan, ledger, edges, triples)
+        votes = _votes(search, plan, sepsets, edges, triples)
         return _counted(votes, at_context | (plan.collider_rule == "conservative"))
     verdicts = np.full(triples.w.size, OPEN)
-    verdicts[at_context] = _counted(_votes(search, plan, ledger, edges, triples.some(at_context)), np.bool_(True))
+    verdicts[at_context] = _counted(_votes(search, plan, sepsets, edges, triples.some(at_context)), np.bool_(True))
     for k in np.flatnonzero(~at_context).tolist():
         g, x, y, w = (int(column[k]) for column in triples)
-        known = ledger.separating_set(g, x, y)
+        known = sepsets.separating_set(g, x, y)
         if known is not None:
             verdicts[k] = PASSES if w in (*known[0], *plan.masks[known[1]].triggers) else COLLIDER
     return verdicts
 
 
-def _counted(votes: Votes, conservative: Bools | np.bool_) -> Ints:
+def _counted(votes: ColliderVotes, conservative: Bools | np.bool_) -> Ints:
     """The verdicts on centres that some of the separating sets hold.
 
     Without any such set there is no verdict: the set that the skeleton found may have lost its members since, and which
@@ -143,13 +143,15 @@ def _as_set(triples: OpenTriples) -> frozenset[Triple]:
     return frozenset(zip(triples.x.tolist(), triples.w.tolist(), triples.y.tolist(), strict=True))
 
 
-def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges, triples: OpenTriples) -> Votes:
+def _votes(
+    search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Edges, triples: OpenTriples
+) -> ColliderVotes:
     """The votes on every triple whose ends some set separates; none on others.
 
     A graph that takes over the answers about a pair from another one takes over the votes as well.
     """
-    votes = Votes(np.zeros_like(triples.w), np.zeros_like(triples.w))
-    separated = ledger.are_separated(triples.graph, triples.x, triples.y)
+    votes = ColliderVotes(np.zeros_like(triples.w), np.zeros_like(triples.w))
+    separated = sepsets.are_separated(triples.graph, triples.x, triples.y)
     for role, leader in sharing_of(plan).leaders.items():
         swapped, mine = _of_role(plan, role, triples)
         places = np.flatnonzero(separated & mine)
@@ -157,11 +159,11 @@ def _votes(search: LevelSearch, plan: Plan, ledger: Ledger, edges: Edges, triple
         first, second = np.where(swapped[places], y, x), np.where(swapped[places], x, y)
         graph = leader[graph]
         for begin in range(0, len(plan.cells), MOST_GRAPHS):
-            share = Share(leader, begin, min(begin + MOST_GRAPHS, len(plan.cells)))
+            share = SharedAnswers(leader, begin, min(begin + MOST_GRAPHS, len(plan.cells)))
             here = np.flatnonzero((share.begin <= graph) & (graph < share.end))
             if here.size:
                 asked = OpenTriples(graph[here] - begin, first[here], second[here], w[here])
-                found = _votes_of_scene(search, scene_of(plan, edges, role, share), asked)
+                found = _votes_of_group(search, group_of(plan, edges, role, share), asked)
                 for count, column in zip(votes, found, strict=True):
                     count[places[here]] = column
     return votes
@@ -182,29 +184,29 @@ def _among(plan: Plan, positions: tuple[int, ...]) -> Bools:
     return among
 
 
-def _votes_of_scene(search: LevelSearch, scene: Scene, asked: OpenTriples) -> Votes:
+def _votes_of_group(search: LevelSearch, group: PairGroup, asked: OpenTriples) -> ColliderVotes:
     """The votes on triples, of which some may be the same, each with the end first that a question begins with.
 
     Pairs that are asked with larger sets come first, so sets of every size have a vote on a leading part of them.
     """
-    n, graphs = scene.plan.variables, scene.share.end - scene.share.begin
-    alike = _alike(scene)
+    n, graphs = group.plan.variables, group.share.end - group.share.begin
+    alike = _alike(group)
     asking = alike[asked.graph, asked.x] * graphs + alike[asked.graph, asked.y]
     different, here, own = _different(((asking * n + asked.x) * n + asked.y) * n + asked.w)
     one = np.flatnonzero(np.diff(different // n, prepend=-1))
     centres = np.diff(one, append=different.size)
     pair = np.repeat(np.arange(one.size), centres)
     graph, first, second = asked.graph[here[one]], asked.x[here[one]], asked.y[here[one]]
-    largest = _sizes(scene, graph, first, second)
+    largest = _sizes(group, graph, first, second)
     order = np.argsort(-largest, kind="stable")
     rank = np.argsort(order, kind="stable")[pair]
     by_rank = np.argsort(rank, kind="stable")
     offset = np.concatenate([[0], np.cumsum(centres[order])])
     ballots = Ballots(graph[order], first[order], second[order], largest[order], different[by_rank] % n, offset)
-    separating, holding = search.vote(scene, ballots)
+    separating, holding = search.vote(group, ballots)
     held = np.empty_like(holding)
     held[by_rank] = holding
-    return Votes(separating[rank][own], held[own])
+    return ColliderVotes(separating[rank][own], held[own])
 
 
 def _different(codes: Ints) -> tuple[Ints, Ints, Ints]:
@@ -214,15 +216,15 @@ def _different(codes: Ints) -> tuple[Ints, Ints, Ints]:
     return np.unique(codes, return_index=True, return_inverse=True)
 
 
-def _alike(scene: Scene) -> Ints:
+def _alike(group: PairGroup) -> Ints:
     """For every graph and variable the first graph in which the same sets of its neighbours answer on the same rows.
 
     Shape (graphs, N). What two graphs ask with the same sets on the same rows is voted on once. Triggers change the
     rows: with one of them among its neighbours, a variable is looked at in every graph.
     """
-    (start, _, bits, triggers), share = scene.neighbours, scene.share
+    (start, _, bits, triggers), share = group.neighbours, group.share
     alike = np.repeat(np.arange(share.end - share.begin)[:, None], start.size - 1, axis=1)
-    owner, views = np.repeat(np.arange(start.size - 1), np.diff(start)), scene.plan.views[share.begin : share.end, 0]
+    owner, views = np.repeat(np.arange(start.size - 1), np.diff(start)), group.plan.views[share.begin : share.end, 0]
     for h, g in combinations(range(len(alike)), 2):
         if views[g] != views[h]:
             continue
@@ -232,9 +234,9 @@ def _alike(scene: Scene) -> Ints:
     return alike
 
 
-def _sizes(scene: Scene, graph: Ints, first: Ints, second: Ints) -> Ints:
+def _sizes(group: PairGroup, graph: Ints, first: Ints, second: Ints) -> Ints:
     """For every pair the largest set size that it is asked with."""
-    wide, triggers = widest_pools(scene.neighbours, graph, first, second)
+    wide, triggers = widest_pools(group.neighbours, graph, first, second)
     sizes = [_largest_size(*both) for both in zip(wide.tolist(), (2 << triggers).tolist(), strict=True)]
     return np.array(sizes, dtype=np.int64)
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.independence.gaussian import PreparedGaussian, Sheet
+from causalcontext.ci_tests.gaussian import PreparedGaussian, RowSelection
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.gaussian import Sheets, Workspace, workspace
+from causalcontext.kernels.levels.gaussian import RowSelections, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions, Level, Masks, no_decisions, search_pairs
 from causalcontext.kernels.levels.votes import Ballots, Sizes, count_votes, part_of, with_sets_of
 from causalcontext.kernels.threads import in_threads
-from causalcontext.search.levels import Scene, Screening, Sweep
+from causalcontext.search.levels import LevelTask, PairGroup, Screening
 from causalcontext.search.marginal import Marginal
 from causalcontext.search.plan import Plan
 
@@ -42,7 +42,7 @@ class CompiledSearch:
         self.prepared, self.n_jobs = prepared, n_jobs
         self._card = _card(n_jobs) if device == "cuda" else None
         self._lock = Lock()
-        self._sheets: dict[tuple[Hashable, ...], tuple[Ints, Sheets]] = {}
+        self._selections: dict[tuple[Hashable, ...], tuple[Ints, RowSelections]] = {}
 
     def screen(self, plan: Plan, asked: Bools) -> Screening | None:
         """The pairs in `asked`, shape (N, N), that the empty set does not separate in all graphs; of few, none."""
@@ -52,46 +52,48 @@ class CompiledSearch:
             marginal = Marginal(self.prepared, plan.views[:, 0], asked)
         return Screening(*marginal.survivors(plan.alpha, self.n_jobs), int(np.count_nonzero(asked)) // 2, marginal)
 
-    def fewest(self, sweep: Sweep) -> int:
+    def fewest(self, level_task: LevelTask) -> int:
         """On a card all pairs, if they are many; else so many as a thread is worth."""
-        total = sweep.pairs.first.size
+        total = level_task.pairs.first.size
         if self._card is not None and total >= FEWEST_ON_CARD:
             return total
-        return min(total, PAIRS_PER_THREAD, max(MOST_PER_THREAD // max(sweep.tests_per_pair, 1), 1))
+        return min(total, PAIRS_PER_THREAD, max(MOST_PER_THREAD // max(level_task.tests_per_pair, 1), 1))
 
-    def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
-        """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
-        level = self._level(sweep.scene, sweep.size, triggers_count=True)
-        decisions = no_decisions(pairs.first.size, sweep.scene.share.end - sweep.scene.share.begin, sweep.size)
+    def search(self, level_task: LevelTask, pairs: Pairs) -> tuple[Decisions, Ints]:
+        """The deciding sets of some pairs of a level task; the tests run on all rows, and on those of contexts."""
+        level = self._level(level_task.group, level_task.size, triggers_count=True)
+        decisions = no_decisions(
+            pairs.first.size, level_task.group.share.end - level_task.group.share.begin, level_task.size
+        )
         tests = np.zeros(2, dtype=np.int64)
         if self._card is not None and pairs.first.size >= FEWEST_ON_CARD:
             self._card.search_pairs(level, pairs, decisions, tests)
         else:
-            search_pairs(level, 0, pairs.first.size, pairs, decisions, _workspace(level, sweep.size), tests)
+            search_pairs(level, 0, pairs.first.size, pairs, decisions, _workspace(level, level_task.size), tests)
         return decisions, tests
 
-    def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
+    def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
         separating, holding = np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
-        most = scene.plan.max_given
+        most = group.plan.max_given
         size, last = 0, min(int(ballots.largest.max(initial=0)), most)
         if self._card is not None:
             while size <= last and (asked := with_sets_of(ballots, size)).first.size >= FEWEST_ON_CARD:
                 votes = separating[: asked.first.size], holding[: asked.centre.size]
-                self._card.count_votes(self._level(scene, size, triggers_count=False), asked, most, *votes)
+                self._card.count_votes(self._level(group, size, triggers_count=False), asked, most, *votes)
                 size += 1
-        for sizes in self._runs(scene, Sizes(size, last, most)):
-            self._count(scene, with_sets_of(ballots, sizes.first), sizes, separating, holding)
+        for sizes in self._runs(group, Sizes(size, last, most)):
+            self._count(group, with_sets_of(ballots, sizes.first), sizes, separating, holding)
         return separating, holding
 
-    def _runs(self, scene: Scene, sizes: Sizes) -> list[Sizes]:
+    def _runs(self, group: PairGroup, sizes: Sizes) -> list[Sizes]:
         """The sizes, in parts of which the same rows answer."""
-        if not scene.role.contexts or self.prepared.matters(sizes.last + 1) == 0:
+        if not group.role.contexts or self.prepared.matters(sizes.last + 1) == 0:
             return [sizes] if sizes.first <= sizes.last else []
         return [Sizes(size, size, sizes.most) for size in range(sizes.first, sizes.last + 1)]
 
-    def _count(self, scene: Scene, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints) -> None:
-        level = self._level(scene, sizes.first, triggers_count=False, largest=sizes.last)
+    def _count(self, group: PairGroup, ballots: Ballots, sizes: Sizes, separating: Ints, holding: Ints) -> None:
+        level = self._level(group, sizes.first, triggers_count=False, largest=sizes.last)
 
         def count(part: slice) -> None:
             votes = separating[part], holding[ballots.offset[part.start] : ballots.offset[part.stop]]
@@ -101,26 +103,26 @@ class CompiledSearch:
         for _ in in_threads(count, _shares(ballots, self.n_jobs), self.n_jobs):
             pass
 
-    def _level(self, scene: Scene, size: int, triggers_count: bool, largest: int = 0) -> Level:
+    def _level(self, group: PairGroup, size: int, triggers_count: bool, largest: int = 0) -> Level:
         """What the pairs of a level have in common; `triggers_count` towards its size or not. Sets may be larger."""
-        bits, sizes, kept, own = _arrays(scene.plan)
-        if scene.first_mask:
-            sizes = np.concatenate([np.full(scene.first_mask, NEVER), sizes[scene.first_mask :]])
-        counted = (self.prepared.matters(size + 1), triggers_count) if scene.role.contexts else ()
-        key = (scene.plan, scene.role, scene.share.begin, *counted)
+        bits, sizes, kept, own = _arrays(group.plan)
+        if group.first_mask:
+            sizes = np.concatenate([np.full(group.first_mask, NEVER), sizes[group.first_mask :]])
+        counted = (self.prepared.matters(size + 1), triggers_count) if group.role.contexts else ()
+        key = (group.plan, group.role, group.share.begin, *counted)
         with self._lock:
-            if key not in self._sheets:
-                self._sheets[key] = self._make_sheets(scene, size, triggers_count)
-            sheet, sheets = self._sheets[key]
+            if key not in self._selections:
+                self._selections[key] = self._make_selections(group, size, triggers_count)
+            selection, selections = self._selections[key]
             views = self.prepared.views(max(size, largest) + kept.shape[1])
-        masks = Masks(bits, sizes, kept, sheet, own)
-        return Level(views, sheets, scene.neighbours, masks, scene.plan.alpha, size)
+        masks = Masks(bits, sizes, kept, selection, own)
+        return Level(views, selections, group.neighbours, masks, group.plan.alpha, size)
 
-    def _make_sheets(self, scene: Scene, size: int, triggers_count: bool) -> tuple[Ints, Sheets]:
+    def _make_selections(self, group: PairGroup, size: int, triggers_count: bool) -> tuple[Ints, RowSelections]:
         """Which rows answer in every graph for every mask, shape (graphs, masks), and what they are."""
-        plan, begin, contexts = scene.plan, scene.share.begin, scene.role.contexts
-        known: dict[Sheet, int] = {}
-        found = np.zeros((scene.share.end - begin, len(plan.masks)), dtype=np.int64)
+        plan, begin, contexts = group.plan, group.share.begin, group.role.contexts
+        known: dict[RowSelection, int] = {}
+        found = np.zeros((group.share.end - begin, len(plan.masks)), dtype=np.int64)
         for m, mask in enumerate(plan.masks):
             chosen = size - len(mask.triggers) if triggers_count else size
             if set(mask.triggers).intersection(contexts):
@@ -128,9 +130,9 @@ class CompiledSearch:
             named = tuple(z for z in mask.kept if z in plan.contexts.positions)
             conditions = max(chosen, 0) + len(mask.kept) - len(named)
             for g in range(len(found)):
-                asked = self.prepared.sheet(int(plan.views[begin + g, m]), named, contexts, conditions)
+                asked = self.prepared.selection(int(plan.views[begin + g, m]), named, contexts, conditions)
                 found[g, m] = known.setdefault(asked, len(known))
-        return found, self.prepared.sheets(list(known), change=bool(contexts))
+        return found, self.prepared.selections(list(known), change=bool(contexts))
 
 
 @lru_cache(maxsize=4)
@@ -169,8 +171,8 @@ def _card(n_jobs: int) -> Any:
 
 def _workspace(level: Level, size: int) -> Workspace:
     """Scratch arrays for sets of at most `size` variables and what masks keep."""
-    graphs, variables = len(level.masks.sheet), len(level.masks.own)
-    return workspace(level.sheets, size + level.masks.kept.shape[1], graphs, variables)
+    graphs, variables = len(level.masks.selection), len(level.masks.own)
+    return workspace(level.selections, size + level.masks.kept.shape[1], graphs, variables)
 
 
 def _padded(kept: list[list[int]]) -> Ints:

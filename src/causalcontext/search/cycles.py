@@ -12,45 +12,45 @@ from collections.abc import Callable
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, directed
+from causalcontext.graphs.endpoints import Endpoints, directed
 from causalcontext.graphs.paths import ancestors, blocks
 from causalcontext.kernels.arrays import Bools
 from causalcontext.progress import Advance
-from causalcontext.search.ledger import Ledger
-from causalcontext.search.levels import LevelSearch, run_level, sweeps
+from causalcontext.search.levels import LevelSearch, level_tasks, run_level
 from causalcontext.search.plan import Plan
+from causalcontext.search.sepsets import SepsetRecords
 
 FEWEST_CHILDREN = 2
 """Every union cycle holds at least two children of the context: two of its edges vary, with different heads."""
 
 
-def separate_inside(search: LevelSearch, plan: Plan, ledger: Ledger, graphs: Bools, ends: Ends,
+def separate_inside(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, graphs: Bools, ends: Endpoints,
                     n_jobs: int, advance: Advance) -> bool:  # fmt: skip
     """Remove the edges in scope that some set separates inside a context; whether there were any."""
     asked = SCOPES[plan.masked_scope](plan, graphs, ends) if plan.searched else no_edges(plan, graphs, ends)
     before = int(graphs.sum())
     for size in range(1, plan.variables if asked.any() else 1):
-        work = sweeps(plan, graphs, size, asked)
+        work = level_tasks(plan, graphs, size, asked)
         if not work:
             break
-        run_level(search, ledger, work, n_jobs, advance)
-        ledger.remove_separated(graphs)
+        run_level(search, sepsets, work, n_jobs, advance)
+        sepsets.remove_separated(graphs)
     return int(graphs.sum()) < before
 
 
-def no_edges(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
+def no_edges(plan: Plan, graphs: Bools, ends: Endpoints) -> Bools:
     """Scope "adaptive": the paper's algorithm, nothing more."""
     return np.broadcast_to(np.False_, graphs.shape)
 
 
-def system_edges(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
+def system_edges(plan: Plan, graphs: Bools, ends: Endpoints) -> Bools:
     """Scope "always": every edge between system variables; complete whatever the cycles."""
     edges, contexts = graphs.copy(), list(plan.contexts.positions)
     edges[:, contexts], edges[:, :, contexts] = False, False
     return edges
 
 
-def edges_of_possible_cycles(plan: Plan, graphs: Bools, ends: Ends) -> Bools:
+def edges_of_possible_cycles(plan: Plan, graphs: Bools, ends: Endpoints) -> Bools:
     """Scope "cycle": edges that may be there only because of a large union cycle.
 
     One end is not adjacent to a context, neither is a known ancestor of it, and the edge lies in a biconnected block of
@@ -79,7 +79,7 @@ def possible_cycles(graphs: Bools, contexts: tuple[int, ...]) -> Bools:
     return found
 
 
-SCOPES: dict[str, Callable[[Plan, Bools, Ends], Bools]] = {
+SCOPES: dict[str, Callable[[Plan, Bools, Endpoints], Bools]] = {
     "adaptive": no_edges,
     "cycle": edges_of_possible_cycles,
     "always": system_edges,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.search.across import if_physical
 from causalcontext.search.family import GraphFamily, Proposal
 
@@ -24,7 +24,7 @@ def vanishing_from_no_effect(family: GraphFamily) -> Iterator[Proposal]:
         g, h, context, x, z = lost
         causes = any(z in graph.children[x] for graph in family.graphs)
         if (causes or x in outside[context]) and context in family.graphs[g].adjacent[z]:
-            yield from if_physical(family, lost, Proposal(g, z, context, End.TAIL, (x,), h))
+            yield from if_physical(family, lost, Proposal(g, z, context, Endpoint.TAIL, (x,), h))
 
 
 def vanishing_from_separated(family: GraphFamily) -> Iterator[Proposal]:
@@ -37,7 +37,7 @@ def vanishing_from_separated(family: GraphFamily) -> Iterator[Proposal]:
         given = inquiry.separating_set(g, context, x)
         if given is None or z in given or context not in family.graphs[g].adjacent[z]:
             continue
-        for proposal in if_physical(family, lost, Proposal(g, z, context, End.TAIL, (x,), h)):
+        for proposal in if_physical(family, lost, Proposal(g, z, context, Endpoint.TAIL, (x,), h)):
             if inquiry.separates(h, x, z, given):
                 yield proposal
 
@@ -51,7 +51,7 @@ def unconfounded_context(family: GraphFamily) -> Iterator[Proposal]:
             for v in graph.adjacent[context]:
                 for a, b in ((v, context), (context, v)):
                     if a in graph.arrows[b]:
-                        yield Proposal(g, b, a, End.TAIL, (), g)
+                        yield Proposal(g, b, a, Endpoint.TAIL, (), g)
 
 
 def lost_between_no_effects(family: GraphFamily) -> Iterator[tuple[int, int, int]]:

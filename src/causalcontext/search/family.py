@@ -16,23 +16,27 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends, Kind
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.neighbours import Edges
 from causalcontext.knowledge import Links
-from causalcontext.questions import Contexts
 from causalcontext.search.colliders import Triple, Triples
 from causalcontext.search.plan import Physical
 from causalcontext.search.sharing import sharing_ends
+from causalcontext.views import Contexts
 
-CLOSURES: Mapping[Kind, Mapping[End, End]] = {
-    Kind.PATTERN: {End.ARROW: End.TAIL, End.TAIL: End.ARROW, End.CONFLICT: End.CONFLICT},
-    Kind.PAG: {End.TAIL: End.ARROW, End.CONFLICT: End.CONFLICT},
+CLOSURES: Mapping[GraphKind, Mapping[Endpoint, Endpoint]] = {
+    GraphKind.PATTERN: {
+        Endpoint.ARROW: Endpoint.TAIL,
+        Endpoint.TAIL: Endpoint.ARROW,
+        Endpoint.CONFLICT: Endpoint.CONFLICT,
+    },
+    GraphKind.PAG: {Endpoint.TAIL: Endpoint.ARROW, Endpoint.CONFLICT: Endpoint.CONFLICT},
 }
 """What an end implies at the other end of its edge. A direction of a pattern is one arrow and one tail. In a PAG two
 arrows are a hidden common cause; two tails would be selection, which a context is not."""
 
-ARROW, TAIL, CONFLICT = End.ARROW, End.TAIL, End.CONFLICT
+ARROW, TAIL, CONFLICT = Endpoint.ARROW, Endpoint.TAIL, Endpoint.CONFLICT
 """A member of an enumeration is slow to look up, and these are looked up for every end."""
 
 Place = tuple[int, int, int]
@@ -53,7 +57,7 @@ class Proposal(NamedTuple):
     graph: int
     a: int
     b: int
-    end: End
+    end: Endpoint
     via: tuple[int, ...]
     source: int
 
@@ -139,8 +143,8 @@ class PartlyOriented:
     (N, N), says the same, for rules that look at all edges at once.
     """
 
-    def __init__(self, first: Ints, second: Ints, ends: Ends, ambiguous: frozenset[Triple]) -> None:
-        ends[first, second] = End.CIRCLE
+    def __init__(self, first: Ints, second: Ints, ends: Endpoints, ambiguous: frozenset[Triple]) -> None:
+        ends[first, second] = Endpoint.CIRCLE
         starts = np.searchsorted(first, np.arange(len(ends) + 1)).tolist()
         columns = second.tolist()
         self.ends, self.ambiguous = ends, ambiguous
@@ -159,11 +163,11 @@ class PartlyOriented:
         """Whether (x, w, y) is unshielded with a verdict."""
         return y not in self.adjacent[x] and (min(x, y), w, max(x, y)) not in self.ambiguous
 
-    def contradicts(self, a: int, b: int, end: End) -> bool:
+    def contradicts(self, a: int, b: int, end: Endpoint) -> bool:
         """Whether the end at b of a - b is settled otherwise; a conflict contradicts nothing."""
         return (a in self.arrows[b] and end is not ARROW) or (a in self.tails[b] and end is not TAIL)
 
-    def settle(self, a: int, b: int, end: End) -> None:
+    def settle(self, a: int, b: int, end: Endpoint) -> None:
         """Set the end at b of a - b, unless it is settled."""
         if a not in self.circles[b]:
             return
@@ -186,9 +190,9 @@ class GraphFamily:
     asked for; an end that follows from the other end of its edge has none.
     """
 
-    def __init__(self, edges: Edges, variables: int, evidence: Evidence, kind: Kind = Kind.PATTERN) -> None:
+    def __init__(self, edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.PATTERN) -> None:
         self.edges = edges
-        self.ends: Ends = np.zeros((len(edges.present), variables, variables), dtype=np.int8)
+        self.ends: Endpoints = np.zeros((len(edges.present), variables, variables), dtype=np.int8)
         self.graphs = [
             PartlyOriented(self.edges.first[here], self.edges.second[here], ends, triples.ambiguous)
             for here, ends, triples in zip(self.edges.present, self.ends, evidence.triples, strict=True)
@@ -200,7 +204,7 @@ class GraphFamily:
 
     def apply(self, proposals: Iterable[tuple[str, Proposal]]) -> bool:
         """Set open ends as rules, named first, propose, contradictory ones to a conflict; whether anything changed."""
-        wanted: dict[Place, dict[End, Origin]] = {}
+        wanted: dict[Place, dict[Endpoint, Origin]] = {}
         for rule, proposal in proposals:
             _, a, b, end, via, source = proposal
             for g in self.affected(proposal):
@@ -245,9 +249,9 @@ class GraphFamily:
             for e in np.flatnonzero(present[g] & ~present[h] & self.between_system)
         )
 
-    def _settle(self, wanted: Mapping[Place, Mapping[End, Origin]]) -> None:
+    def _settle(self, wanted: Mapping[Place, Mapping[Endpoint, Origin]]) -> None:
         """Set the ends that are wanted and what they imply; an edge with contradictory claims becomes a conflict."""
-        claims: dict[Place, End] = {}
+        claims: dict[Place, Endpoint] = {}
         contested: set[Place] = set()
         for (g, a, b), asked in wanted.items():
             for end in asked:

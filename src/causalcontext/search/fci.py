@@ -14,29 +14,29 @@ from typing import Protocol
 
 import numpy as np
 
-from causalcontext.graphs.ends import Kind
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import LABEL, MASK, REASON, ROWS, SIZE, P
 from causalcontext.progress import Advance
-from causalcontext.questions import Trial
-from causalcontext.search.algorithm import Found, physical_by, unoriented
+from causalcontext.search.algorithm import FoundGraphs, physical_by, unoriented
 from causalcontext.search.colliders import Triple, judge_centre, judge_triples
 from causalcontext.search.family import Evidence, always_physical
-from causalcontext.search.ledger import Ledger, slots
-from causalcontext.search.levels import LevelSearch, Sweep, run_level, sweeps
+from causalcontext.search.levels import LevelSearch, LevelTask, level_tasks, run_level
 from causalcontext.search.orient import Oriented, orient_edges
 from causalcontext.search.plan import Plan
 from causalcontext.search.possible_dsep import possible_d_sep
+from causalcontext.search.sepsets import SepsetRecords, slots
+from causalcontext.views import CIQuery
 
 CONTESTED = ("conflict", "bidirected")
 
 
 class AskingSearch(LevelSearch, Protocol):
-    """A search that also answers single trials."""
+    """A search that also answers single queries."""
 
-    def ask(self, trials: Sequence[Trial]) -> Floats:
-        """The p-value of every trial, NaN where it cannot be run."""
+    def ask(self, queries: Sequence[CIQuery]) -> Floats:
+        """The p-value of every query, NaN where it cannot be run."""
         ...
 
 
@@ -59,21 +59,21 @@ class Caution:
     context_confounded: bool = True
 
 
-def fci(search: AskingSearch, plan: Plan, caution: Caution, n_jobs: int, advance: Advance) -> Found:
+def fci(search: AskingSearch, plan: Plan, caution: Caution, n_jobs: int, advance: Advance) -> FoundGraphs:
     """One PAG per context. Ctrl-C ends the search with what is decided."""
     skeleton = Skeleton(search, plan, n_jobs, advance)
     try:
         for size in range(plan.variables):
-            if not skeleton.separate(sweeps(plan, skeleton.graphs, size)):
+            if not skeleton.separate(level_tasks(plan, skeleton.graphs, size)):
                 break
         if caution.possible_dsep is not None:
             _separate_by_larger_sets(skeleton, caution.possible_dsep)
         skeleton.prefer_large_p()
         oriented = _orient(skeleton, caution)
-        return Found(oriented.ends, skeleton.ledger, True, oriented.origins, oriented.doubts)
+        return FoundGraphs(oriented.ends, skeleton.sepsets, True, oriented.origins, oriented.doubts)
     except KeyboardInterrupt:
-        skeleton.ledger.remove_separated(skeleton.graphs)
-        return Found(unoriented(skeleton.graphs), skeleton.ledger, complete=False)
+        skeleton.sepsets.remove_separated(skeleton.graphs)
+        return FoundGraphs(unoriented(skeleton.graphs), skeleton.sepsets, complete=False)
 
 
 @dataclass(eq=False)
@@ -83,7 +83,7 @@ class Skeleton:
     Attributes
     ----------
     graphs : array of bool, shape (graphs, N, N)
-    ledger : Ledger
+    sepset records : Ledger
     levels : list of lists of Sweep
         What was searched so far, each level with the neighbours of its time.
     level : array of int, shape (graphs, pairs)
@@ -94,23 +94,23 @@ class Skeleton:
     plan: Plan
     n_jobs: int
     advance: Advance
-    levels: list[list[Sweep]] = field(default_factory=list)
+    levels: list[list[LevelTask]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.graphs = self.plan.complete_graphs()
-        self.ledger = Ledger.empty(self.plan.variables, len(self.plan.cells))
-        self.level = np.full(self.ledger.facts.shape[:2], -1, dtype=np.int16)
+        self.sepsets = SepsetRecords.empty(self.plan.variables, len(self.plan.cells))
+        self.level = np.full(self.sepsets.facts.shape[:2], -1, dtype=np.int16)
 
-    def separate(self, work: list[Sweep]) -> bool:
+    def separate(self, work: list[LevelTask]) -> bool:
         """Search a level and remove what it separates; whether there was anything to search."""
         if not work:
             return False
-        before = self.ledger.separated()
-        run_level(self.search, self.ledger, work, self.n_jobs, self.advance)
-        share_pooled_cuts(self.plan, self.ledger)
-        self.level[self.ledger.separated() & ~before] = len(self.levels)
+        before = self.sepsets.separated()
+        run_level(self.search, self.sepsets, work, self.n_jobs, self.advance)
+        share_pooled_cuts(self.plan, self.sepsets)
+        self.level[self.sepsets.separated() & ~before] = len(self.levels)
         self.levels.append(work)
-        self.ledger.remove_separated(self.graphs)
+        self.sepsets.remove_separated(self.graphs)
         return True
 
     def prefer_large_p(self) -> None:
@@ -121,47 +121,47 @@ class Skeleton:
         """
         patient, wanted = replace(self.plan, alpha=1.0), self._looked_at()
         for number, work in enumerate(self.levels):
-            for sweep in work:
-                pairs = _chosen(sweep, wanted & (self.level == number), self.plan.variables)
+            for level_task in work:
+                pairs = _chosen(level_task, wanted & (self.level == number), self.plan.variables)
                 if pairs.first.size:
-                    again = replace(sweep, scene=replace(sweep.scene, plan=patient))
+                    again = replace(level_task, group=replace(level_task.group, plan=patient))
                     self._take(again, pairs)
 
     def _looked_at(self) -> Bools:
         """The records that rules look at; shape (graphs, pairs)."""
-        separated, ledger = self.ledger.separated(), self.ledger
+        separated, sepsets = self.sepsets.separated(), self.sepsets
         contexts = list(self.plan.searched)
-        at_context = np.isin(ledger.first, contexts) | np.isin(ledger.second, contexts)
+        at_context = np.isin(sepsets.first, contexts) | np.isin(sepsets.second, contexts)
         return np.asarray(separated & (at_context | ~separated.all(axis=0)))
 
-    def _take(self, sweep: Sweep, pairs: Pairs) -> None:
+    def _take(self, level_task: LevelTask, pairs: Pairs) -> None:
         """Search some pairs once more, and replace their sets."""
-        decisions, tests = self.search.search(sweep, pairs)
-        self.ledger.tests += tests
-        places, share = slots(pairs.first, pairs.second, self.plan.variables), sweep.scene.share
+        decisions, tests = self.search.search(level_task, pairs)
+        self.sepsets.tests += tests
+        places, share = slots(pairs.first, pairs.second, self.plan.variables), level_task.group.share
         for k, bit in zip(*np.nonzero(decisions.numbers[:, :, P] > self.plan.alpha), strict=True):
             for g in np.flatnonzero(share.leader == share.begin + bit):
                 for column in (LABEL, MASK, REASON, ROWS, SIZE):
-                    self.ledger.facts[g, places[k], column] = decisions.facts[k, bit, column]
-                self.ledger.numbers[g, places[k]] = decisions.numbers[k, bit]
-                self.ledger.given[g, places[k]] = -1
-                self.ledger.given[g, places[k], : decisions.given.shape[2]] = decisions.given[k, bit]
+                    self.sepsets.facts[g, places[k], column] = decisions.facts[k, bit, column]
+                self.sepsets.numbers[g, places[k]] = decisions.numbers[k, bit]
+                self.sepsets.given[g, places[k]] = -1
+                self.sepsets.given[g, places[k], : decisions.given.shape[2]] = decisions.given[k, bit]
 
 
-def share_pooled_cuts(plan: Plan, ledger: Ledger) -> None:
+def share_pooled_cuts(plan: Plan, sepsets: SepsetRecords) -> None:
     """A pair that some graph has separated on all rows is separated in every graph, by the set with the largest p."""
-    separated, masks = ledger.separated(), np.maximum(ledger.facts[:, :, MASK], 0)
+    separated, masks = sepsets.separated(), np.maximum(sepsets.facts[:, :, MASK], 0)
     pooled = separated & (np.take_along_axis(plan.views, masks, axis=1) == 0)
-    best = np.where(pooled, ledger.numbers[:, :, P], -1.0).argmax(axis=0)
-    for g in range(ledger.graphs):
+    best = np.where(pooled, sepsets.numbers[:, :, P], -1.0).argmax(axis=0)
+    for g in range(sepsets.graphs):
         places = np.flatnonzero(pooled.any(axis=0) & ~separated[g])
-        for array in (ledger.numbers, ledger.facts, ledger.given):
+        for array in (sepsets.numbers, sepsets.facts, sepsets.given):
             array[g, places] = array[best[places], places]
 
 
-def _chosen(sweep: Sweep, wanted: Bools, variables: int) -> Pairs:
-    """The pairs of a sweep in the graphs where they are wanted; shape of `wanted`: (graphs, all pairs)."""
-    share, (first, second, active) = sweep.scene.share, sweep.pairs
+def _chosen(level_task: LevelTask, wanted: Bools, variables: int) -> Pairs:
+    """The pairs of a level task in the graphs where they are wanted; shape of `wanted`: (graphs, all pairs)."""
+    share, (first, second, active) = level_task.group.share, level_task.pairs
     here = wanted[share.begin : share.end, slots(first, second, variables)]
     bits = active & (here << np.arange(len(here))[:, None]).sum(axis=0)
     kept = bits != 0
@@ -171,28 +171,28 @@ def _chosen(sweep: Sweep, wanted: Bools, variables: int) -> Pairs:
 def _separate_by_larger_sets(skeleton: Skeleton, largest: int) -> None:
     """Ask the edges that are left once more, with all sets that FCI would ask, up to a size."""
     plan, search = skeleton.plan, skeleton.search
-    edges = skeleton.ledger.edges(skeleton.graphs)
-    colliders = [judged.colliders for judged in judge_triples(search, plan, skeleton.ledger, edges)]
+    edges = skeleton.sepsets.edges(skeleton.graphs)
+    colliders = [judged.colliders for judged in judge_triples(search, plan, skeleton.sepsets, edges)]
     candidates = np.stack([possible_d_sep(*both) for both in zip(skeleton.graphs, colliders, strict=True)])
     for size in range(1, min(largest, plan.variables) + 1):
-        if not skeleton.separate(sweeps(plan, skeleton.graphs, size, candidates=candidates)):
+        if not skeleton.separate(level_tasks(plan, skeleton.graphs, size, candidates=candidates)):
             break
 
 
 def _orient(skeleton: Skeleton, caution: Caution) -> Oriented:
     """Colliders, then the rules for PAGs; with `plan.across` also what the graphs say about each other."""
-    plan, ledger = skeleton.plan, skeleton.ledger
-    edges = ledger.edges(skeleton.graphs)
-    triples = judge_triples(skeleton.search, plan, ledger, edges)
+    plan, sepsets = skeleton.plan, skeleton.sepsets
+    edges = sepsets.edges(skeleton.graphs)
+    triples = judge_triples(skeleton.search, plan, sepsets, edges)
     inquiry = _Inquiry(skeleton)
-    trusted = always_physical if plan.across is None else physical_by(plan, plan.across, ledger)
+    trusted = always_physical if plan.across is None else physical_by(plan, plan.across, sepsets)
 
     def shown(x: int, y: int, present: int, absent: int) -> bool:
         return inquiry.is_testable(present, x, y) and trusted(x, y, present, absent)
 
     evidence = Evidence(triples, plan.links, plan.graphs, shown, plan.across is not None, inquiry, caution.contested,
                         caution.context_confounded)  # fmt: skip
-    return orient_edges(edges, plan.variables, evidence, Kind.PAG)
+    return orient_edges(edges, plan.variables, evidence, GraphKind.PAG)
 
 
 class _Inquiry:
@@ -206,13 +206,13 @@ class _Inquiry:
         """Whether the sets that separate x and y leave w out; None without a verdict."""
         triple, of = (min(x, y), w, max(x, y)), self.skeleton
         if (graph, triple) not in self._verdicts:
-            verdict = judge_centre(of.search, of.plan, of.ledger, of.graphs, triple, graph)
+            verdict = judge_centre(of.search, of.plan, of.sepsets, of.graphs, triple, graph)
             self._verdicts[graph, triple] = verdict
         return self._verdicts[graph, triple]
 
     def separating_set(self, graph: int, x: int, y: int) -> tuple[int, ...] | None:
         """The set that separated x and y on all rows; None if there is none."""
-        found = self.skeleton.ledger.separating_set(graph, x, y)
+        found = self.skeleton.sepsets.separating_set(graph, x, y)
         return found[0] if found is not None and found[1] == 0 else None
 
     def separates(self, graph: int, x: int, y: int, given: tuple[int, ...]) -> bool:
@@ -226,5 +226,5 @@ class _Inquiry:
     def _p_inside(self, graph: int, x: int, y: int, given: tuple[int, ...]) -> float:
         plan = self.skeleton.plan
         view = plan.contexts.number(plan.contexts.cell(plan.cells[graph]))
-        self.skeleton.ledger.tests += np.array([0, 1])
-        return float(self.skeleton.search.ask([Trial(min(x, y), max(x, y), given, view)])[0])
+        self.skeleton.sepsets.tests += np.array([0, 1])
+        return float(self.skeleton.search.ask([CIQuery(min(x, y), max(x, y), given, view)])[0])

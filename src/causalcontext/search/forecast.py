@@ -1,4 +1,4 @@
-"""About how many trials a search has before it, if no more edges were removed: what a progress bar and a forecast need.
+"""About how many queries a search has before it, if no more edges were removed: for progress bars and forecasts.
 
 The numbers follow from the degrees of the graphs. They are too large where edges will still be removed, and come nearer
 with every level.
@@ -13,9 +13,9 @@ import scipy
 
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.progress import COLLIDERS
-from causalcontext.questions import masked
 from causalcontext.search.colliders import MOST_SETS
 from causalcontext.search.plan import Plan
+from causalcontext.views import masked
 
 Expect = Callable[[int, Bools], None]
 """Called as `expect(phase, graphs)` when a phase of a search begins: the size of the sets, or `COLLIDERS`."""
@@ -23,8 +23,8 @@ MOST_VARIABLES = 200
 """Larger tables are searched by kernels, whose levels take no time to speak of, and counting sets would."""
 
 
-def trials_ahead(plan: Plan, graphs: Bools, phase: int, quick: Sequence[int] = ()) -> dict[int, float]:
-    """Trials with sets of `phase` variables, of more, and for the votes on colliders.
+def queries_ahead(plan: Plan, graphs: Bools, phase: int, quick: Sequence[int] = ()) -> dict[int, float]:
+    """Queries with sets of `phase` variables, of more, and for the votes on colliders.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def trials_ahead(plan: Plan, graphs: Bools, phase: int, quick: Sequence[int] = (
 
 
 def _levels(plan: Plan, edges: Bools, serving: Floats, inside: Floats, size: int) -> dict[int, float]:
-    """Trials about edges, by the size of the sets among those that serve either end, the other end not counted."""
+    """Queries about edges, by the size of the sets among those that serve either end, the other end not counted."""
     own = serving.sum(axis=2)[:, :, None] - serving
     common = serving @ serving.swapaxes(1, 2)
     last = min(int(np.where(edges, own, 0.0).max(initial=0.0)) + 1, plan.max_given)
@@ -65,7 +65,7 @@ def _levels(plan: Plan, edges: Bools, serving: Floats, inside: Floats, size: int
 
 
 def _votes(plan: Plan, graphs: Bools, slow: Bools, serving: Floats, inside: Floats) -> float:
-    """Trials about pairs without an edge that have a neighbour in common: all sets of neighbours."""
+    """Queries about pairs without an edge that have a neighbour in common: all sets of neighbours."""
     numbers = graphs.astype(np.float64)
     asked = slow & ~graphs & (numbers @ numbers > 0.0)
     sets = 2.0 ** np.minimum(serving.sum(axis=2), 60.0)

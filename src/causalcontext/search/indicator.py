@@ -11,26 +11,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends, adjacent, directed, ends_of_mark
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed, ends_of_mark
 from causalcontext.knowledge import Links
-from causalcontext.search.algorithm import Found
+from causalcontext.search.algorithm import FoundGraphs
 from causalcontext.search.family import Doubt, Origin, Place
 
 
-def with_indicator(found: Found, indicator: int, source: int) -> Found:
+def with_indicator(found: FoundGraphs, indicator: int, source: int) -> FoundGraphs:
     """The graphs of a search with an indicator at one position, made from the column `source`: its links are drawn."""
     if not found.complete:
         return found
     ends, origins, doubts = found.ends.copy(), dict(found.origins), list(found.doubts)
     _draw(ends, origins, source, indicator, Origin("deterministic", 0, ()))
     for effect, certain, origin in links_of_indicator(found.ends, source):
-        if ends[0, indicator, effect] != End.ARROW:
+        if ends[0, indicator, effect] != Endpoint.ARROW:
             _draw(ends, origins, indicator, effect, origin if certain else None)
     doubts += [Doubt("V2", place, x, y) for place, x, y in _special(found.ends, source)]
-    return Found(ends, found.ledger, True, origins, tuple(doubts))
+    return FoundGraphs(ends, found.sepsets, True, origins, tuple(doubts))
 
 
-def links_of_indicator(ends: Ends, source: int) -> Iterator[tuple[int, bool, Origin]]:
+def links_of_indicator(ends: Endpoints, source: int) -> Iterator[tuple[int, bool, Origin]]:
     """Effects of the indicator: (variable, whether it is certain, why), from edges that some graphs do not have.
 
     The effect of a vanishing edge is a child of C, hence adjacent to W. Where only one end can be one, it is the
@@ -59,26 +59,26 @@ def without(links: Links, variable: int) -> Links:
     return Links(may, must)
 
 
-def _vanishing(ends: Ends) -> Iterator[tuple[int, int, int]]:
+def _vanishing(ends: Endpoints) -> Iterator[tuple[int, int, int]]:
     """(graph without it, x, y), x < y, for edges that some graphs have and others have not."""
     present = adjacent(ends)
     for x, y in zip(*np.nonzero(np.triu(present.any(axis=0) & ~present.all(axis=0))), strict=True):
         yield int(np.flatnonzero(~present[:, x, y])[0]), int(x), int(y)
 
 
-def _special(ends: Ends, source: int) -> Iterator[tuple[int, int, int]]:
+def _special(ends: Endpoints, source: int) -> Iterator[tuple[int, int, int]]:
     """Edges that vanish though no end can be a child of the indicator: not a physical change."""
     for h, x, y in _vanishing(ends):
         if not any(_may_be_child(ends, source, v) for v in (x, y)):
             yield h, x, y
 
 
-def _may_be_child(ends: Ends, source: int, node: int) -> bool:
+def _may_be_child(ends: Endpoints, source: int, node: int) -> bool:
     """Whether a variable is adjacent to W and not a known cause of it."""
-    return bool(ends[:, source, node].any() and not (ends[:, node, source] == End.ARROW).any())
+    return bool(ends[:, source, node].any() and not (ends[:, node, source] == Endpoint.ARROW).any())
 
 
-def _draw(ends: Ends, origins: dict[Place, Origin], cause: int, effect: int, origin: Origin | None) -> None:
+def _draw(ends: Endpoints, origins: dict[Place, Origin], cause: int, effect: int, origin: Origin | None) -> None:
     """Draw cause --> effect in all graphs; without an origin, an edge that may be there."""
     ends[:, effect, cause], ends[:, cause, effect] = ends_of_mark("o-o" if origin is None else "-->")
     if origin is not None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends, adjacent, directed
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed
 from causalcontext.kernels.arrays import Bools
 
 
-def intersect(masked: Ends, pooled: Ends, contexts: Sequence[int]) -> Ends:
+def intersect(masked: Endpoints, pooled: Endpoints, contexts: Sequence[int]) -> Endpoints:
     """The ends of PC-B from those of PC-M, shape (contexts, N, N), and of PC-P, shape (N, N).
 
     A mark on which both agree is kept, the directed one is taken where only one is directed, and where they contradict
@@ -21,14 +21,14 @@ def intersect(masked: Ends, pooled: Ends, contexts: Sequence[int]) -> Ends:
     same = masked == pooled
     ends = np.select(
         [~both, same & same.swapaxes(1, 2), masked_directed & ~pooled_directed, pooled_directed & ~masked_directed],
-        [np.int8(End.NONE), masked, masked, pooled],
-        default=np.int8(End.CONFLICT),
+        [np.int8(Endpoint.NONE), masked, masked, pooled],
+        default=np.int8(Endpoint.CONFLICT),
     ).astype(np.int8)
     chosen = list(contexts)
     ends[:, chosen], ends[:, :, chosen] = pooled[chosen], pooled[:, chosen]
     return ends
 
 
-def _either_way(ends: Ends) -> Bools:
+def _either_way(ends: Endpoints) -> Bools:
     forward = directed(ends)
     return forward | forward.swapaxes(-1, -2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.independence.gaussian import PreparedGaussian
+from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.marginal import answer_pairs, bounds, list_survivors
 from causalcontext.kernels.levels.skeleton import Decisions, no_decisions

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from causalcontext.graphs.ends import Ends, Kind
+from causalcontext.graphs.endpoints import Endpoints, GraphKind
 from causalcontext.kernels.arrays import Bools
 from causalcontext.kernels.levels.neighbours import Edges, list_edges
 from causalcontext.knowledge import Links
@@ -24,23 +24,23 @@ from causalcontext.search.rules import ONCE, doubts, proposals, rule_groups
 class Oriented:
     """Ends of all graphs, shape (graphs, N, N); the origin of every proposed end (graph, a, b); what is in doubt."""
 
-    ends: Ends
+    ends: Endpoints
     origins: dict[Place, Origin]
     doubts: tuple[Doubt, ...] = ()
 
 
-def orient(adjacency: Bools, links: Links, triples: Triples) -> Ends:
+def orient(adjacency: Bools, links: Links, triples: Triples) -> Endpoints:
     """The ends of one pattern, shape (N, N)."""
-    ends: Ends = orient_all(adjacency[None], Evidence([triples], links)).ends[0]
+    ends: Endpoints = orient_all(adjacency[None], Evidence([triples], links)).ends[0]
     return ends
 
 
-def orient_all(adjacency: Bools, evidence: Evidence, kind: Kind = Kind.PATTERN) -> Oriented:
+def orient_all(adjacency: Bools, evidence: Evidence, kind: GraphKind = GraphKind.PATTERN) -> Oriented:
     """The ends of all graphs and their origins, from an array of shape (graphs, N, N)."""
     return orient_edges(list_edges(adjacency), adjacency.shape[1], evidence, kind)
 
 
-def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: Kind = Kind.PATTERN) -> Oriented:
+def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.PATTERN) -> Oriented:
     """The ends of all graphs and their origins.
 
     Parameters

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.graphs.ends import Kind
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Links
-from causalcontext.questions import Contexts, Trial, ViewRule, masked, pooled
+from causalcontext.views import CIQuery, Contexts, ViewRule, masked, pooled
 
 Physical = Callable[[int, int, int, int], bool]
 """`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
@@ -80,12 +80,12 @@ class Plan:
     collider_rule: str = "majority"
     masked_scope: str = "adaptive"
     across: Trusted | None = None
-    kind: Kind = Kind.PATTERN
+    kind: GraphKind = GraphKind.PATTERN
 
     @property
     def serving(self) -> Bools:
         """Who may be conditioned on for the sake of whom, shape (N, N): possible causes; in a PAG any neighbour."""
-        return self.links.may if self.kind is Kind.PATTERN else np.ones_like(self.links.may)
+        return self.links.may if self.kind is GraphKind.PATTERN else np.ones_like(self.links.may)
 
     @property
     def searched(self) -> tuple[int, ...]:
@@ -121,9 +121,9 @@ class Plan:
     def _view(self, cell: int, mask: Mask) -> int:
         return self.contexts.number(self.rule(self.contexts.cell(cell), mask.named))
 
-    def trial(self, graph: int, mask: int, x: int, y: int, chosen: tuple[int, ...]) -> Trial:
+    def query(self, graph: int, mask: int, x: int, y: int, chosen: tuple[int, ...]) -> CIQuery:
         """What is run for a set: `chosen` variables, and the triggers of a mask."""
-        return Trial(x, y, (*chosen, *self.masks[mask].kept), int(self.views[graph, mask]))
+        return CIQuery(x, y, (*chosen, *self.masks[mask].kept), int(self.views[graph, mask]))
 
     def complete_graphs(self) -> Bools:
         """Every pair adjacent in every graph, but for those absent by assumption; shape (graphs, N, N).

@@ -10,7 +10,7 @@ from enum import Enum, IntEnum
 from itertools import groupby
 from typing import NamedTuple
 
-from causalcontext.graphs.ends import Kind
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.search import across, ancestral, descent, within
 from causalcontext.search.family import Doubt, GraphFamily, Proposal
 
@@ -41,7 +41,7 @@ A_TEST, ACYCLICITY, SUFFICIENCY = "a test", "strong context-acyclicity", "weak c
 UNCONFOUNDED = "that nothing hidden causes the context and something else"
 
 
-class Entry(NamedTuple):
+class OrientationRule(NamedTuple):
     """One rule of orientation.
 
     Attributes
@@ -68,7 +68,7 @@ class Entry(NamedTuple):
     propose: Callable[[GraphFamily], Iterator[Proposal]] | None
     rests_on: str
     words: str
-    kind: Kind = Kind.PATTERN
+    kind: GraphKind = GraphKind.PATTERN
 
 
 class Check(NamedTuple):
@@ -77,97 +77,269 @@ class Check(NamedTuple):
     name: str
     edges: Callable[[GraphFamily], Iterator[tuple[int, int, int]]]
     rests_on: str
-    kind: Kind = Kind.PATTERN
+    kind: GraphKind = GraphKind.PATTERN
 
 
 RULES = (
-    Entry("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, within.only_allowed_direction, A_TEST,
-          "your knowledge allows no other direction"),
-    Entry("time", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
-          "nothing causes what was before"),
-    Entry("reads", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, SUFFICIENCY,
-          "given all of its causes {effect} differs with {cause}"),
-    Entry("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
-          "{effect} was made out of {cause}"),
-    Entry("collider", Scope.WITHIN, Turn.COLLIDERS, within.collider, A_TEST,
-          "{via} and {cause} are separated{set}, not given {effect}: a collider"),
-    Entry("A1", Scope.ACROSS, Turn.ANCESTRY, None, ACYCLICITY,  # follows from others; saved results may name it
-          "{system} is a known {kin} of {via}"),
-    Entry("A2", Scope.ACROSS, Turn.ANCESTRY, across.from_ancestor_to_descendant, ACYCLICITY,
-          "{cause} is a known ancestor of {via} and {effect} a known descendant"),
-    Entry("A3", Scope.ACROSS, Turn.ANCESTRY, across.into_ancestor, ACYCLICITY,
-          "{cause} leads to {effect}, an ancestor of {via}, and no cycle of any contexts may meet {via}"),
-    Entry("V1", Scope.ACROSS, Turn.CHANGES, across.vanishing_from_unchanged, SUFFICIENCY,
-          "{lost} is missing in {source} and only its effect can be a child of {context}"),
-    Entry("V4", Scope.ACROSS, Turn.CHANGES, across.vanishing_arrow, SUFFICIENCY,
-          "{lost} is missing in {source}, so {context} changes the causes of {effect}"),
-    Entry("F", Scope.ACROSS, Turn.CHANGES, across.flipping_arrow, SUFFICIENCY,
-          "the edge between {effect} and {via} turns around in {source}, so {context} causes both"),
-    Entry("indicator", Scope.ACROSS, Turn.CHANGES, None, SUFFICIENCY,
-          "{lost} is missing in {source}, and only {effect} can be an effect of {context}"),
-    Entry("T1", Scope.ACROSS, Turn.COPIES, across.same_direction, SUFFICIENCY,
-          "it points so in {source}, and only edges between two children of {context} can turn around"),
-    Entry("R1", Scope.WITHIN, Turn.CONSEQUENCES, within.away_from_collider, A_TEST,
-          "the other direction would make {cause} a collider of {via} and {effect}"),
-    Entry("R2", Scope.WITHIN, Turn.CONSEQUENCES, within.away_from_cycle, A_TEST,
-          "the other direction would close a cycle through {via}"),
-    Entry("R3", Scope.WITHIN, Turn.CONSEQUENCES, within.double_triangle, A_TEST,
-          "the other direction would close a cycle or make a collider with {via}"),
-    Entry("R4", Scope.WITHIN, Turn.CONSEQUENCES, within.long_triangle, A_TEST,
-          "the other direction would close a cycle or make a collider with {via}"),
-    Entry("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, ancestral.known_ends, A_TEST,
-          "your knowledge says so", Kind.PAG),
-    Entry("collider", Scope.WITHIN, Turn.COLLIDERS, ancestral.collider, A_TEST,
-          "{via} and {cause} are separated{set}, not given {effect}", Kind.PAG),
-    Entry("R1", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.no_new_collider, A_TEST,
-          "{effect} does not cause {via}, and is no collider of {via} and {cause}", Kind.PAG),
-    Entry("R2", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.no_cycle, A_TEST,
-          "{effect} causing {cause} would close a cycle through {via}", Kind.PAG),
-    Entry("R3", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.double_triangle, A_TEST,
-          "{effect} causing {cause} would make {cause} a collider of {via}, or close a cycle", Kind.PAG),
-    Entry("R4", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.discriminating_path, A_TEST,
-          "a path between {via} shows it (a discriminating path)", Kind.PAG),
-    Entry("R8", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.through_an_effect, A_TEST,
-          "{effect} causes {via}, which causes {cause}", Kind.PAG),
-    Entry("R9", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.around_the_edge, A_TEST,
-          "even without it {effect} would cause {cause}, through {via}", Kind.PAG),
-    Entry("R10", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.two_ways_round, A_TEST,
-          "{effect} causes one of {via}, and either leads to {cause}", Kind.PAG),
-    Entry("V", Scope.ACROSS, Turn.CONSEQUENCES, descent.vanishing_from_no_effect, SUFFICIENCY,
-          "the edge {via} - {cause} is missing in {source}, and {effect} does not cause {via}", Kind.PAG),
-    Entry("V*", Scope.ACROSS, Turn.CONSEQUENCES, descent.vanishing_from_separated, SUFFICIENCY,
-          "the edge {via} - {cause} is missing in {source} given what separates {via} and {effect}", Kind.PAG),
-    Entry("U", Scope.KNOWLEDGE, Turn.CONSEQUENCES, descent.unconfounded_context, UNCONFOUNDED,
-          "you say that nothing hidden causes {effect} or {cause} as well", Kind.PAG),
-)  # fmt: skip
+    OrientationRule(
+        "knowledge",
+        Scope.KNOWLEDGE,
+        Turn.KNOWLEDGE,
+        within.only_allowed_direction,
+        A_TEST,
+        "your knowledge allows no other direction",
+    ),
+    OrientationRule("time", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST, "nothing causes what was before"),
+    OrientationRule(
+        "reads",
+        Scope.KNOWLEDGE,
+        Turn.KNOWLEDGE,
+        None,
+        SUFFICIENCY,
+        "given all of its causes {effect} differs with {cause}",
+    ),
+    OrientationRule("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST, "{effect} was made out of {cause}"),
+    OrientationRule(
+        "collider",
+        Scope.WITHIN,
+        Turn.COLLIDERS,
+        within.collider,
+        A_TEST,
+        "{via} and {cause} are separated{set}, not given {effect}: a collider",
+    ),
+    OrientationRule(
+        "A1",
+        Scope.ACROSS,
+        Turn.ANCESTRY,
+        None,
+        ACYCLICITY,  # follows from others; saved results may name it
+        "{system} is a known {kin} of {via}",
+    ),
+    OrientationRule(
+        "A2",
+        Scope.ACROSS,
+        Turn.ANCESTRY,
+        across.from_ancestor_to_descendant,
+        ACYCLICITY,
+        "{cause} is a known ancestor of {via} and {effect} a known descendant",
+    ),
+    OrientationRule(
+        "A3",
+        Scope.ACROSS,
+        Turn.ANCESTRY,
+        across.into_ancestor,
+        ACYCLICITY,
+        "{cause} leads to {effect}, an ancestor of {via}, and no cycle of any contexts may meet {via}",
+    ),
+    OrientationRule(
+        "V1",
+        Scope.ACROSS,
+        Turn.CHANGES,
+        across.vanishing_from_unchanged,
+        SUFFICIENCY,
+        "{lost} is missing in {source} and only its effect can be a child of {context}",
+    ),
+    OrientationRule(
+        "V4",
+        Scope.ACROSS,
+        Turn.CHANGES,
+        across.vanishing_arrow,
+        SUFFICIENCY,
+        "{lost} is missing in {source}, so {context} changes the causes of {effect}",
+    ),
+    OrientationRule(
+        "F",
+        Scope.ACROSS,
+        Turn.CHANGES,
+        across.flipping_arrow,
+        SUFFICIENCY,
+        "the edge between {effect} and {via} turns around in {source}, so {context} causes both",
+    ),
+    OrientationRule(
+        "indicator",
+        Scope.ACROSS,
+        Turn.CHANGES,
+        None,
+        SUFFICIENCY,
+        "{lost} is missing in {source}, and only {effect} can be an effect of {context}",
+    ),
+    OrientationRule(
+        "T1",
+        Scope.ACROSS,
+        Turn.COPIES,
+        across.same_direction,
+        SUFFICIENCY,
+        "it points so in {source}, and only edges between two children of {context} can turn around",
+    ),
+    OrientationRule(
+        "R1",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        within.away_from_collider,
+        A_TEST,
+        "the other direction would make {cause} a collider of {via} and {effect}",
+    ),
+    OrientationRule(
+        "R2",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        within.away_from_cycle,
+        A_TEST,
+        "the other direction would close a cycle through {via}",
+    ),
+    OrientationRule(
+        "R3",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        within.double_triangle,
+        A_TEST,
+        "the other direction would close a cycle or make a collider with {via}",
+    ),
+    OrientationRule(
+        "R4",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        within.long_triangle,
+        A_TEST,
+        "the other direction would close a cycle or make a collider with {via}",
+    ),
+    OrientationRule(
+        "knowledge",
+        Scope.KNOWLEDGE,
+        Turn.KNOWLEDGE,
+        ancestral.known_ends,
+        A_TEST,
+        "your knowledge says so",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "collider",
+        Scope.WITHIN,
+        Turn.COLLIDERS,
+        ancestral.collider,
+        A_TEST,
+        "{via} and {cause} are separated{set}, not given {effect}",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "R1",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        ancestral.no_new_collider,
+        A_TEST,
+        "{effect} does not cause {via}, and is no collider of {via} and {cause}",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "R2",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        ancestral.no_cycle,
+        A_TEST,
+        "{effect} causing {cause} would close a cycle through {via}",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "R3",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        ancestral.double_triangle,
+        A_TEST,
+        "{effect} causing {cause} would make {cause} a collider of {via}, or close a cycle",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "R4",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        ancestral.discriminating_path,
+        A_TEST,
+        "a path between {via} shows it (a discriminating path)",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "R8",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        ancestral.through_an_effect,
+        A_TEST,
+        "{effect} causes {via}, which causes {cause}",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "R9",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        ancestral.around_the_edge,
+        A_TEST,
+        "even without it {effect} would cause {cause}, through {via}",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "R10",
+        Scope.WITHIN,
+        Turn.CONSEQUENCES,
+        ancestral.two_ways_round,
+        A_TEST,
+        "{effect} causes one of {via}, and either leads to {cause}",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "V",
+        Scope.ACROSS,
+        Turn.CONSEQUENCES,
+        descent.vanishing_from_no_effect,
+        SUFFICIENCY,
+        "the edge {via} - {cause} is missing in {source}, and {effect} does not cause {via}",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "V*",
+        Scope.ACROSS,
+        Turn.CONSEQUENCES,
+        descent.vanishing_from_separated,
+        SUFFICIENCY,
+        "the edge {via} - {cause} is missing in {source} given what separates {via} and {effect}",
+        GraphKind.PAG,
+    ),
+    OrientationRule(
+        "U",
+        Scope.KNOWLEDGE,
+        Turn.CONSEQUENCES,
+        descent.unconfounded_context,
+        UNCONFOUNDED,
+        "you say that nothing hidden causes {effect} or {cause} as well",
+        GraphKind.PAG,
+    ),
+)
 
 CHECKS = (
     Check("T1'", across.lost_from_cause, SUFFICIENCY),
     Check("V2", across.lost_between_unchanged, SUFFICIENCY),
-    Check("V2", descent.lost_between_no_effects, SUFFICIENCY, Kind.PAG),
+    Check("V2", descent.lost_between_no_effects, SUFFICIENCY, GraphKind.PAG),
 )
 
 
-def rule_named(name: str, kind: Kind = Kind.PATTERN) -> Entry:
+def rule_named(name: str, kind: GraphKind = GraphKind.PATTERN) -> OrientationRule:
     """The rule of that name for graphs of that kind."""
     return next(rule for rule in RULES if (rule.name, rule.kind) == (name, kind))
 
 
-def rule_groups(kind: Kind, with_contexts: bool) -> dict[Turn, list[Entry]]:
+def rule_groups(kind: GraphKind, with_contexts: bool) -> dict[Turn, list[OrientationRule]]:
     """The rules that propose something, by turn; without contexts, only those that look at no other graph."""
     chosen = [rule for rule in RULES if rule.kind is kind and rule.propose is not None
               and (with_contexts or rule.scope is not Scope.ACROSS)]  # fmt: skip
     return {turn: list(group) for turn, group in groupby(sorted(chosen, key=_turn), key=_turn)}
 
 
-def proposals(rules: Iterable[Entry], family: GraphFamily) -> Iterator[tuple[str, Proposal]]:
+def proposals(rules: Iterable[OrientationRule], family: GraphFamily) -> Iterator[tuple[str, Proposal]]:
     """What a group of rules asks for, each with the name of its rule."""
     for rule in rules:
         if rule.propose is not None:
             yield from ((rule.name, proposal) for proposal in rule.propose(family))
 
 
-def doubts(kind: Kind, family: GraphFamily) -> Iterator[Doubt]:
+def doubts(kind: GraphKind, family: GraphFamily) -> Iterator[Doubt]:
     """What the checks for graphs of that kind find in the finished ones."""
     return (Doubt(check.name, *edge) for check in CHECKS if check.kind is kind for edge in check.edges(family))
 
@@ -177,5 +349,5 @@ def suspect(name: str) -> str:
     return next((entry.rests_on for entry in (*RULES, *CHECKS) if entry.name == name), A_TEST)
 
 
-def _turn(rule: Entry) -> Turn:
+def _turn(rule: OrientationRule) -> Turn:
     return rule.turn

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Ints
-from causalcontext.questions import Contexts
 from causalcontext.search.plan import Plan
+from causalcontext.views import Contexts
 
 
 class Role(NamedTuple):

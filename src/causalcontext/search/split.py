@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from causalcontext.independence.protocol import PreparedTest
+from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions
 from causalcontext.kernels.levels.votes import Ballots
-from causalcontext.questions import Trial
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.compiled import CompiledSearch
-from causalcontext.search.levels import Scene, Screening, Sweep
+from causalcontext.search.levels import LevelTask, PairGroup, Screening
 from causalcontext.search.plan import Plan
+from causalcontext.views import CIQuery
 
 
 class SplitSearch:
@@ -37,23 +37,23 @@ class SplitSearch:
         """Ask pairs of system variables given nothing, where a compiled search answers about them."""
         return self.compiled.screen(plan, asked) if self.compiled is not None and 0 in self.roles else None
 
-    def fewest(self, sweep: Sweep) -> int:
-        """How many pairs of a sweep are worth a call."""
-        return self._of(sweep.scene).fewest(sweep)
+    def fewest(self, level_task: LevelTask) -> int:
+        """How many pairs of a level task are worth a call."""
+        return self._of(level_task.group).fewest(level_task)
 
-    def search(self, sweep: Sweep, pairs: Pairs) -> tuple[Decisions, Ints]:
-        """The deciding sets of some of the pairs of a sweep; the tests run on all rows, and on those of contexts."""
-        return self._of(sweep.scene).search(sweep, pairs)
+    def search(self, level_task: LevelTask, pairs: Pairs) -> tuple[Decisions, Ints]:
+        """The deciding sets of some pairs of a level task; the tests run on all rows, and on those of contexts."""
+        return self._of(level_task.group).search(level_task, pairs)
 
-    def vote(self, scene: Scene, ballots: Ballots) -> tuple[Ints, Ints]:
+    def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
         """The sets of neighbours and any triggers that separate each pair; how many of them hold each centre."""
-        return self._of(scene).vote(scene, ballots)
+        return self._of(group).vote(group, ballots)
 
-    def ask(self, trials: Sequence[Trial]) -> Floats:
-        """The p-value of every trial, NaN where it cannot be run."""
-        return self.batched.ask(trials)
+    def ask(self, queries: Sequence[CIQuery]) -> Floats:
+        """The p-value of every query, NaN where it cannot be run."""
+        return self.batched.ask(queries)
 
-    def _of(self, scene: Scene) -> BatchedSearch | CompiledSearch:
-        if self.compiled is not None and len(scene.role.contexts) in self.roles:
+    def _of(self, group: PairGroup) -> BatchedSearch | CompiledSearch:
+        if self.compiled is not None and len(group.role.contexts) in self.roles:
             return self.compiled
         return self.batched

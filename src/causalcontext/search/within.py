@@ -7,7 +7,7 @@ from functools import wraps
 
 import numpy as np
 
-from causalcontext.graphs.ends import End
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.search.family import GraphFamily, PartlyOriented, Proposal
 
 Witness = tuple[int, int, tuple[int, ...]]
@@ -21,7 +21,7 @@ def in_every_graph(rule: Callable[[PartlyOriented], Iterator[Witness]]) -> Calla
     def proposals(family: GraphFamily) -> Iterator[Proposal]:
         for g, graph in enumerate(family.graphs):
             for a, b, via in rule(graph):
-                yield Proposal(g, a, b, End.ARROW, via, g)
+                yield Proposal(g, a, b, Endpoint.ARROW, via, g)
 
     return proposals
 
@@ -33,7 +33,7 @@ def only_allowed_direction(family: GraphFamily) -> Iterator[Proposal]:
     may, (first, second, present) = family.evidence.links.may, family.edges
     one_way = may[first, second] & ~may[second, first]
     for g, e in np.argwhere(present & one_way).tolist():
-        yield Proposal(g, int(first[e]), int(second[e]), End.ARROW, (), g)
+        yield Proposal(g, int(first[e]), int(second[e]), Endpoint.ARROW, (), g)
 
 
 def collider(family: GraphFamily) -> Iterator[Proposal]:
@@ -46,7 +46,7 @@ def collider(family: GraphFamily) -> Iterator[Proposal]:
                 arrows.setdefault((x, w), y)
                 arrows.setdefault((y, w), x)
         for (cause, effect), other in arrows.items():
-            yield Proposal(g, cause, effect, End.ARROW, (other,), g)
+            yield Proposal(g, cause, effect, Endpoint.ARROW, (other,), g)
 
 
 @in_every_graph

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.questions import Contexts
 from causalcontext.simulate.discrete import DiscreteModel, PreparedOracle
+from causalcontext.views import Contexts
 
 NO_COPY = -1
 INTO_CONTEXT = ("any", "past")

@@ -16,9 +16,9 @@ from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.questions import Contexts, Outcomes, Reason, Trial
 from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
+from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,7 +174,7 @@ def _random_table(parents: Bools, node: int, shape: Sequence[int], generator: np
 
 
 class NamedColumns(Protocol):
-    """A table that knows the names of its columns and its views, in the numbering of the trials."""
+    """A table that knows the names of its columns and its views, in the numbering of the queries."""
 
     @property
     def names(self) -> Sequence[str]: ...
@@ -199,7 +199,7 @@ class OracleTest:
     def __init__(self, model: DiscreteModel) -> None:
         self.model = model
 
-    def prepare(self, data: NamedColumns | None, survey: object = None) -> PreparedOracle:
+    def prepare(self, data: NamedColumns | None, statistics: object = None) -> PreparedOracle:
         """The oracle for the columns of `data`; without data, for the variables in the model's own order."""
         names = self.model.names if data is None else tuple(data.names)
         if sorted(names) != sorted(self.model.names):
@@ -215,25 +215,25 @@ class PreparedOracle:
     model: DiscreteModel
     nodes: tuple[int, ...]
     contexts: Contexts
-    _known: dict[Trial, float] = field(default_factory=dict, init=False, repr=False)
+    _known: dict[CIQuery, float] = field(default_factory=dict, init=False, repr=False)
 
-    def answer(self, trials: Sequence[Trial]) -> Outcomes:
-        """One outcome for every trial, without rows; the statistic is the deviation from independence."""
-        statistic = np.array([self._deviation(trial) for trial in trials], dtype=np.float64)
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, without rows; the statistic is the deviation from independence."""
+        statistic = np.array([self._deviation(query) for query in queries], dtype=np.float64)
         constant = np.isnan(statistic)
         p = np.where(constant, np.nan, statistic <= TOLERANCE)
         reason = np.where(constant, Reason.CONSTANT, Reason.TESTABLE).astype(np.int8)
         count = len(statistic)
         return Outcomes(statistic, np.full(count, np.nan), p, np.zeros(count, dtype=np.int64), reason)
 
-    def _deviation(self, trial: Trial) -> float:
+    def _deviation(self, query: CIQuery) -> float:
         """The deviation from independence, NaN where the view leaves one of the two variables constant."""
-        if trial not in self._known:
+        if query not in self._known:
             nodes = self.nodes
-            where = tuple((nodes[column], level) for column, level in self.contexts.views[trial.view])
-            x, y = nodes[trial.x], nodes[trial.y]
-            given = [nodes[column] for column in trial.given]
+            where = tuple((nodes[column], level) for column, level in self.contexts.views[query.view])
+            x, y = nodes[query.x], nodes[query.y]
+            given = [nodes[column] for column in query.given]
             fixed = [axis for axis, _ in where]
             constant = x in fixed or y in fixed
-            self._known[trial] = np.nan if constant else self.model.deviation(x, y, given, where)
-        return self._known[trial]
+            self._known[query] = np.nan if constant else self.model.deviation(x, y, given, where)
+        return self._known[query]

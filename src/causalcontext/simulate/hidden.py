@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from causalcontext.errors import OptionError
-from causalcontext.graphs.ends import End, Ends, Kind
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.mags import mag_adjacency
 from causalcontext.graphs.paths import reach
@@ -99,7 +99,7 @@ class HiddenVariables:
         return np.asarray(reach(self.model.adjacency)[:, np.array(self.observed)[:, None], np.array(self.observed)])
 
     @cached_property
-    def ends(self) -> Ends:
+    def ends(self) -> Endpoints:
         """The ends of the true graph of every context, shape (contexts, M, M).
 
         Links at the context variable are those that no set separates on all rows, so they are the same in all contexts;
@@ -108,12 +108,12 @@ class HiddenVariables:
         there = mag_adjacency(self.model.adjacency, self.observed)
         somewhere = np.asarray(there[:, self.context].any(axis=0))
         there[:, self.context] = there[:, :, self.context] = self._links_at_context(somewhere)
-        at_second = np.where(self.causes.swapaxes(1, 2), End.TAIL, End.ARROW)
-        return np.where(there, at_second, End.NONE).astype(np.int8)
+        at_second = np.where(self.causes.swapaxes(1, 2), Endpoint.TAIL, Endpoint.ARROW)
+        return np.where(there, at_second, Endpoint.NONE).astype(np.int8)
 
     def true_graphs(self) -> Mapping[int, Graph]:
         """The true graph of every context."""
-        return {level: Graph(self.names, ends, Kind.PAG) for level, ends in enumerate(self.ends)}
+        return {level: Graph(self.names, ends, GraphKind.PAG) for level, ends in enumerate(self.ends)}
 
     def oracle(self) -> SeparationTest:
         """A test for tables of this model that cannot err."""

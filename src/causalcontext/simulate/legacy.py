@@ -17,7 +17,7 @@ import numpy as np
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.simulate.linear import ContextSCM, add_effects, cut_at_quantiles
-from causalcontext.simulate.random_graphs import Design, random_family
+from causalcontext.simulate.random_graphs import ModelDesign, random_family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ def random_legacy_model(
     nodes: int = 8, density: float = 0.4, *, seed: int | np.random.Generator, balance: float = 1.0, **design: Any
 ) -> LegacySCM:
     """A random model as in the published study; the arguments are those of `random_model`."""
-    made = Design(nodes, density, **design, added_coefficients=ADDED_COEFFICIENTS)
+    made = ModelDesign(nodes, density, **design, added_coefficients=ADDED_COEFFICIENTS)
     family = random_family(made, np.random.default_rng(seed))
     names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
     return LegacySCM(names, family.context, family.coefficients, family.order, balance=balance, context_noise=1.0,

@@ -20,7 +20,7 @@ from causalcontext.graphs.paths import ancestors, causal_order
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.simulate.assumptions import is_strongly_acyclic
 from causalcontext.simulate.noise import NoiseLaw, normal
-from causalcontext.simulate.random_graphs import Design, Rejection, random_family
+from causalcontext.simulate.random_graphs import ModelDesign, Rejection, random_family
 from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def random_model(
     """
     if not balance > 0 or context_noise < 0:
         raise OptionError(f"balance is {balance} and context_noise {context_noise}; expected > 0 and >= 0")
-    family = random_family(Design(nodes, density, **design), np.random.default_rng(seed))
+    family = random_family(ModelDesign(nodes, density, **design), np.random.default_rng(seed))
     names = tuple("R" if node == family.context else f"X{node}" for node in range(nodes))
     return ContextSCM(
         names,

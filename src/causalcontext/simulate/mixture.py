@@ -15,8 +15,8 @@ import numpy as np
 from causalcontext.errors import DataError
 from causalcontext.graphs.paths import descendants, open_paths
 from causalcontext.kernels.arrays import Bools
-from causalcontext.questions import Contexts, Outcomes, Reason, Trial
 from causalcontext.simulate.discrete import NamedColumns
+from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 
 def separated(stack: Bools, context: int, x: int, y: int, given: Sequence[int], level: int | None = None) -> Bools:
@@ -91,7 +91,7 @@ class SeparationTest:
     def __init__(self, stack: Bools, context: int, names: Sequence[str]) -> None:
         self.stack, self.context, self.names = stack, context, tuple(names)
 
-    def prepare(self, data: NamedColumns, survey: object = None) -> PreparedSeparation:
+    def prepare(self, data: NamedColumns, statistics: object = None) -> PreparedSeparation:
         """The oracle for the columns of a table."""
         unknown = [name for name in data.names if name not in self.names]
         if unknown:
@@ -108,20 +108,20 @@ class PreparedSeparation:
     context: int
     nodes: tuple[int, ...]
     contexts: Contexts
-    _known: dict[Trial, float] = field(default_factory=dict, init=False, repr=False)
+    _known: dict[CIQuery, float] = field(default_factory=dict, init=False, repr=False)
 
-    def answer(self, trials: Sequence[Trial]) -> Outcomes:
-        """One outcome for every trial, without rows."""
-        p = np.array([self._p(trial) for trial in trials], dtype=np.float64)
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, without rows."""
+        p = np.array([self._p(query) for query in queries], dtype=np.float64)
         reason = np.where(np.isnan(p), Reason.CONSTANT, Reason.TESTABLE).astype(np.int8)
         return Outcomes(1.0 - p, np.full(p.shape, np.nan), p, np.zeros(p.shape, dtype=np.int64), reason)
 
-    def _p(self, trial: Trial) -> float:
+    def _p(self, query: CIQuery) -> float:
         """1 or 0, NaN where the view leaves one of the two variables constant."""
-        if trial not in self._known:
-            view = self.contexts.views[trial.view]
-            x, y, *given = (self.nodes[column] for column in (trial.x, trial.y, *trial.given))
+        if query not in self._known:
+            view = self.contexts.views[query.view]
+            x, y, *given = (self.nodes[column] for column in (query.x, query.y, *query.given))
             constant = bool(view) and self.context in (x, y)
             level = view[0][1] if view else None
-            self._known[trial] = np.nan if constant else float(separated(self.stack, self.context, x, y, given, level))
-        return self._known[trial]
+            self._known[query] = np.nan if constant else float(separated(self.stack, self.context, x, y, given, level))
+        return self._known[query]

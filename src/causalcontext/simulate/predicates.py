@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from causalcontext.graphs import paths
-from causalcontext.graphs.ends import causes
+from causalcontext.graphs.endpoints import causes
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_d_separated
 from causalcontext.simulate.discrete import DiscreteModel

@@ -1,4 +1,4 @@
-"""A stand-in for the table of Sachs et al. (2005): its size, names, skewed columns and experiments, simulated.
+"""A proxy for the table of Sachs et al. (2005): its size, names, skewed columns and experiments, simulated.
 
 The measured table may not be shipped, so examples and benchmarks that need one like it use this. Links follow the
 consensus network; the numbers are made up.

@@ -39,7 +39,7 @@ class Rejection(StrEnum):
 
 
 @dataclass(frozen=True)
-class Design:
+class ModelDesign:
     """What kind of family to draw; the meaning of every entry is that of `random_model`."""
 
     nodes: int = 8
@@ -104,30 +104,30 @@ class DrawnGraphs:
     rejections: Mapping[Rejection, int]
 
 
-def random_family(design: Design, generator: np.random.Generator) -> DrawnGraphs:
+def random_family(design: ModelDesign, generator: np.random.Generator) -> DrawnGraphs:
     """A family of context graphs, pairwise different, that meets the paper's assumptions and the design."""
-    tally: Counter[Rejection] = Counter()
+    totals: Counter[Rejection] = Counter()
     for _ in range(BASE_GRAPHS):
         order, base = random_base(design.nodes, design.density, generator, design.coefficients)
         context = int(generator.integers(design.nodes))
         base[context, :] = 0.0
         if design.exogenous:
             base[:, context] = 0.0
-        coefficients = _edited_contexts(base, context, design, generator, tally)
+        coefficients = _edited_contexts(base, context, design, generator, totals)
         if coefficients is None:
-            tally[Rejection.GIVEN_UP] += 1
+            totals[Rejection.GIVEN_UP] += 1
         elif (reason := _wrong_cycles(design, np.asarray(coefficients != 0))) is not None:
-            tally[reason] += 1
+            totals[reason] += 1
         else:
-            return DrawnGraphs(context, order, base, coefficients, dict(tally))
-    counts = "; ".join(f"{reason}: {count}" for reason, count in tally.most_common())
+            return DrawnGraphs(context, order, base, coefficients, dict(totals))
+    counts = "; ".join(f"{reason}: {count}" for reason, count in totals.most_common())
     raise OptionError(
         f"no model of {design} in {BASE_GRAPHS} base graphs ({counts}); "
         "allow more kinds of edits, fewer changes or contexts, or another density"
     )
 
 
-def _wrong_cycles(design: Design, stack: Bools) -> Rejection | None:
+def _wrong_cycles(design: ModelDesign, stack: Bools) -> Rejection | None:
     """What is wrong with the cycles of a finished union, None if nothing is."""
     if design.cycles != "enforce":
         return None
@@ -172,17 +172,17 @@ class _Frame:
 
 
 def _edited_contexts(
-    base: Floats, context: int, design: Design, generator: np.random.Generator, tally: Counter[Rejection]
+    base: Floats, context: int, design: ModelDesign, generator: np.random.Generator, totals: Counter[Rejection]
 ) -> Floats | None:
     """One edited copy of the base graph per context, pairwise different; None if proposals ran out."""
     accepted: list[Floats] = []
     for _ in range(PROPOSALS * design.contexts):
         frame = _frame(base, context, design, accepted)
-        edited = _edit_repeatedly(frame, design.changes, generator, tally)
+        edited = _edit_repeatedly(frame, design.changes, generator, totals)
         if edited is None:
             return None
         if any(np.array_equal(edited != 0, other != 0) for other in accepted):
-            tally[Rejection.SAME_GRAPH] += 1
+            totals[Rejection.SAME_GRAPH] += 1
             continue
         accepted.append(edited)
         if len(accepted) == design.contexts:
@@ -190,7 +190,7 @@ def _edited_contexts(
     return None
 
 
-def _frame(base: Floats, context: int, design: Design, accepted: list[Floats]) -> _Frame:
+def _frame(base: Floats, context: int, design: ModelDesign, accepted: list[Floats]) -> _Frame:
     """The frame of the next context; only excluded union cycles tie it to the graphs before it."""
     upstream = ancestors(base != 0, context)
     so_far = np.any([other != 0 for other in (base, *accepted)], axis=0)
@@ -198,18 +198,18 @@ def _frame(base: Floats, context: int, design: Design, accepted: list[Floats]) -
 
 
 def _edit_repeatedly(
-    frame: _Frame, changes: int, generator: np.random.Generator, tally: Counter[Rejection]
+    frame: _Frame, changes: int, generator: np.random.Generator, totals: Counter[Rejection]
 ) -> Floats | None:
     """The base graph with `changes` of its pairs edited, each another one; None if proposals ran out."""
     current: Floats | None = frame.base
     for _ in range(changes):
         if current is not None:
-            current = _edit_once(frame, current, generator, tally)
+            current = _edit_once(frame, current, generator, totals)
     return current
 
 
 def _edit_once(
-    frame: _Frame, current: Floats, generator: np.random.Generator, tally: Counter[Rejection]
+    frame: _Frame, current: Floats, generator: np.random.Generator, totals: Counter[Rejection]
 ) -> Floats | None:
     """The graph after the first of ten proposed edits to which nothing objects, None if there is none."""
     for _ in range(PROPOSALS):
@@ -217,7 +217,7 @@ def _edit_once(
         reason = _objection(frame, current, edited)
         if reason is None:
             return edited
-        tally[reason] += 1
+        totals[reason] += 1
     return None
 
 

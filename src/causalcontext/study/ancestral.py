@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from causalcontext.discover import discover
-from causalcontext.graphs.ends import End, Ends, adjacent, marked
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, marked
 from causalcontext.kernels.arrays import Bools
 from causalcontext.simulate.hidden import HiddenVariables
 
@@ -31,7 +31,7 @@ RATES = {
 """Of a rate, what is counted and out of how many."""
 
 
-def knowable_ends(model: HiddenVariables) -> Ends:
+def knowable_ends(model: HiddenVariables) -> Endpoints:
     """The ends that fci-ac finds without noise, shape (contexts, M, M)."""
     few = model.sample(len(model.names) * 20, seed=0)  # of their values nothing is used
     oracle: Any = model.oracle()
@@ -39,7 +39,7 @@ def knowable_ends(model: HiddenVariables) -> Ends:
     return np.stack([graph.ends for graph in found.graphs.values()])
 
 
-def ancestral_counts(found: Ends, model: HiddenVariables, exact: Ends) -> dict[str, float]:
+def ancestral_counts(found: Endpoints, model: HiddenVariables, exact: Endpoints) -> dict[str, float]:
     """Counts of the found ends of every context, shape (contexts, M, M).
 
     Pairs of system variables are counted once in every context, links at the context variable once. `exact` are the
@@ -53,7 +53,7 @@ def ancestral_rates(counts: Mapping[str, float]) -> dict[str, float]:
     return {name: _ratio(counts[part], counts[whole]) for name, (part, whole) in RATES.items()}
 
 
-def _pair_counts(found: Ends, model: HiddenVariables) -> dict[str, float]:
+def _pair_counts(found: Endpoints, model: HiddenVariables) -> dict[str, float]:
     pairs = np.triu(_system(model))
     here, there = adjacent(found) & pairs, adjacent(model.ends) & pairs
     absent = len(found) * pairs.sum() - there.sum()
@@ -61,12 +61,12 @@ def _pair_counts(found: Ends, model: HiddenVariables) -> dict[str, float]:
                   there.sum(), absent)  # fmt: skip
 
 
-def _end_counts(found: Ends, model: HiddenVariables, exact: Ends) -> dict[str, float]:
+def _end_counts(found: Endpoints, model: HiddenVariables, exact: Endpoints) -> dict[str, float]:
     system, causes = _system(model), model.causes.swapaxes(1, 2)
-    arrows, tails = (found == End.ARROW) & system, (found == End.TAIL) & system
+    arrows, tails = (found == Endpoint.ARROW) & system, (found == Endpoint.TAIL) & system
     both = marked(found, "<->") & np.triu(system)
-    at_context = (found[0] == End.TAIL) & ~system
-    known_arrows, known_tails = (exact == End.ARROW) & system, (exact == End.TAIL) & system
+    at_context = (found[0] == Endpoint.TAIL) & ~system
+    known_arrows, known_tails = (exact == Endpoint.ARROW) & system, (exact == Endpoint.TAIL) & system
     return _named(
         "arrows arrows_right arrows_known arrows_found tails tails_right tails_known tails_found tails_at_context "
         "tails_at_context_right bidirected bidirected_right",
@@ -76,7 +76,7 @@ def _end_counts(found: Ends, model: HiddenVariables, exact: Ends) -> dict[str, f
     )  # fmt: skip
 
 
-def _change_counts(found: Ends, model: HiddenVariables) -> dict[str, float]:
+def _change_counts(found: Endpoints, model: HiddenVariables) -> dict[str, float]:
     """System pairs that some contexts have and others have not; right if in just the same contexts."""
     here, there, pairs = adjacent(found), adjacent(model.ends), np.triu(_system(model))
     ours, true = ((which != which[0]).any(axis=0) & pairs for which in (here, there))

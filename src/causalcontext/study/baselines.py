@@ -12,23 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.data.survey import take_survey
+from causalcontext.ci_tests.protocol import PreparedTest
+from causalcontext.ci_tests.registry import find_test
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.errors import OptionError
-from causalcontext.graphs.ends import End, Ends, Kind
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.union import union_ends
-from causalcontext.independence.protocol import PreparedTest
-from causalcontext.independence.registry import find_test
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.questions import Trial
-from causalcontext.study.estimate import Estimate, Task
+from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
+from causalcontext.views import CIQuery
 
 TEST_NAME = "causalcontext"
 ARROW = 1
 """How causal-learn codes the ends of an edge: `ends[j, i]` is the end at j of the edge between i and j."""
 
 
-def fci_jci0(task: Task) -> Estimate:
+def fci_jci0(task: StudyTask) -> EstimatedEndpoints:
     """FCI with the context as a variable like any other; `o->` is read as an arrow, since nothing is hidden here."""
     from causallearn.search.ConstraintBased.FCI import fci
 
@@ -39,19 +39,19 @@ def fci_jci0(task: Task) -> Estimate:
     return _run(task, search)
 
 
-def fci_p(task: Task) -> Estimate:
+def fci_p(task: StudyTask) -> EstimatedEndpoints:
     """FCI on all rows, the context a variable like any other; its PAG, end by end."""
-    return Estimate(None, fci_pag(task)[None])
+    return EstimatedEndpoints(None, fci_pag(task)[None])
 
 
-def fci_m(task: Task) -> Estimate:
+def fci_m(task: StudyTask) -> EstimatedEndpoints:
     """FCI inside every context, which has no links then; PAGs, end by end."""
     levels = range(task.table[task.context].nunique())
     contexts = np.stack([fci_pag(task, level) for level in levels])
-    return Estimate(contexts, union_ends(contexts, Kind.PAG)[None])
+    return EstimatedEndpoints(contexts, union_ends(contexts, GraphKind.PAG)[None])
 
 
-def fci_pag(task: Task, level: int | None = None) -> Ends:
+def fci_pag(task: StudyTask, level: int | None = None) -> Endpoints:
     """The PAG of FCI on all rows, or on those of one context, where the context has no links; shape (N, N).
 
     Unlike `fci_jci0`, every end is kept as it is: here variables may be hidden.
@@ -60,7 +60,7 @@ def fci_pag(task: Task, level: int | None = None) -> Ends:
 
     columns = [name for name in task.table.columns if level is None or name != task.context]
     data = read_table(task.table, task.context)
-    prepared, places = find_test(task.test).prepare(data, take_survey(data, "raise")), list(task.table.columns)
+    prepared, places = find_test(task.test).prepare(data, gather_statistics(data, "raise")), list(task.table.columns)
     _register(prepared, [places.index(name) for name in columns], 0 if level is None else 1 + level)
     with redirect_stderr(StringIO()), redirect_stdout(StringIO()):
         values = task.table[columns].to_numpy(dtype=np.float64)
@@ -68,12 +68,12 @@ def fci_pag(task: Task, level: int | None = None) -> Ends:
     codes = np.asarray(graph.graph)
     ends = np.zeros((len(places),) * 2, dtype=np.int8)
     chosen = [places.index(name) for name in columns]
-    known = {0: End.NONE, -1: End.TAIL, ARROW: End.ARROW, 2: End.CIRCLE}
+    known = {0: Endpoint.NONE, -1: Endpoint.TAIL, ARROW: Endpoint.ARROW, 2: Endpoint.CIRCLE}
     ends[np.ix_(chosen, chosen)] = np.vectorize(known.get, otypes=[np.int8])(codes.T)
     return ends
 
 
-def cd_nod(task: Task) -> Estimate:
+def cd_nod(task: StudyTask) -> EstimatedEndpoints:
     """CD-NOD, which takes the context to be exogenous."""
     from causallearn.search.ConstraintBased.CDNOD import cdnod
 
@@ -84,18 +84,18 @@ def cd_nod(task: Task) -> Estimate:
     return _run(task, search)
 
 
-def _run(task: Task, search: Callable[[Floats], Ints]) -> Estimate:
+def _run(task: StudyTask, search: Callable[[Floats], Ints]) -> EstimatedEndpoints:
     """The union found by a search that wants the context as the last column."""
     if task.knowledge.names:
         raise OptionError("FCI-JCI0 and CD-NOD cannot be told about links; ask for knowledge 'none'")
     order = [name for name in task.table.columns if name != task.context] + [task.context]
     table = task.table[order]
     data = read_table(table, task.context)
-    _register(find_test(task.test).prepare(data, take_survey(data, "raise")))
+    _register(find_test(task.test).prepare(data, gather_statistics(data, "raise")))
     with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # both talk, asked or not
         ends = _read(search(table.to_numpy(dtype=np.float64)))
     back = [order.index(name) for name in task.table.columns]
-    return Estimate(None, ends[np.ix_(back, back)][None])
+    return EstimatedEndpoints(None, ends[np.ix_(back, back)][None])
 
 
 def _register(prepared: PreparedTest, columns: Sequence[int] | None = None, view: int = 0) -> None:
@@ -109,13 +109,15 @@ def _register(prepared: PreparedTest, columns: Sequence[int] | None = None, view
 
         def __call__(self, x: Any, y: Any, condition_set: Iterable[int] | None = None) -> float:
             x, y, *given = (int(v) if columns is None else columns[int(v)] for v in (x, y, *(condition_set or ())))
-            p = float(prepared.answer([Trial(x, y, tuple(sorted(given)), view)]).p[0])
+            p = float(prepared.answer([CIQuery(x, y, tuple(sorted(given)), view)]).p[0])
             return 0.0 if np.isnan(p) else p
 
     register_ci_test(TEST_NAME, PreparedCIT)
 
 
-def _read(codes: Ints) -> Ends:
+def _read(codes: Ints) -> Endpoints:
     """Our ends of causal-learn's edges: what is no arrow is a tail beside an arrow, else a circle."""
     here, there = codes.T == ARROW, codes == ARROW
-    return np.select([codes == 0, here, there], [End.NONE, End.ARROW, End.TAIL], default=End.CIRCLE).astype(np.int8)
+    return np.select(
+        [codes == 0, here, there], [Endpoint.NONE, Endpoint.ARROW, Endpoint.TAIL], default=Endpoint.CIRCLE
+    ).astype(np.int8)

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.files import read_toml
 from causalcontext.errors import OptionError, check_choice, did_you_mean
-from causalcontext.independence.registry import TESTS
 from causalcontext.simulate.confounded import random_hidden_model
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.legacy import random_legacy_model
 from causalcontext.simulate.linear import ContextSCM, random_model
 from causalcontext.simulate.noise import NOISE_LAWS
-from causalcontext.simulate.random_graphs import Design as GraphDesign
+from causalcontext.simulate.random_graphs import ModelDesign
 from causalcontext.study.entries import DESIGN, SETTING, check_entries, check_name
 
 KNOWLEDGE = ("none", "r-children", "r-all")
@@ -53,7 +53,7 @@ class Setting:
         check_entries(vars(self), SETTING)
         check_choice("generator", self.generator, GENERATORS)
         check_choice("noise", self.noise, NOISE_LAWS)
-        GraphDesign(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles, self.cycle_length)
+        ModelDesign(self.nodes, self.density, self.contexts, self.changes, self.edits, self.cycles, self.cycle_length)
         if self.hidden and self.generator != "hidden":
             raise OptionError(f"hidden is {self.hidden}, which needs the generator 'hidden', got {self.generator!r}")
 

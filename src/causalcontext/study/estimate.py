@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from causalcontext.graphs.ends import Ends
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.knowledge import Knowledge
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class StudyTask:
     """A table, its context, what is known about links, and how to test.
 
     `memory` is shared by all tasks on the same table, for what need not be computed twice.
@@ -33,7 +33,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class EstimatedEndpoints:
     """Found ends in the order of the table's columns.
 
     Attributes
@@ -45,6 +45,6 @@ class Estimate:
         How many tests were run on which rows, where the method counts them.
     """
 
-    contexts: Ends | None
-    union: Ends
+    contexts: Endpoints | None
+    union: Endpoints
     tests: Mapping[str, int] = field(default_factory=dict)

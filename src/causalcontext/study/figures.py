@@ -35,7 +35,7 @@ PANEL_WIDTH, ROW_HEIGHT, MARGIN = 3.4, 1.75, 0.75
 
 
 @dataclass(frozen=True)
-class Panel:
+class FigureBlock:
     """A block of plots side by side with others: a title, and the rows of the table that it shows."""
 
     title: str
@@ -59,37 +59,59 @@ class FigureSpec:
     """
 
     name: str
-    panels: tuple[Panel, ...]
+    panels: tuple[FigureBlock, ...]
     metrics: tuple[str, ...] = ("tpr", "fpr")
     graphs: tuple[str, ...] = ("union", "context")
     styles: Mapping[str, LineStyle] = field(default_factory=lambda: SOLID_DASHED_DOTTED)
 
 
 PAPER_FIGURES: tuple[FigureSpec, ...] = (
-    FigureSpec("main", (Panel("parametric test", ("main",)), Panel("nonparametric test", ("nonparametric",))),
-               styles={"none": "-", "r-children": ":"}),
-    FigureSpec("all-links-known", (Panel("", ("main",)),), styles={"r-all": "-"}),
-    FigureSpec("edge-marks", (Panel("", ("main",)),), metrics=("edge_prec", "edge_rec")),
-    FigureSpec("cycles", (Panel("", ("cycles",)),)),
-    FigureSpec("union-methods", (Panel("no union cycles", ("main", "baselines-main")),
-                                 Panel("enforced union cycles", ("cycles", "baselines-cycles"))),
-               graphs=("union",), styles={"none": "-"}),
-    FigureSpec("union-methods-edge-marks", (Panel("", ("main", "baselines-main")),), metrics=("edge_prec", "edge_rec"),
-               graphs=("union",), styles={"none": "-"}),
-    FigureSpec("changed-links", (Panel("2 changed links", ("changes-2",)), Panel("3 changed links", ("changes-3",)))),
-    FigureSpec("density", (Panel("density 0.6", ("density-0.6",)),)),
-    FigureSpec("nodes", (Panel("6 nodes", ("nodes-6",)), Panel("12 nodes", ("nodes-12",)))),
-    FigureSpec("balance", (Panel("balance 1.5", ("balance-1.5",)),)),
-    FigureSpec("links-at-context", (Panel("", ("main",)),), metrics=("tpr_at_context", "fpr_at_context"),
-               graphs=("union",), styles={"none": "-"}),
-)  # fmt: skip
+    FigureSpec(
+        "main",
+        (FigureBlock("parametric test", ("main",)), FigureBlock("nonparametric test", ("nonparametric",))),
+        styles={"none": "-", "r-children": ":"},
+    ),
+    FigureSpec("all-links-known", (FigureBlock("", ("main",)),), styles={"r-all": "-"}),
+    FigureSpec("edge-marks", (FigureBlock("", ("main",)),), metrics=("edge_prec", "edge_rec")),
+    FigureSpec("cycles", (FigureBlock("", ("cycles",)),)),
+    FigureSpec(
+        "union-methods",
+        (
+            FigureBlock("no union cycles", ("main", "baselines-main")),
+            FigureBlock("enforced union cycles", ("cycles", "baselines-cycles")),
+        ),
+        graphs=("union",),
+        styles={"none": "-"},
+    ),
+    FigureSpec(
+        "union-methods-edge-marks",
+        (FigureBlock("", ("main", "baselines-main")),),
+        metrics=("edge_prec", "edge_rec"),
+        graphs=("union",),
+        styles={"none": "-"},
+    ),
+    FigureSpec(
+        "changed-links",
+        (FigureBlock("2 changed links", ("changes-2",)), FigureBlock("3 changed links", ("changes-3",))),
+    ),
+    FigureSpec("density", (FigureBlock("density 0.6", ("density-0.6",)),)),
+    FigureSpec("nodes", (FigureBlock("6 nodes", ("nodes-6",)), FigureBlock("12 nodes", ("nodes-12",)))),
+    FigureSpec("balance", (FigureBlock("balance 1.5", ("balance-1.5",)),)),
+    FigureSpec(
+        "links-at-context",
+        (FigureBlock("", ("main",)),),
+        metrics=("tpr_at_context", "fpr_at_context"),
+        graphs=("union",),
+        styles={"none": "-"},
+    ),
+)
 """One per figure of the paper, and one of ours: links at the context apart."""
 
 PUBLISHED_FIGURES: tuple[FigureSpec, ...] = (
-    FigureSpec("main-as-published", (Panel("", ("as-published",)),), styles={"none": "-", "r-children": ":"}),
-    FigureSpec("all-links-known-as-published", (Panel("", ("as-published",)),), styles={"r-all": "-"}),
-    FigureSpec("edge-marks-as-published", (Panel("", ("as-published",)),), metrics=("edge_prec", "edge_rec")),
-    FigureSpec("union-methods-as-published", (Panel("", ("as-published", "as-published-baselines")),),
+    FigureSpec("main-as-published", (FigureBlock("", ("as-published",)),), styles={"none": "-", "r-children": ":"}),
+    FigureSpec("all-links-known-as-published", (FigureBlock("", ("as-published",)),), styles={"r-all": "-"}),
+    FigureSpec("edge-marks-as-published", (FigureBlock("", ("as-published",)),), metrics=("edge_prec", "edge_rec")),
+    FigureSpec("union-methods-as-published", (FigureBlock("", ("as-published", "as-published-baselines")),),
                graphs=("union",), styles={"none": "-"}),
 )  # fmt: skip
 
@@ -126,7 +148,7 @@ def save_figures(specs: Sequence[FigureSpec], table: pd.DataFrame, folder: str |
     return written
 
 
-def _rows_of(panel: Panel, spec: FigureSpec, table: pd.DataFrame) -> pd.DataFrame:
+def _rows_of(panel: FigureBlock, spec: FigureSpec, table: pd.DataFrame) -> pd.DataFrame:
     """The part of the table that a panel shows."""
     return table[
         table["design"].isin(panel.designs)

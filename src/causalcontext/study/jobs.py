@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from causalcontext.errors import check_choice
-from causalcontext.graphs.ends import Ends
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
 from causalcontext.study.ancestral import ancestral_counts, ancestral_rates, knowable_ends
 from causalcontext.study.designs import Design
-from causalcontext.study.estimate import Estimate, Task
+from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
 from causalcontext.study.methods import METHODS, WITHOUT_KNOWLEDGE, told_links
 from causalcontext.study.metrics import graph_metrics, label_metrics, rounded
 
@@ -61,7 +61,7 @@ def _runs(design: Design, model: ContextSCM | HiddenVariables, table: Any) -> It
     judged = _judge(model)
     for kind, method in runs_of(design):
         knowledge, told = told_links(kind, model, "unknown" if legacy else "absent")
-        task = Task(table, model.context_name, knowledge, design.test, design.alpha, memory)
+        task = StudyTask(table, model.context_name, knowledge, design.test, design.alpha, memory)
         record: Record = {"knowledge": kind, "method": method}
         begin = time.perf_counter()
         try:
@@ -72,7 +72,7 @@ def _runs(design: Design, model: ContextSCM | HiddenVariables, table: Any) -> It
         yield record
 
 
-def _judge(model: ContextSCM | HiddenVariables) -> Callable[[Estimate, Any], Record]:
+def _judge(model: ContextSCM | HiddenVariables) -> Callable[[EstimatedEndpoints, Any], Record]:
     """How the estimates for a model are scored."""
     if not isinstance(model, HiddenVariables):
         return lambda estimate, told: score(estimate, model, told)
@@ -80,14 +80,14 @@ def _judge(model: ContextSCM | HiddenVariables) -> Callable[[Estimate, Any], Rec
     return lambda estimate, told: score_ancestry(estimate, model, known)
 
 
-def score_ancestry(estimate: Estimate, model: HiddenVariables, known: Ends) -> Record:
+def score_ancestry(estimate: EstimatedEndpoints, model: HiddenVariables, known: Endpoints) -> Record:
     """The metrics of adjacencies and ends where variables are hidden, and the number of tests."""
     both = np.repeat(estimate.union, len(known), axis=0) if estimate.contexts is None else estimate.contexts
     scored: Record = {"ancestral": rounded(ancestral_rates(ancestral_counts(both, model, known)))}
     return scored | ({"tests": dict(estimate.tests)} if estimate.tests else {})
 
 
-def score(estimate: Estimate, model: ContextSCM, told: Any) -> Record:
+def score(estimate: EstimatedEndpoints, model: ContextSCM, told: Any) -> Record:
     """The metrics of the union, of the contexts where the method finds them, and the number of tests."""
     truth = model.adjacency
     union = np.asarray(truth.any(axis=0))[None]

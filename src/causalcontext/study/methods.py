@@ -8,21 +8,21 @@ from typing import Literal
 
 import numpy as np
 
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.discover import discover
-from causalcontext.independence.registry import find_test
 from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Knowledge
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
 from causalcontext.study.baselines import cd_nod, fci_jci0, fci_m, fci_p
-from causalcontext.study.estimate import Estimate, Task
+from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
 from causalcontext.study.published import published_pc_ac, published_pc_b, published_pc_m, published_pc_p
 from causalcontext.study.remembering import Remembering
 
-Method = Callable[[Task], Estimate]
+Method = Callable[[StudyTask], EstimatedEndpoints]
 
 
-def search_with(method: str, task: Task) -> Estimate:
+def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
     """What `discover` finds; of PC-P the union alone counts, since it has the same graph for every context.
 
     Numbers of tests are kept of methods that test: none is not the same as zero.
@@ -31,10 +31,10 @@ def search_with(method: str, task: Task) -> Estimate:
                       knowledge=task.knowledge)  # fmt: skip
     ends = np.stack([graph.ends for graph in result.graphs.values()])
     contexts = None if method == "pc-p" else ends
-    return Estimate(contexts, result.union.ends[None], {} if method in WITHOUT_TESTS else result.tests_run)
+    return EstimatedEndpoints(contexts, result.union.ends[None], {} if method in WITHOUT_TESTS else result.tests_run)
 
 
-def _test_of(task: Task) -> str | Remembering:
+def _test_of(task: StudyTask) -> str | Remembering:
     """The test; one that permutes rows answers a question of several methods once."""
     if task.test not in SLOW_TESTS:
         return task.test

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends, adjacent, causes, ends_of_arcs
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, causes, ends_of_arcs
 from causalcontext.kernels.arrays import Bools
 
 Metrics = dict[str, float]
@@ -23,7 +23,7 @@ GRAPH_METRICS = (
 LABEL_METRICS = ("label_prec", "label_rec")
 
 
-def graph_metrics(found: Ends, truth: Bools, context: int, told: Bools) -> Metrics:
+def graph_metrics(found: Endpoints, truth: Bools, context: int, told: Bools) -> Metrics:
     """The metrics of one kind of graph, each averaged over the stack; NaN where there is nothing to count.
 
     Parameters
@@ -49,7 +49,7 @@ def graph_metrics(found: Ends, truth: Bools, context: int, told: Bools) -> Metri
         return {name: _mean([row[name] for row in rows]) for name in GRAPH_METRICS}
 
 
-def label_metrics(found: Ends, truth: Bools, context: int) -> Metrics:
+def label_metrics(found: Endpoints, truth: Bools, context: int) -> Metrics:
     """Are the pairs that change between contexts found, each with just the contexts that have it?
 
     `label_prec`: of the system pairs whose adjacency was found to change, the share whose contexts are right;
@@ -70,14 +70,14 @@ def rounded(metrics: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if np.isnan(value) else round(float(value), 8) for name, value in metrics.items()}
 
 
-def _one_graph(ends: Ends, links: Bools, context: int, told: Bools) -> Metrics:
+def _one_graph(ends: Endpoints, links: Bools, context: int, told: Bools) -> Metrics:
     open_pair = ~told
     found, true = adjacent(ends) & open_pair, (links | links.T) & open_pair
     pairs = _pairs(len(ends)) & open_pair
     at_context = np.zeros_like(pairs)
     at_context[context] = at_context[:, context] = True
     right = causes(ends) & links & open_pair
-    other_end = ends != ends_of_arcs(links, both=End.MIXED)
+    other_end = ends != ends_of_arcs(links, both=Endpoint.MIXED)
     arrows = links & open_pair
     precision, recall = _share(true, found), _share(found, true)
     return {

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.survey import Survey
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
-from causalcontext.questions import Outcomes, Trial
+from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.views import CIQuery, Outcomes
 
 Answer = tuple[float, float, float, int, int, int]
 
@@ -27,11 +27,11 @@ class Remembering:
         """What the test is called."""
         return self.inner.name
 
-    def prepare(self, data: Dataset, survey: Survey) -> PreparedRemembering:
+    def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedRemembering:
         """The test for this table, with what it has answered."""
-        if survey.fingerprint not in self.prepared:
-            self.prepared[survey.fingerprint] = PreparedRemembering(prepared_test(self.inner, data, survey))
-        return self.prepared[survey.fingerprint]
+        if statistics.fingerprint not in self.prepared:
+            self.prepared[statistics.fingerprint] = PreparedRemembering(prepared_test(self.inner, data, statistics))
+        return self.prepared[statistics.fingerprint]
 
 
 class PreparedRemembering:
@@ -39,10 +39,10 @@ class PreparedRemembering:
 
     def __init__(self, inner: PreparedTest) -> None:
         self.inner = inner
-        self._answers: dict[Trial, Answer] = {}
+        self._answers: dict[CIQuery, Answer] = {}
         self.labels, self.gaussian, self.compiled_roles = inner.labels, inner.gaussian, inner.compiled_roles
 
-    def answer(self, trials: Sequence[Trial]) -> Outcomes:
+    def answer(self, trials: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every trial, in order."""
         fresh = [trial for trial in dict.fromkeys(trials) if trial not in self._answers]
         if fresh:

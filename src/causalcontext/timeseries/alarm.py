@@ -12,7 +12,7 @@ from causalcontext.data.windows import lagged_table
 from causalcontext.timeseries.known import extended
 from causalcontext.timeseries.local_models import LocalModel, LocalModels
 from causalcontext.timeseries.order_search import Searched
-from causalcontext.timeseries.problem import Problem
+from causalcontext.timeseries.problem import LaggedProblem
 
 MORE_LAGS = 2
 WINDOWS_A_COLUMN = 5
@@ -20,14 +20,14 @@ WINDOWS_A_COLUMN = 5
 LEAST_RISE = 1e-6
 
 
-def rise_with_more_lags(series: Series, problem: Problem, found: Searched,
+def rise_with_more_lags(series: Series, problem: LaggedProblem, found: Searched,
                         heard: Callable[[], None] | None = None) -> float | None:  # fmt: skip
     """By how much the score rises, in the order that was found; None where the rows are too few to tell."""
     lags = problem.table.lags
     wide = lagged_table(series, lags + MORE_LAGS, problem.contexts)
     if len(wide.row) < WINDOWS_A_COLUMN * wide.width:
         return None
-    wider = Problem(wide, extended(problem.allowed, lags + MORE_LAGS), problem.copies, problem.penalty,
+    wider = LaggedProblem(wide, extended(problem.allowed, lags + MORE_LAGS), problem.copies, problem.penalty,
                     problem.has_context)  # fmt: skip
     few, more = LocalModels(wider, lags), LocalModels(wider, heard=heard)
     before, rise = 0, 0.0

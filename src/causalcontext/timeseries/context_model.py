@@ -14,7 +14,7 @@ import numpy as np
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.lagged.subsets import CLOSED, COLLINEAR_BELOW, FORCED, MOST_PARENTS, OPEN, SMALLEST_GAIN
 from causalcontext.kernels.rows.newton import LOGIT, RIDGE, maximum
-from causalcontext.timeseries.problem import Problem
+from causalcontext.timeseries.problem import LaggedProblem
 
 MOST_LOGIT_ROWS = 100_000
 """Longer tables score the context on every m-th row."""
@@ -24,7 +24,7 @@ Groups = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class _SetScore:
     """The score of a set, and what every other group would gain, less its price, by a score test."""
 
     score: float
@@ -37,7 +37,7 @@ class ContextModels:
     Candidates come in groups: a column of the table each, and the dummies of every lag of the context itself.
     """
 
-    def __init__(self, problem: Problem, lags: int | None = None) -> None:
+    def __init__(self, problem: LaggedProblem, lags: int | None = None) -> None:
         self.problem = problem
         table, k = problem.table, problem.contexts
         self.lags = table.lags if lags is None else lags
@@ -52,7 +52,7 @@ class ContextModels:
         self.codes = np.ascontiguousarray(table.codes[::every, 0])
         self.cost = problem.cost(problem.rows) * (k - 1)
         self.price: Floats = np.asarray(self.cost * (self.groups[:, 1] - self.groups[:, 0]), dtype=np.float64)
-        self._fits: dict[Groups, _Fit] = {}
+        self._fits: dict[Groups, _SetScore] = {}
 
     def best(self, system: int) -> tuple[float, Bools, tuple[int, ...]]:
         """The score, the columns, and the lags of the context itself."""
@@ -84,7 +84,7 @@ class ContextModels:
         status[: table.width][table.scale <= 0.0] = CLOSED
         return status
 
-    def fit(self, groups: Groups) -> _Fit:
+    def fit(self, groups: Groups) -> _SetScore:
         """The logit on these groups, fitted once."""
         if groups not in self._fits:
             columns = [column for g in groups for column in range(*self.groups[g])]
@@ -93,7 +93,7 @@ class ContextModels:
             slopes = np.zeros((self.problem.contexts - 1) * design.shape[1])
             likelihood = maximum(LOGIT, design, self.codes, self.problem.contexts, slopes, RIDGE, 1e-7)
             score = self.weight * likelihood - float(self.price[list(groups)].sum()) - self.cost
-            self._fits[groups] = _Fit(score, self._gains(design, slopes.reshape(-1, design.shape[1])))
+            self._fits[groups] = _SetScore(score, self._gains(design, slopes.reshape(-1, design.shape[1])))
         return self._fits[groups]
 
     def _gains(self, design: Floats, slopes: Floats) -> Floats:

@@ -11,11 +11,11 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.lagged.subsets import CLOSED, COLLINEAR_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.timeseries.local_models import LocalModel, LocalModels
-from causalcontext.timeseries.problem import Problem
+from causalcontext.timeseries.problem import LaggedProblem
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class TargetLinkScores:
     """One target: K contexts, p columns of the table.
 
     Attributes
@@ -53,11 +53,11 @@ class _Regression(NamedTuple):
     free: int
 
 
-def judge_target(problem: Problem, node: int, model: LocalModel, before: int) -> Judged:
+def judge_target(problem: LaggedProblem, node: int, model: LocalModel, before: int) -> TargetLinkScores:
     """The evidence on every link into a system variable."""
     k, width = problem.contexts, problem.table.width
     wide = np.full((6, k, width), np.nan)
-    judged = Judged(wide[0], wide[1], wide[2], wide[3], wide[4], wide[5], *np.zeros((2, k), dtype=np.int64))
+    judged = TargetLinkScores(wide[0], wide[1], wide[2], wide[3], wide[4], wide[5], *np.zeros((2, k), dtype=np.int64))
     open_ = np.flatnonzero(problem.status(node, before) != CLOSED)
     for r in range(k):
         regression = _regression(problem, node, model, r, open_)
@@ -93,7 +93,7 @@ def judge_reading(local: LocalModels, node: int, model: LocalModel, before: int)
     return found
 
 
-def _regression(problem: Problem, node: int, model: LocalModel, r: int, open_: Ints) -> _Regression:
+def _regression(problem: LaggedProblem, node: int, model: LocalModel, r: int, open_: Ints) -> _Regression:
     everything = (1 << problem.contexts) - 1
     if model.kind == "mixed":
         return _interaction(problem, node, model, r, open_)
@@ -110,7 +110,7 @@ def _regression(problem: Problem, node: int, model: LocalModel, r: int, open_: I
     return _Regression(table[np.ix_(columns, columns)], open_, model.parents[r, open_], price, rows, free)
 
 
-def _interaction(problem: Problem, node: int, model: LocalModel, r: int, open_: Ints) -> _Regression:
+def _interaction(problem: LaggedProblem, node: int, model: LocalModel, r: int, open_: Ints) -> _Regression:
     """The chosen columns of all contexts, and in this one alone those that are not chosen here."""
     blocks = problem.blocks[problem.copies.index(model.copy)]
     chosen = sorted({(int(c), int(model.blocks[s, c])) for s, c in np.argwhere(model.parents)})
@@ -149,7 +149,7 @@ def _judge(regression: _Regression, into: list[Floats]) -> None:
         strength[column] = float(rest[place, -1]) / np.sqrt(own * left)
 
 
-def _own_slopes(problem: Problem, node: int, model: LocalModel, judged: Judged) -> None:
+def _own_slopes(problem: LaggedProblem, node: int, model: LocalModel, judged: TargetLinkScores) -> None:
     """Slopes inside every context alone, on the parents of all contexts."""
     columns = np.flatnonzero(model.parents.any(axis=0))
     place = problem.copies.index(model.copy) if model.copy >= 0 else 0

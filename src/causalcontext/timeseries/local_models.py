@@ -17,7 +17,7 @@ from causalcontext.kernels.lagged.patterns import best_patterns
 from causalcontext.kernels.lagged.subsets import best_subset
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.timeseries.context_model import ContextModels
-from causalcontext.timeseries.problem import Problem
+from causalcontext.timeseries.problem import LaggedProblem
 
 NO_COPY = -1
 
@@ -57,7 +57,9 @@ class LocalModel:
 class LocalModels:
     """Local models by node and by the nodes before it, each found once; `heard` is called before each in a search."""
 
-    def __init__(self, problem: Problem, lags: int | None = None, heard: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, problem: LaggedProblem, lags: int | None = None, heard: Callable[[], None] | None = None
+    ) -> None:
         self.problem = problem
         self.lags = lags
         self._heard = heard
@@ -201,7 +203,7 @@ def _constant(rows: float) -> float:
     return -0.5 * rows * (1.0 + log(2.0 * pi))
 
 
-def _nothing(problem: Problem) -> LocalModel:
+def _nothing(problem: LaggedProblem) -> LocalModel:
     """What no order may have."""
     shape = (problem.contexts, problem.table.width)
     return LocalModel(-inf, "pooled", NO_COPY, np.zeros(shape, dtype=bool), np.zeros(shape, dtype=np.int64), (), 0)

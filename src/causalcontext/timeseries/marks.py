@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends
+from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.series_facts import Copy, SlopeRow
-from causalcontext.timeseries.judgement import Judged, judge_context, judge_reading, judge_target
+from causalcontext.timeseries.judgement import TargetLinkScores, judge_context, judge_reading, judge_target
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.order_search import Searched
-from causalcontext.timeseries.problem import Problem
+from causalcontext.timeseries.problem import LaggedProblem
 
 LEAST_GAP = 3.0
 """A direction inside a time step is claimed if its reversal scores lower by so much."""
@@ -35,7 +35,7 @@ class Reader:
     def __init__(self, local: LocalModels, found: Searched, names: Sequence[str], place: Sequence[int],
                  covariates: Sequence[str]) -> None:  # fmt: skip
         self.local, self.found = local, found
-        self.problem: Problem = local.problem
+        self.problem: LaggedProblem = local.problem
         self.names, self.place, self.covariates = tuple(names), tuple(place), tuple(covariates)
         self.before: dict[int, int] = {}
         some = 0
@@ -44,7 +44,7 @@ class Reader:
             some |= 1 << node
 
     @cached_property
-    def judged(self) -> list[Judged]:
+    def judged(self) -> list[TargetLinkScores]:
         """The evidence on the links into every system variable."""
         return [
             judge_target(self.problem, node, self.found.models[node], self.before[node])
@@ -80,16 +80,18 @@ class Reader:
                 links[:, self.node(d, lag), self.node(d, 0)] = True
         return links
 
-    def ends(self) -> Ends:
+    def ends(self) -> Endpoints:
         """The ends of every context; a direction of the present that the data do not tell is two circles."""
         links = self.links()
-        ends = np.where(links, End.ARROW, np.where(links.swapaxes(1, 2), End.TAIL, End.NONE)).astype(np.int8)
+        ends = np.where(links, Endpoint.ARROW, np.where(links.swapaxes(1, 2), Endpoint.TAIL, Endpoint.NONE)).astype(
+            np.int8
+        )
         for i in range(self.problem.nodes):
             for j in range(self.problem.nodes):
                 if self.undecided(i, j):
                     a, b = self.node(i, 0), self.node(j, 0)
                     there = links[:, a, b]
-                    ends[there, a, b] = ends[there, b, a] = End.CIRCLE
+                    ends[there, a, b] = ends[there, b, a] = Endpoint.CIRCLE
         return ends
 
     def undecided(self, i: int, j: int) -> bool:

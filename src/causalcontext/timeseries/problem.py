@@ -49,7 +49,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LaggedProblem:
     """All that the search needs."""
 
     table: LaggedTable

@@ -11,16 +11,15 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import LaggedTable, check_windows, constant_units, lagged_table
 from causalcontext.errors import DataError, NotYetError, OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import check_plain, window_names
 from causalcontext.kernels.arrays import Values
 from causalcontext.progress import OutOfTime, Watch
-from causalcontext.questions import Contexts
 from causalcontext.results.lagged import LaggedGraphs
-from causalcontext.results.log import TrialLog
+from causalcontext.results.log import CITestLog
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.results.series_facts import SeriesFacts
 from causalcontext.score.options import ScoreOptions
@@ -30,10 +29,11 @@ from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.marks import Reader
 from causalcontext.timeseries.options import SeriesOptions
 from causalcontext.timeseries.order_search import MOST_EXACT, Searched, search
-from causalcontext.timeseries.problem import MOST_CONTEXTS, Problem
+from causalcontext.timeseries.problem import MOST_CONTEXTS, LaggedProblem
 from causalcontext.timeseries.residuals import sentence as skewness_sentence
 from causalcontext.timeseries.residuals import skewed
 from causalcontext.timeseries.stability import Halves
+from causalcontext.views import Contexts
 
 MOST_NAMED = 4
 NO_ALARM = "the search was stopped before it was asked whether more lags raise the score"
@@ -65,7 +65,7 @@ def score_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
                    complete=found.unfinished is None and stopped is not KeyboardInterrupt)  # fmt: skip
 
 
-def _rise(series: Series, problem: Problem, found: Searched, heard: Callable[[], None] | None
+def _rise(series: Series, problem: LaggedProblem, found: Searched, heard: Callable[[], None] | None
           ) -> tuple[float | None, type[KeyboardInterrupt] | None]:  # fmt: skip
     """How much the score rises with more lags, and what stopped that question, if anything did."""
     if found.unfinished is not None:
@@ -126,11 +126,11 @@ def read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions)
 
 
 def make_problem(data: Dataset, series: Series, table: LaggedTable, options: SeriesOptions, score: ScoreOptions,
-                 settings: Settings) -> Problem:  # fmt: skip
+                 settings: Settings) -> LaggedProblem:  # fmt: skip
     """What is to be searched."""
     names = [*series.names, data.context_name or "_"]
     allowed = allowed_links(settings.knowledge, names, options.lags)
-    return Problem(table, allowed, options.context_lags, score.penalty, data.context is not None)
+    return LaggedProblem(table, allowed, options.context_lags, score.penalty, data.context is not None)
 
 
 def make_reader(data: Dataset, series: Series, local: LocalModels, found: Any) -> Reader:
@@ -151,7 +151,7 @@ def _result(data: Dataset, series: Series, table: LaggedTable, settings: Setting
     graphs = {value: Graph(names, ends) for value, ends in zip(data.values, reader.ends(), strict=True)}
     return LaggedGraphs(
         names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
-        data=_summary(data, table, names), log=TrialLog.empty(len(data.values), len(names)),
+        data=_summary(data, table, names), log=CITestLog.empty(len(data.values), len(names)),
         tests_run={"pooled": 0, "within contexts": 0}, warnings=_warnings(data, series, about),
         evidence=reader.evidence(facts), series=about,
         notes=(*_notes(about), *skewness_sentence(skewed(reader), data.context is not None)),
@@ -164,7 +164,7 @@ def _summary(data: Dataset, table: LaggedTable, names: Sequence[str]) -> DataSum
     kinds = tuple("categorical" if name.split("(t-")[0] == context else "continuous" for name in names)
     # What was lost is in `WindowCounts`: most of it is not for missing values.
     return DataSummary(tuple(used.tolist()), (0,) * len(used), int((data.codes < 0).sum()), (), kinds,
-                       take_survey(data, "listwise").fingerprint)  # fmt: skip
+                       gather_statistics(data, "listwise").fingerprint)  # fmt: skip
 
 
 def _warnings(data: Dataset, series: Series, about: SeriesFacts) -> tuple[str, ...]:

@@ -11,25 +11,25 @@ from math import ceil
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.kernels.arrays import Bools
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.marks import Reader
 from causalcontext.timeseries.order_search import search
-from causalcontext.timeseries.problem import Problem
+from causalcontext.timeseries.problem import LaggedProblem
 
 
 @dataclass(frozen=True, eq=False)
 class Halves:
     """Draws half of the windows by the number of a sample, and searches it; `names` and so on are those of `Reader`."""
 
-    problem: Problem
+    problem: LaggedProblem
     names: tuple[str, ...]
     place: tuple[int, ...]
     covariates: tuple[str, ...]
     starts: int
 
-    def ends(self, number: int, seed: int) -> Ends:
+    def ends(self, number: int, seed: int) -> Endpoints:
         """The ends of all contexts for one sample, shape (contexts, N, N)."""
         random = np.random.default_rng([seed, number])
         chosen = half_of_blocks(len(self.problem.table.row), random)

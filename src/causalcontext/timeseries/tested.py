@@ -7,23 +7,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from causalcontext.ci_tests.preparation import prepare
+from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.ci_tests.watched import Watched
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.lagged_columns import lagged_dataset
 from causalcontext.data.series import Series
 from causalcontext.data.some_rows import some_rows
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import LaggedTable, WindowCounts, check_windows, lagged_table, window_ends
 from causalcontext.errors import NotYetError, OptionError
-from causalcontext.graphs.ends import Ends
+from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, check_plain, window_names
-from causalcontext.independence.preparation import prepare
-from causalcontext.independence.protocol import IndependenceTest
-from causalcontext.independence.watched import Watched
 from causalcontext.kernels.arrays import Ints, Values
 from causalcontext.knowledge import Knowledge, Links
 from causalcontext.progress import Watch, nobody
-from causalcontext.questions import Contexts, ViewRule, adaptive, masked, pooled
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.results.series_facts import SeriesFacts
@@ -39,6 +38,7 @@ from causalcontext.timeseries.run import read_series, unit_warnings
 from causalcontext.timeseries.stability import half_of_blocks
 from causalcontext.timeseries.tested_log import log_of
 from causalcontext.timeseries.tested_slopes import Slopes, copies_read
+from causalcontext.views import Contexts, ViewRule, adaptive, masked, pooled
 
 RULES: dict[str, ViewRule] = {"pc-ac": adaptive, "pc-m": masked, "pc-p": pooled}
 LEAST_SHARE = 0.8
@@ -131,7 +131,7 @@ class Tested:
         plan = self.plan(data.contexts)
         return search_lagged(Watched(prepared, watch), plan, self.n_jobs, watch), plan
 
-    def ends(self, number: int, seed: int) -> Ends:
+    def ends(self, number: int, seed: int) -> Endpoints:
         """The ends of all contexts in half of the windows, drawn in blocks without replacement."""
         chosen = half_of_blocks(self.windows.data.n_rows, np.random.default_rng([seed, number]))
         found, _ = self.search(some_rows(self.windows.data, chosen), Watch(nobody))
@@ -143,7 +143,7 @@ class Tested:
         ends, names = self._for_all(found.ends), self.windows.nodes
         data, context = self.windows.data, None if table.context is None else table.names[table.context]
         reads = copies_read(plan, ends, names, context)
-        slopes = Slopes(plan, data, take_survey(data).of_columns(data), ends, table.values).rows(reads)
+        slopes = Slopes(plan, data, gather_statistics(data).of_columns(data), ends, table.values).rows(reads)
         copies = tuple(plan.window.lag(copy) for copy in data.contexts.positions)
         series = SeriesFacts(self.windows.names, self.options.lags, self.windows.covariates, reads,
                              self.windows.counts, slopes, None, copies, plan.window.depth)  # fmt: skip
@@ -160,7 +160,7 @@ class Tested:
             notes=_notes(self.windows, found), series=series, resample=self,
         )  # fmt: skip
 
-    def _for_all(self, ends: Ends) -> Ends:
+    def _for_all(self, ends: Endpoints) -> Endpoints:
         """One graph of a pooled search stands for all contexts."""
         return ends if len(ends) == self.contexts else np.repeat(ends, self.contexts, axis=0)
 
@@ -198,7 +198,7 @@ def _summary(table: Dataset, data: Dataset, names: Sequence[str]) -> DataSummary
     # What was lost is in `WindowCounts`: most of it is not for missing values.
     return DataSummary(tuple(used.tolist()), (0,) * len(used), int((table.codes < 0).sum()), (),
                        tuple(str(kind.value) for kind in data.kinds[: len(names)]),
-                       take_survey(table, "listwise").fingerprint)  # fmt: skip
+                       gather_statistics(table, "listwise").fingerprint)  # fmt: skip
 
 
 def _alarm(found: LaggedFound, names: Sequence[str], lags: int) -> tuple[str, ...]:

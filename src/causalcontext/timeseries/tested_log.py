@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.questions import Contexts
 from causalcontext.results.entries import Decision, Entries
-from causalcontext.results.log import TrialLog
+from causalcontext.results.log import CITestLog
 from causalcontext.search.lagged.algorithm import LaggedFound, Record
 from causalcontext.search.lagged.plan import LaggedPlan
-from causalcontext.search.ledger import slot
+from causalcontext.search.sepsets import slot
+from causalcontext.views import Contexts
 
 
-def log_of(found: LaggedFound, plan: LaggedPlan, asked: Contexts, contexts: int) -> TrialLog:
+def log_of(found: LaggedFound, plan: LaggedPlan, asked: Contexts, contexts: int) -> CITestLog:
     """The log; `asked` numbers the views of the result, and one graph stands for all contexts if there is only one."""
     nodes = plan.window.nodes
     graphs, pairs = len(plan.values), nodes * (nodes - 1) // 2
-    width = max((len(record.trial.given) for record in found.records.values() if record.trial), default=0)
+    width = max((len(record.query.given) for record in found.records.values() if record.query), default=0)
     numbers = np.full((3, graphs, pairs), np.nan)
     facts = np.zeros((4, graphs, pairs), dtype=np.int64)
     view, given = np.full((graphs, pairs), -1), np.full((graphs, pairs, width), -1, dtype=np.int16)
@@ -27,17 +27,17 @@ def log_of(found: LaggedFound, plan: LaggedPlan, asked: Contexts, contexts: int)
             continue
         decision[g, place] = _decision(record)
         facts[:, g, place] = record.rows, record.reason, record.untested, 0
-        if record.trial is not None and record.answer is not None:
+        if record.query is not None and record.answer is not None:
             numbers[:, g, place] = record.answer.p, record.answer.statistic, record.answer.df
             facts[:, g, place] = record.answer.n, 0, record.untested, record.answer.label
-            view[g, place] = asked.number(plan.contexts.views[record.trial.view])
-            given[g, place, : len(record.trial.given)] = record.trial.given
+            view[g, place] = asked.number(plan.contexts.views[record.query.view])
+            given[g, place, : len(record.query.given)] = record.query.given
     whole = [0] * contexts if graphs < contexts else list(range(graphs))
     n, reason, untested, label = facts
     entries = Entries(decision[whole], numbers[0, whole], numbers[1, whole], numbers[2, whole], n[whole], view[whole],
                       given[whole], reason[whole].astype(np.int8), untested[whole], np.zeros_like(n[whole]),
                       label[whole].astype(np.int8))  # fmt: skip
-    return TrialLog(entries, nodes, found.labels)
+    return CITestLog(entries, nodes, found.labels)
 
 
 def _decision(record: Record) -> Decision:

@@ -10,14 +10,14 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.data.moments import Moments, Regression
-from causalcontext.graphs.ends import Ends, adjacent, directed
-from causalcontext.questions import View
+from causalcontext.data.moments import CellRegression, Moments
+from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.results.series_facts import Copy, SlopeRow
 from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.views import View
 
 
-def copies_read(plan: LaggedPlan, ends: Ends, names: Sequence[str], context: str | None) -> dict[str, Copy]:
+def copies_read(plan: LaggedPlan, ends: Endpoints, names: Sequence[str], context: str | None) -> dict[str, Copy]:
     """By variable, the copy of the context that points at it; several where tests do not tell which."""
     arrows = np.asarray(directed(ends).any(axis=0))
     found: dict[str, Copy] = {}
@@ -39,7 +39,7 @@ class Slopes:
     plan: LaggedPlan
     data: Dataset
     moments: Moments
-    ends: Ends
+    ends: Endpoints
     values: tuple[Any, ...]
 
     def rows(self, reads: dict[str, Copy]) -> tuple[SlopeRow, ...]:
@@ -83,10 +83,10 @@ class Slopes:
         view: View = ((position, r),)
         return contexts.members(contexts.number(view))
 
-    def _fit(self, y: int, columns: list[int], cells: tuple[int, ...]) -> Regression | None:
+    def _fit(self, y: int, columns: list[int], cells: tuple[int, ...]) -> CellRegression | None:
         found = self.moments.merged(cells).regression(y, columns)
         return None if found is None or found.df < 1 else found
 
 
-def _at(fit: Regression | None, place: int) -> tuple[float, float]:
+def _at(fit: CellRegression | None, place: int) -> tuple[float, float]:
     return (np.nan, np.nan) if fit is None else (float(fit.slopes[place]), float(fit.errors[place]))

@@ -10,29 +10,29 @@ from typing import Any
 
 import numpy as np
 
+from causalcontext.ci_tests.clear_changes import PreparedChange, SharedFits
+from causalcontext.ci_tests.preparation import prepare
+from causalcontext.ci_tests.registry import find_test
+from causalcontext.ci_tests.robust_change import RobustChange
+from causalcontext.ci_tests.rows import PreparedRows, Variable
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of
 from causalcontext.data.kinds import Kind
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.discover import discover
-from causalcontext.independence.clear_changes import PreparedChange, SharedFits
-from causalcontext.independence.preparation import prepare
-from causalcontext.independence.registry import find_test
-from causalcontext.independence.robust_change import RobustChange
-from causalcontext.independence.rows import PreparedRows, Variable
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.class_choice import choice_call
 from causalcontext.kernels.rows.class_scores import TOLERANCE, class_call, first_slopes, maximise
-from causalcontext.kernels.rows.laws import law_call
 from causalcontext.kernels.rows.logit_rows import logit_call
+from causalcontext.kernels.rows.noise_densities import law_call
 from causalcontext.kernels.rows.number_scores import number_call
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import nobody
-from causalcontext.questions import Trial
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.simulate.random_series import SeriesDesign, random_series_model
+from causalcontext.views import CIQuery
 
 __all__ = [
     "batches",
@@ -80,7 +80,7 @@ def _mixed() -> Any:
 
 def scan() -> None:
     """What reads a table."""
-    take_survey(_tiny_data(), "listwise")
+    gather_statistics(_tiny_data(), "listwise")
 
 
 def levels() -> None:
@@ -98,15 +98,15 @@ def comparisons_by_logits() -> None:
 
 def comparisons_on_rows() -> None:
     """What compares it by moments, and on the rows where these do not make it clear."""
-    PreparedChange(RobustChange(), _tiny_data(20), 0)._clear(Trial(1, 3, (0,)))
-    PreparedRows(RobustChange(gate=0.0), _tiny_data()).answer([Trial(1, 3, (0,))])
+    PreparedChange(RobustChange(), _tiny_data(20), 0)._clear(CIQuery(1, 3, (0,)))
+    PreparedRows(RobustChange(gate=0.0), _tiny_data()).answer([CIQuery(1, 3, (0,))])
 
 
 def batches() -> None:
     """What answers single questions about numbers, categories and counts."""
     data = read_table(_mixed(), "R", kinds={"E": "count"})
     _, _, prepared = prepare(data, find_test("auto"), "raise", None, 1, True)
-    prepared.answer([Trial(0, 1, (2,)), Trial(4, 3, (0,)), Trial(5, 3, (0,))])
+    prepared.answer([CIQuery(0, 1, (2,)), CIQuery(4, 3, (0,)), CIQuery(5, 3, (0,))])
 
 
 def orders() -> None:
@@ -122,7 +122,7 @@ def climbs() -> None:
 def _search_orders(search: str) -> None:
     data = read_table(tiny()[:, :3], None, names=NAMES[:3])
     options = ScoreOptions(search=search, transform="none", laws=False, starts=1 if search == "order" else None)
-    run_score(data, take_survey(data, "listwise"), Knowledge().links(data.names), options, 0, 1, nobody)
+    run_score(data, gather_statistics(data, "listwise"), Knowledge().links(data.names), options, 0, 1, nobody)
 
 
 def logits() -> None:

@@ -1,4 +1,4 @@
-"""Named ways in which a response may depend on the other end of a trial, put on top of a null table."""
+"""Named ways in which a response may depend on the other end of a query, put on top of a null table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from causalcontext.kernels.arrays import Bools, Floats
 Random = np.random.Generator
 Change = Callable[[Dataset, Draw, NullColumn, float, Random], Floats | None]
 NONE = "none"
-"""What the table calls an alternative that makes no sense for a trial."""
+"""What the table calls an alternative that makes no sense for a query."""
 
 
 def changed_column(name: str, data: Dataset, draw: Draw, null: NullColumn, effect: float,
@@ -91,6 +91,6 @@ def _spread(data: Dataset, draw: Draw, null: NullColumn) -> float:
 
 
 def _answering(data: Dataset, draw: Draw) -> Bools:
-    """True for the rows that answer the trial; for all, where its context happens to have none."""
+    """True for the rows that answer the query; for all, where its context happens to have none."""
     inside: Bools = np.full(data.n_rows, True) if draw.level is None else data.codes == draw.level
     return inside if inside.any() else ~inside

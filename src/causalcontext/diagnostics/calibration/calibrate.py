@@ -7,16 +7,16 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from causalcontext.data.checks import check_survey
+from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.some_rows import complete_rows, some_rows
-from causalcontext.data.survey import drop_empty_cells, take_survey
+from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.calibration.options import CalibrationKeywords, CalibrationOptions
-from causalcontext.diagnostics.calibration.questions import Question, all_questions, one_question
+from causalcontext.diagnostics.calibration.questions import QueryClass, all_questions, one_question
 from causalcontext.diagnostics.calibration.repeats import Repeat, Repeats, run_repeats
 from causalcontext.diagnostics.calibration.report import Calibration
-from causalcontext.diagnostics.calibration.sizes import calibration_table, trials_frame
+from causalcontext.diagnostics.calibration.sizes import calibration_table, queries_frame
 from causalcontext.errors import InterruptedSearch
 from causalcontext.options import made, takes
 from causalcontext.progress import Count, counting_bar
@@ -36,7 +36,7 @@ def calibrate(
 ) -> Calibration:
     """The size and the power of a test on tables like this one.
 
-    Every repeat draws a trial, replaces one of its two columns by one that depends on the conditions alone, and asks
+    Every repeat draws a query, replaces one of its two columns by one that depends on the conditions alone, and asks
     the test; then once more with a dependence of a known kind and strength. A test that is right rejects a share
     `alpha` of the first.
 
@@ -76,7 +76,7 @@ def calibrate(
     n_jobs : int
         Worker processes of joblib; -1 for all cores. The result does not depend on it.
     progress : bool or callable
-        Show a bar with the time left, or call `progress(trials done, trials in all)`.
+        Show a bar with the time left, or call `progress(queries done, queries in all)`.
 
     Returns
     -------
@@ -105,15 +105,15 @@ def calibrate(
     plan = Repeats(data, questions, chosen.test, chosen.null, chosen.alternative, float(chosen.effect),
                    int(chosen.seed))  # fmt: skip
     found, complete = _collect(plan, int(chosen.repeats), chosen.n_jobs, progress)
-    trials = trials_frame(questions, found)
-    report = Calibration(calibration_table(trials, float(chosen.alpha)), trials, settings, notes, complete)
+    queries = queries_frame(questions, found)
+    report = Calibration(calibration_table(queries, float(chosen.alpha)), queries, settings, notes, complete)
     if not complete:
         raise InterruptedSearch(report)
     return report
 
 
-def _questions(data: Dataset, options: CalibrationOptions) -> tuple[Question, ...]:
-    """The trial that is named, or a question for every class of pair."""
+def _questions(data: Dataset, options: CalibrationOptions) -> tuple[QueryClass, ...]:
+    """The query that is named, or a question for every class of pair."""
     if options.x is None or options.y is None:
         return all_questions(data, options.largest_given)
     return (one_question(data, options.x, options.y, options.given or ()),)
@@ -121,8 +121,8 @@ def _questions(data: Dataset, options: CalibrationOptions) -> tuple[Question, ..
 
 def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple[str, ...]]:
     """The complete rows, or a sample of them, without contexts that have none; and what was left out."""
-    survey = take_survey(data, missing)
-    check_survey(survey, data, missing)
+    statistics = gather_statistics(data, missing)
+    check_statistics(statistics, data, missing)
     rows, notes = np.flatnonzero(complete_rows(data)), []
     if len(rows) < data.n_rows:
         notes.append(f"{data.n_rows - len(rows):,} rows with missing values were left out")
@@ -130,7 +130,7 @@ def _rows_to_use(data: Dataset, missing: str, seed: int) -> tuple[Dataset, tuple
         notes.append(f"{MOST_ROWS:,} of {len(rows):,} rows were drawn at random")
         rows = np.sort(np.random.default_rng(abs(seed)).choice(rows, MOST_ROWS, replace=False))
     kept = some_rows(data, rows)
-    return drop_empty_cells(kept, take_survey(kept))[0], tuple(notes)
+    return drop_empty_cells(kept, gather_statistics(kept))[0], tuple(notes)
 
 
 def _collect(plan: Repeats, repeats: int, n_jobs: int, progress: bool | Count) -> tuple[list[Repeat], bool]:
@@ -138,7 +138,7 @@ def _collect(plan: Repeats, repeats: int, n_jobs: int, progress: bool | Count) -
     found: list[Repeat] = []
     total = repeats * len(plan.questions)
     try:
-        with counting_bar("trials", progress) as advance:
+        with counting_bar("queries", progress) as advance:
             for part in run_repeats(plan, repeats, n_jobs):
                 found += part
                 advance(len(found), total)

@@ -31,7 +31,7 @@ class NullColumn(NamedTuple):
 
 
 def null_column(data: Dataset, draw: Draw, null: str, random: np.random.Generator) -> NullColumn:
-    """The response of a trial, drawn anew given the conditions."""
+    """The response of a query, drawn anew given the conditions."""
     values = np.asarray(data.columns[draw.response], dtype=np.float64)
     conditions = [column for column in draw.given if column != data.context]
     fitted, noise = np.empty((2, data.n_rows))

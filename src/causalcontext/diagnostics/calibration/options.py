@@ -8,12 +8,12 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.diagnostics.calibration.alternatives import ALTERNATIVES
 from causalcontext.diagnostics.calibration.nulls import NULLS
 from causalcontext.diagnostics.calibration.questions import check_named
 from causalcontext.errors import OptionError, check_choice, check_jobs, check_level, check_whole
-from causalcontext.independence.protocol import IndependenceTest
-from causalcontext.independence.registry import find_test
 from causalcontext.options import option
 
 

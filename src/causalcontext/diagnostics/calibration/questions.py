@@ -1,4 +1,4 @@
-"""Which trials are calibrated: one question for every class of pair that a table has, or one trial by name."""
+"""Which queries are calibrated: one question for every class of pair that a table has, or one query by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLURALS = {"category": "categories", "ordered category": "ordered categories"}
 
 
 class Draw(NamedTuple):
-    """A trial that was drawn, by positions of columns: `response` is what a null table draws anew."""
+    """A query that was drawn, by positions of columns: `response` is what a null table draws anew."""
 
     response: int
     other: int
@@ -30,8 +30,8 @@ class Draw(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
-    """A class of trials.
+class QueryClass:
+    """A class of queries.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Question:
         return np.random.default_rng(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32))
 
     def draw(self, levels: int, random: np.random.Generator) -> Draw:
-        """A trial of this class; `levels` is the number of contexts."""
+        """A query of this class; `levels` is the number of contexts."""
         response = self.responses[random.integers(len(self.responses))]
         others = [column for column in self.others if column != response]
         other = others[random.integers(len(others))]
@@ -75,7 +75,7 @@ class Question:
         return Draw(response, other, tuple(given), int(random.integers(levels)) if self.masked else None)
 
 
-def all_questions(data: Dataset, largest_given: int) -> tuple[Question, ...]:
+def all_questions(data: Dataset, largest_given: int) -> tuple[QueryClass, ...]:
     """One question for every class of pair and every number of conditions; two numbers also inside one context."""
     by_name = sorted(data.system, key=data.names.__getitem__)
     pools = {kind: tuple(i for i in by_name if data.kinds[i] is kind) for kind in WORDS}
@@ -91,13 +91,13 @@ def all_questions(data: Dataset, largest_given: int) -> tuple[Question, ...]:
     if data.context is not None and len(numbers) > 1:
         classes.append(("two numbers in one context", numbers, numbers, True))
     return tuple(
-        Question(pair, responses, others, tuple(by_name), size, masked)
+        QueryClass(pair, responses, others, tuple(by_name), size, masked)
         for pair, responses, others, masked in classes
         for size in range(_most_conditions(data, others, largest_given) + 1)
     )
 
 
-def one_question(data: Dataset, x: str, y: str, given: Sequence[str]) -> Question:
+def one_question(data: Dataset, x: str, y: str, given: Sequence[str]) -> QueryClass:
     """The question that is asked about these columns; neither the order of x and y nor that of `given` matters."""
     if isinstance(given, str):
         raise OptionError(f"given is {given!r}, expected a sequence of column names, such as [{given!r}]")
@@ -115,11 +115,11 @@ def one_question(data: Dataset, x: str, y: str, given: Sequence[str]) -> Questio
     else:
         responses, others = (second,), (first,)
     key = json.dumps([sorted(data.names[end] for end in ends), [data.names[column] for column in conditions]])
-    return Question(f"{x} against {y}", responses, others, conditions, len(conditions), fixed=True, key=key)
+    return QueryClass(f"{x} against {y}", responses, others, conditions, len(conditions), fixed=True, key=key)
 
 
 def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> None:
-    """Return if a trial is named as a whole, or not at all."""
+    """Return if a query is named as a whole, or not at all."""
     if (x is None) != (y is None):
         found, other = ("x", "y") if y is None else ("y", "x")
         raise OptionError(

@@ -1,4 +1,4 @@
-"""One repeat: a trial is drawn, its response is drawn anew, and the test answers with and without a dependence."""
+"""One repeat: a query is drawn, its response is drawn anew, and the test answers with and without a dependence."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.diagnostics.calibration.alternatives import changed_column
 from causalcontext.diagnostics.calibration.nulls import finished, null_column
-from causalcontext.diagnostics.calibration.questions import Draw, Question
+from causalcontext.diagnostics.calibration.questions import Draw, QueryClass
 from causalcontext.errors import NotYetError
-from causalcontext.independence.protocol import IndependenceTest, PreparedTest, prepared_test
-from causalcontext.independence.registry import find_test
 from causalcontext.kernels.arrays import Floats
-from causalcontext.questions import Outcomes, Reason, Trial
+from causalcontext.views import CIQuery, Outcomes, Reason
 
 PARTS_PER_WORKER = 16
 LARGEST_SEED = 2**31
@@ -28,7 +28,7 @@ class Repeats:
     """What is calibrated, on which table, with which test, against what."""
 
     data: Dataset
-    questions: tuple[Question, ...]
+    questions: tuple[QueryClass, ...]
     test: str | IndependenceTest
     null: str
     alternative: str
@@ -37,7 +37,7 @@ class Repeats:
 
 
 class Repeat(NamedTuple):
-    """What one repeat of a question found; p-values are NaN where a trial could not be tested."""
+    """What one repeat of a question found; p-values are NaN where a query could not be tested."""
 
     question: int
     repeat: int
@@ -93,19 +93,19 @@ class Verdict(NamedTuple):
 
 
 def answer(data: Dataset, draw: Draw, response: Floats, test: IndependenceTest) -> Verdict:
-    """The answer to a trial, on a table that holds its columns and the context, with another response."""
-    small, trial = trial_table(data, draw, response)
+    """The answer to a query, on a table that holds its columns and the context, with another response."""
+    small, query = query_table(data, draw, response)
     try:
-        prepared = prepared_test(test, small, take_survey(small))
+        prepared = prepared_test(test, small, gather_statistics(small))
     except NotYetError:
         return Verdict("", 0, np.nan, Reason.NO_TEST)
-    found = prepared.answer([trial])
+    found = prepared.answer([query])
     name = _name(prepared, found)
     return Verdict(name, int(found.n[0]), float(found.p[0]), int(found.reason[0]))
 
 
-def trial_table(data: Dataset, draw: Draw, response: Floats) -> tuple[Dataset, Trial]:
-    """The table of one trial, columns by name, and the trial in it."""
+def query_table(data: Dataset, draw: Draw, response: Floats) -> tuple[Dataset, CIQuery]:
+    """The table of one query, columns by name, and the query in it."""
     chosen = {draw.response, draw.other, *draw.given, *data.contexts.positions}
     order = sorted(chosen, key=data.names.__getitem__)
     place = {column: position for position, column in enumerate(order)}
@@ -121,7 +121,7 @@ def trial_table(data: Dataset, draw: Draw, response: Floats) -> tuple[Dataset, T
     )
     x, y = sorted((place[draw.response], place[draw.other]))
     view = 0 if draw.level is None else small.contexts.number(small.contexts.cell(draw.level))
-    return small, Trial(x, y, tuple(sorted(place[column] for column in draw.given)), view)
+    return small, CIQuery(x, y, tuple(sorted(place[column] for column in draw.given)), view)
 
 
 def _name(prepared: PreparedTest, found: Outcomes) -> str:

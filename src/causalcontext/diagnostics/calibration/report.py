@@ -30,11 +30,11 @@ class Calibration:
     Attributes
     ----------
     table : DataFrame
-        One row for every class of pair and number of conditions, or for the trial that was named: the tests that
+        One row for every class of pair and number of conditions, or for the query that was named: the tests that
         answered, the rows they used (the median), the share of null tables that were rejected (`size`) with its 99 %
         Wilson interval, the verdict, the share that was rejected under the alternative (`power`), how many repeats
         there were and how many could not be tested.
-    trials : DataFrame
+    queries : DataFrame
         Every repeat: columns that were drawn, p-values of the null table (`p`) and of the changed one.
     settings : mapping
         The arguments of `calibrate`.
@@ -45,7 +45,7 @@ class Calibration:
     """
 
     table: pd.DataFrame
-    trials: pd.DataFrame
+    queries: pd.DataFrame
     settings: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     complete: bool = True
@@ -101,9 +101,9 @@ class Calibration:
         found = f"{row.verdict} ({row.size:.3f}, interval {row.size_low:.3f} to {row.size_high:.3f})"
         if row.verdict == TOO_RARELY:
             return f"{found}; {ADVICE[row.verdict]}"
-        trials = self.trials[(self.trials["pair"] == row.pair) & (self.trials["given"] == row.given)]
-        trials = trials[trials["p"].notna()]
-        return f"{found}{_worst_response(trials, self.settings['alpha'])}; {ADVICE[row.verdict]}"
+        queries = self.queries[(self.queries["pair"] == row.pair) & (self.queries["given"] == row.given)]
+        queries = queries[queries["p"].notna()]
+        return f"{found}{_worst_response(queries, self.settings['alpha'])}; {ADVICE[row.verdict]}"
 
 
 def rows_of(table: pd.DataFrame) -> list[Any]:
@@ -143,9 +143,9 @@ def _given(sizes: list[int]) -> str:
     return f" given {listed} column{'' if sizes == [1] else 's'}"
 
 
-def _worst_response(trials: pd.DataFrame, alpha: float) -> str:
+def _worst_response(queries: pd.DataFrame, alpha: float) -> str:
     """The response that is rejected most often, if there are several."""
-    shares = (trials["p"] <= alpha).groupby(trials["response"]).mean()
+    shares = (queries["p"] <= alpha).groupby(queries["response"]).mean()
     return "" if len(shares) < 2 else f", most often for {shares.idxmax()} ({shares.max():.2f})"
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of
 from causalcontext.diagnostics.calibration.alternatives import NONE
-from causalcontext.diagnostics.calibration.questions import Question
+from causalcontext.diagnostics.calibration.questions import QueryClass
 from causalcontext.diagnostics.calibration.repeats import Repeat
-from causalcontext.questions import REASON_TEXT, Reason
+from causalcontext.views import REASON_TEXT, Reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ COLUMNS = ("pair", "given", "test", "rows", "size", "size_low", "size_high", "ve
            "alternative", "reason")  # fmt: skip
 
 
-def trials_frame(questions: Sequence[Question], repeats: Sequence[Repeat]) -> pd.DataFrame:
+def queries_frame(questions: Sequence[QueryClass], repeats: Sequence[Repeat]) -> pd.DataFrame:
     """Every repeat, question by question."""
     ordered = sorted(repeats, key=_place)
     frame = frame_of(ordered, columns=list(Repeat._fields))
@@ -34,9 +34,9 @@ def trials_frame(questions: Sequence[Question], repeats: Sequence[Repeat]) -> pd
     return frame
 
 
-def calibration_table(trials: pd.DataFrame, alpha: float) -> pd.DataFrame:
+def calibration_table(queries: pd.DataFrame, alpha: float) -> pd.DataFrame:
     """One row for every question that has a repeat."""
-    rows = [_row(part, alpha) for _, part in trials.groupby("question", sort=True)]
+    rows = [_row(part, alpha) for _, part in queries.groupby("question", sort=True)]
     return frame_of(rows, columns=list(COLUMNS))
 
 

@@ -14,15 +14,15 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.determinism import step_functions
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Kind
-from causalcontext.data.survey import take_survey
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.inspection.inspect_table import AnyContext, Inspection, inspect
 from causalcontext.diagnostics.overlap import columns_apart
 from causalcontext.errors import CausalContextError, DataError
-from causalcontext.guards.checks import check_table
-from causalcontext.guards.misfits import OUTLIERS, ROWS, SKEW, TAILS
-from causalcontext.guards.words import Asked, sentence
 from causalcontext.methods.auto import choose_by_call, choose_by_table
+from causalcontext.model_checks.checks import check_table
+from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS
+from causalcontext.model_checks.words import AdviceFacts, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,17 +97,17 @@ def _misleading(data: Dataset) -> Iterator[str]:
     if apart:
         yield f"the usual values of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
-    for misfit in check_table(data, nothing):
-        if misfit.kind in OF_COLUMNS:
+    for violation in check_table(data, nothing):
+        if violation.kind in OF_COLUMNS:
             scored = source is None and len(data.contexts.positions) <= 1
-            yield sentence(misfit, bool(data.contexts.positions), Asked(scored))
+            yield sentence(violation, bool(data.contexts.positions), AdviceFacts(scored))
 
 
 def _suitable(data: Dataset, missing: str) -> Iterator[str]:
     """Which method and tests suit the kinds of columns."""
     kinds = {data.kinds[position] for position in data.system}
     choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ()) or choose_by_table(
-        data, take_survey(data, "listwise")
+        data, gather_statistics(data, "listwise")
     )
     if choice is not None:
         yield choice.reason

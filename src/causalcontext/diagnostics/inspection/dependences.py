@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from causalcontext.data.survey import Survey
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER
 
@@ -26,23 +26,23 @@ class Dependence:
     level: Any = None
 
 
-def linear_dependences(survey: Survey) -> tuple[Dependence, ...]:
+def linear_dependences(statistics: SufficientStatistics) -> tuple[Dependence, ...]:
     """The dependences in all rows, then those that hold in one context only."""
-    whole = survey.moments.merged()
+    whole = statistics.moments.merged()
     pooled = _dependences(whole.scatter[0], int(whole.rows[0]))
-    found = [Dependence(survey.names[column], _named(survey, of), True) for column, of in pooled]
-    if len(survey.values) == 1:
+    found = [Dependence(statistics.names[column], _named(statistics, of), True) for column, of in pooled]
+    if len(statistics.values) == 1:
         return tuple(found)
     known = {frozenset((column, *of)) for column, of in pooled}
-    for level, scatter, n in zip(survey.values, survey.moments.scatter, survey.moments.rows, strict=True):
+    for level, scatter, n in zip(statistics.values, statistics.moments.scatter, statistics.moments.rows, strict=True):
         for column, of in _dependences(scatter, int(n)):
             if frozenset((column, *of)) not in known:
-                found.append(Dependence(survey.names[column], _named(survey, of), False, level))
+                found.append(Dependence(statistics.names[column], _named(statistics, of), False, level))
     return tuple(found)
 
 
-def _named(survey: Survey, columns: Sequence[int]) -> tuple[str, ...]:
-    return tuple(survey.names[column] for column in columns)
+def _named(statistics: SufficientStatistics, columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(statistics.names[column] for column in columns)
 
 
 def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:

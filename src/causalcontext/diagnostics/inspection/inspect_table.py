@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import narwhals as nw
 import numpy as np
 
-from causalcontext.data.checks import check_missing_option, check_survey
+from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column, Kind, declared_kinds
-from causalcontext.data.survey import Survey, take_survey
+from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import context_places
 from causalcontext.diagnostics.inspection.dependences import Dependence, linear_dependences
 from causalcontext.diagnostics.inspection.readings import (
@@ -48,7 +48,7 @@ class Inspection:
     ----------
     context : ContextReading
     system : tuple of SystemReading
-    survey : Survey or None
+    statistics : SufficientStatistics or None
         Counts and moments of the columns that can be used; None if there are none.
     rows : tuple of int
         Rows of every context, incomplete ones included.
@@ -63,7 +63,7 @@ class Inspection:
 
     context: ContextReading
     system: tuple[SystemReading, ...]
-    survey: Survey | None
+    statistics: SufficientStatistics | None
     rows: tuple[int, ...]
     dependences: tuple[Dependence, ...]
     problems: tuple[str, ...]
@@ -137,9 +137,9 @@ def largest_context_set(rows: int) -> int:
     return rows - 1 - SPARE_ROWS
 
 
-def constant_levels(survey: Survey, column: int) -> list[int]:
+def constant_levels(statistics: SufficientStatistics, column: int) -> list[int]:
     """The contexts with several complete rows among which the column does not vary."""
-    return [int(level) for level in np.flatnonzero(survey.constant[:, column] & (survey.moments.rows > 1))]
+    return [int(level) for level in np.flatnonzero(statistics.constant[:, column] & (statistics.moments.rows > 1))]
 
 
 def _series(table: pd.DataFrame) -> Iterator[nw.Series[pd.Series]]:
@@ -149,19 +149,27 @@ def _series(table: pd.DataFrame) -> Iterator[nw.Series[pd.Series]]:
 def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], missing: str) -> Inspection:
     """The inspection, once every column has been read."""
     data = usable_part(context, system)
-    survey = take_survey(data, missing) if data.system and data.n_rows else None
-    dependences = () if survey is None else linear_dependences(survey)
+    statistics = gather_statistics(data, missing) if data.system and data.n_rows else None
+    dependences = () if statistics is None else linear_dependences(statistics)
     parts = [part.problem for part in context.parts]
     problems = [context.problem, *parts, *(reading.problem for reading in system), *_shape_problems(context, system)]
-    if survey is not None:
-        problems += _value_problems(survey, data, missing)
+    if statistics is not None:
+        problems += _value_problems(statistics, data, missing)
     problems = [problem for problem in problems if problem]
-    if not problems and survey is not None:
-        problems = _refusal(survey, data, missing)
-    notes = () if survey is None else (*_two_numbers(system), *_few_rows(context, survey), *_constant(context, survey),
-                                      *_dependent(context, dependences))  # fmt: skip
+    if not problems and statistics is not None:
+        problems = _refusal(statistics, data, missing)
+    notes = (
+        ()
+        if statistics is None
+        else (
+            *_two_numbers(system),
+            *_few_rows(context, statistics),
+            *_constant(context, statistics),
+            *_dependent(context, dependences),
+        )
+    )
     rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
-    return Inspection(context, system, survey, tuple(rows.tolist()), dependences, tuple(problems), notes)
+    return Inspection(context, system, statistics, tuple(rows.tolist()), dependences, tuple(problems), notes)
 
 
 def _shape_problems(context: ContextReading, system: tuple[SystemReading, ...]) -> Iterator[str]:
@@ -172,33 +180,39 @@ def _shape_problems(context: ContextReading, system: tuple[SystemReading, ...]) 
         yield f"the table has {_count(len(system), 'column')}{besides}; at least 2 are needed"
 
 
-def _value_problems(survey: Survey, data: Dataset, missing: str) -> Iterator[str]:
+def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: str) -> Iterator[str]:
     """Missing and infinite values, and columns that do not vary."""
-    names = np.array(survey.names, dtype=object)
-    holes, total = names[survey.missing.any(axis=0)].tolist(), int(survey.missing.sum()) + survey.missing_context
+    names = np.array(statistics.names, dtype=object)
+    holes, total = (
+        names[statistics.missing.any(axis=0)].tolist(),
+        int(statistics.missing.sum()) + statistics.missing_context,
+    )
     if total and missing == "raise":
-        where = [data.context_name, *holes] if survey.missing_context else holes
-        dropped = int(survey.lost.sum()) + survey.missing_context
-        yield (f"{_count(total, 'missing value')} in {shortened(where)}; fill in, or use --missing listwise to drop "
-               f"{dropped} of {data.n_rows} rows")  # fmt: skip
-    if survey.infinite.any():
-        where = names[survey.infinite.any(axis=0)].tolist()
-        yield f"{_count(int(survey.infinite.sum()), 'infinite value')} in {shortened(where)}; replace, or drop the rows"
-    fixed = names[_constant_everywhere(survey)].tolist()
+        where = [data.context_name, *holes] if statistics.missing_context else holes
+        dropped = int(statistics.lost.sum()) + statistics.missing_context
+        yield (
+            f"{_count(total, 'missing value')} in {shortened(where)}; fill in, or use --missing listwise to drop "
+            f"{dropped} of {data.n_rows} rows"
+        )
+    if statistics.infinite.any():
+        where = names[statistics.infinite.any(axis=0)].tolist()
+        found = _count(int(statistics.infinite.sum()), "infinite value")
+        yield f"{found} in {shortened(where)}; replace, or drop the rows"
+    fixed = names[_constant_everywhere(statistics)].tolist()
     if fixed:
         yield f"the same value in all complete rows of {shortened(fixed)}; drop constant columns"
 
 
-def _constant_everywhere(survey: Survey) -> Bools:
-    whole = survey.moments.merged()
+def _constant_everywhere(statistics: SufficientStatistics) -> Bools:
+    whole = statistics.moments.merged()
     constant: Bools = np.diagonal(whole.scatter[0]) < SMALLEST_SCATTER
     return constant if whole.rows[0] > 1 else np.zeros_like(constant)
 
 
-def _refusal(survey: Survey, data: Dataset, missing: str) -> list[str]:
+def _refusal(statistics: SufficientStatistics, data: Dataset, missing: str) -> list[str]:
     """What else the library refuses, in its own words."""
     try:
-        check_survey(survey, data, missing)
+        check_statistics(statistics, data, missing)
     except DataError as error:
         return [str(error)]
     return []
@@ -220,10 +234,10 @@ def _different(values: Values | None, rows: int | None = None) -> int:
     return int(np.unique(numbers[np.isfinite(numbers)]).size)
 
 
-def _few_rows(context: ContextReading, survey: Survey) -> Iterator[str]:
+def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iterator[str]:
     """Contexts (or a whole table) in which tests with larger sets cannot be run."""
-    enough = min(LARGE_SET, len(survey.names) - 2)
-    for level, n in zip(survey.values, survey.moments.rows.tolist(), strict=True):
+    enough = min(LARGE_SET, len(statistics.names) - 2)
+    for level, n in zip(statistics.values, statistics.moments.rows.tolist(), strict=True):
         if largest_set(n) >= enough:
             continue
         where = f"{context.name} = {level_text(level)}" if context.splits else "the table"
@@ -242,12 +256,12 @@ def _left_out(context: ContextReading, n: int) -> str:
     return f", tests of {context.name}{beyond} leave it out"
 
 
-def _constant(context: ContextReading, survey: Survey) -> Iterator[str]:
-    everywhere = _constant_everywhere(survey)
-    for column, name in enumerate(survey.names):
-        levels = constant_levels(survey, column)
+def _constant(context: ContextReading, statistics: SufficientStatistics) -> Iterator[str]:
+    everywhere = _constant_everywhere(statistics)
+    for column, name in enumerate(statistics.names):
+        levels = constant_levels(statistics, column)
         if context.splits and levels and not everywhere[column]:
-            where = shortened([level_text(survey.values[level]) for level in levels])
+            where = shortened([level_text(statistics.values[level]) for level in levels])
             yield f"{name} is constant where {context.name} = {where}: it cannot be tested there"
 
 

@@ -15,7 +15,7 @@ from causalcontext.data.kinds import Column, Kind, infer_kind
 from causalcontext.data.tables import cells_of, read_table
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Values
-from causalcontext.questions import Contexts
+from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd

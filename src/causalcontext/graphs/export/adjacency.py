@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import End, ends_of_arcs, ends_of_mark, mark_texts, may_cause
+from causalcontext.graphs.endpoints import Endpoint, ends_of_arcs, ends_of_mark, mark_texts, may_cause
 from causalcontext.graphs.export.lines import kind_of_marks
 from causalcontext.graphs.export.refusals import refuse_marks, refuse_pag
 from causalcontext.graphs.graph import Graph
@@ -52,7 +52,7 @@ def from_adjacency(table: pd.DataFrame) -> Graph:
 
 def conflicts_as_undirected(graph: Graph) -> Graph:
     """The same graph with `o-o` for every `x-x`, for formats that cannot say that directions conflict."""
-    return Graph(graph.names, np.where(graph.ends == End.CONFLICT, End.CIRCLE, graph.ends), graph.kind)
+    return Graph(graph.names, np.where(graph.ends == Endpoint.CONFLICT, Endpoint.CIRCLE, graph.ends), graph.kind)
 
 
 def graph_of_marks(names: Sequence[str], texts: NDArray[np.object_], kind: str | None) -> Graph:

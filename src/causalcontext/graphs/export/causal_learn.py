@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import MARK_OF_ENDS, End, ends_of_mark
+from causalcontext.graphs.endpoints import MARK_OF_ENDS, Endpoint, ends_of_mark
 from causalcontext.graphs.export.lines import graph_of_lines, plain_lines
 from causalcontext.graphs.export.refusals import missing_package
 from causalcontext.graphs.graph import Graph
@@ -36,6 +36,6 @@ def from_causal_learn(graph: Any, kind: str | None = None) -> Graph:
         ends = edge.get_endpoint1().name, edge.get_endpoint2().name
         if not {*ends} <= {"TAIL", "ARROW", "CIRCLE"}:
             raise DataError(f"the edge '{edge}' has a kind that a graph here cannot hold")
-        mark = MARK_OF_ENDS[End[ends[0]], End[ends[1]]]
+        mark = MARK_OF_ENDS[Endpoint[ends[0]], Endpoint[ends[1]]]
         edges.append((edge.get_node1().get_name(), edge.get_node2().get_name(), mark))
     return graph_of_lines(names, edges, kind)

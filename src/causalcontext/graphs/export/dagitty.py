@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import Kind
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.graphs.export.refusals import COMMON_MARKS, refuse_letters, refuse_marks
 from causalcontext.graphs.graph import Graph
 
 _SPELLED = {"-->": "->", "<--": "<-", "<->": "<->"}
-_LINES: dict[Kind, dict[str, str]] = {
-    Kind.PATTERN: _SPELLED | {"o-o": "--"},
-    Kind.PAG: _SPELLED | {"o-o": "@-@", "o->": "@->", "<-o": "<-@", "---": "--", "o--": "@--", "--o": "--@"},
+_LINES: dict[GraphKind, dict[str, str]] = {
+    GraphKind.PATTERN: _SPELLED | {"o-o": "--"},
+    GraphKind.PAG: _SPELLED | {"o-o": "@-@", "o->": "@->", "<-o": "<-@", "---": "--", "o--": "@--", "--o": "--@"},
 }
 _NAME = r'"([^"]*)"'
 _LINE = re.compile(rf"^\s*{_NAME}(?:\s*([<@-]*[>@-]+)\s*{_NAME})?\s*$")
@@ -35,7 +35,7 @@ def to_dagitty(graph: Graph) -> str:
     refuse_marks(graph, COMMON_MARKS[graph.kind], "DAGitty")
     refuse_letters(graph, '"\\\n\r', "DAGitty")
     pattern = "pdag" if any(edge.mark == "o-o" for edge in graph.edges) else "dag"
-    what = "pag" if graph.kind is Kind.PAG else pattern
+    what = "pag" if graph.kind is GraphKind.PAG else pattern
     names = [f'"{name}"' for name in graph.names]
     edges = [f'"{edge.source}" {_LINES[graph.kind][edge.mark]} "{edge.target}"' for edge in graph.edges]
     return "\n".join([f"{what} {{", *names, *edges, "}"])
@@ -47,7 +47,7 @@ def from_dagitty(text: str) -> Graph:
     head = re.match(r"^\s*(dag|pdag|pag)\s*\{\s*$", lines[0]) if len(lines) > 1 else None
     if head is None or lines[-1].strip() != "}":
         raise DataError("the text is not DAGitty's, expected 'dag {', a line for each variable and edge, and '}'")
-    kind = Kind.PAG if head[1] == "pag" else Kind.PATTERN
+    kind = GraphKind.PAG if head[1] == "pag" else GraphKind.PATTERN
     marks = {spelled: mark for mark, spelled in _LINES[kind].items()}
     names: dict[str, None] = {}
     edges = []

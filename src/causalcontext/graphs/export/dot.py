@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from causalcontext.graphs.ends import End, ends_of_mark
+from causalcontext.graphs.endpoints import Endpoint, ends_of_mark
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import times
 from causalcontext.graphs.union import LabeledUnion
 
-_HEADS = {End.TAIL: "none", End.ARROW: "normal", End.CIRCLE: "odot", End.CONFLICT: "tee", End.MIXED: "onormal"}
+_HEADS = {
+    Endpoint.TAIL: "none",
+    Endpoint.ARROW: "normal",
+    Endpoint.CIRCLE: "odot",
+    Endpoint.CONFLICT: "tee",
+    Endpoint.MIXED: "onormal",
+}
 _STYLES = {"-->": "", "<=>": 'dir=both, arrowhead=normal, arrowtail=normal, color="black:black"'}
 _DASHED = ("x-x", "<->")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import MARK_OF_ENDS, Kind, ends_of_mark
+from causalcontext.graphs.endpoints import MARK_OF_ENDS, GraphKind, ends_of_mark
 from causalcontext.graphs.export.lines import kind_of_marks
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import times
@@ -28,7 +28,7 @@ def to_networkx(graph: Graph) -> nx.DiGraph:
     """
     import networkx as nx
 
-    made = nx.DiGraph() if graph.kind is Kind.PATTERN else nx.DiGraph(kind=graph.kind.value)
+    made = nx.DiGraph() if graph.kind is GraphKind.PATTERN else nx.DiGraph(kind=graph.kind.value)
     attributes = times(graph.names)
     made.add_nodes_from((name, attributes.get(name, {})) for name in graph.names)
     made.add_edges_from((x, y, {"mark": mark}) for edge in graph.edges for x, y, mark in _arcs(*edge))
@@ -52,7 +52,7 @@ def from_networkx(graph: nx.Graph) -> Graph:
             mark = "o-o" if both else "-->"
         edges[frozenset((source, target))] = (source, target, mark)
     said = graph.graph.get("kind")
-    kind = kind_of_marks((mark for *_, mark in edges.values()), said if said in list(Kind) else None)
+    kind = kind_of_marks((mark for *_, mark in edges.values()), said if said in list(GraphKind) else None)
     return Graph.from_edges(names, edges.values(), kind)
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from causalcontext.errors import OptionError
-from causalcontext.graphs.ends import ENDS_OF_MARK, End, Kind
+from causalcontext.graphs.endpoints import ENDS_OF_MARK, Endpoint, GraphKind
 from causalcontext.graphs.graph import Graph
 
-COMMON_MARKS: dict[Kind, tuple[str, ...]] = {
-    Kind.PATTERN: ("-->", "o-o", "<->"),
-    Kind.PAG: tuple(mark for mark, ends in ENDS_OF_MARK.items() if {*ends} <= {End.TAIL, End.ARROW, End.CIRCLE}),
+COMMON_MARKS: dict[GraphKind, tuple[str, ...]] = {
+    GraphKind.PATTERN: ("-->", "o-o", "<->"),
+    GraphKind.PAG: tuple(
+        mark for mark, ends in ENDS_OF_MARK.items() if {*ends} <= {Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE}
+    ),
 }
 """What most tools can say about a graph of either kind."""
 
 _ADVICE = {
-    End.CONFLICT: "; export.conflicts_as_undirected(graph) turns them into 'o-o'",
-    End.MIXED: "; export the graphs of the contexts instead of their union",
+    Endpoint.CONFLICT: "; export.conflicts_as_undirected(graph) turns them into 'o-o'",
+    Endpoint.MIXED: "; export the graphs of the contexts instead of their union",
 }
 
 
@@ -30,7 +32,7 @@ def refuse_marks(graph: Graph, allowed: Collection[str], where: str) -> None:
 
 def refuse_pag(graph: Graph, where: str) -> None:
     """Return if the graph is no PAG."""
-    if graph.kind is Kind.PAG:
+    if graph.kind is GraphKind.PAG:
         raise OptionError(f"{where} cannot say that a graph is a PAG, in which 'o-o' is no direction left open")
 
 

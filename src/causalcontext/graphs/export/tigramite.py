@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.ends import ENDS_OF_MARK, End, Kind, mark_texts
+from causalcontext.graphs.endpoints import ENDS_OF_MARK, Endpoint, GraphKind, mark_texts
 from causalcontext.graphs.export.adjacency import graph_of_marks
 from causalcontext.graphs.export.refusals import refuse_marks
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split, window_names
 from causalcontext.kernels.arrays import Values
 
-_MARKS = tuple(mark for mark, ends in ENDS_OF_MARK.items() if End.MIXED not in ends)
+_MARKS = tuple(mark for mark, ends in ENDS_OF_MARK.items() if Endpoint.MIXED not in ends)
 """Its `+->` is two edges in one, not an end that differs between contexts."""
 
 
@@ -65,4 +65,4 @@ def from_tigramite(array: Values, names: Sequence[str], kind: str | None = None)
         for lag in range(1, lags + 1)
         for i, j in np.argwhere(array[:, :, lag] != "").tolist()
     ]
-    return Graph.from_edges(window_names(names, lags), [*links, *now.edges], kind or Kind(now.kind).value)
+    return Graph.from_edges(window_names(names, lags), [*links, *now.edges], kind or GraphKind(now.kind).value)

@@ -7,7 +7,7 @@ import numpy as np
 
 from causalcontext.kernels.compiling import settings
 
-settings.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small trials are no reason for a warning on every call
+settings.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small queries are no reason for a warning on every call
 if not hasattr(np, "row_stack"):
     # numba-cuda up to 0.30 names an alias that numpy 2.5 has dropped; without it no kernel compiles.
     np.row_stack = np.vstack

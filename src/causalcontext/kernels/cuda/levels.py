@@ -14,7 +14,7 @@ from numba import cuda
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import settings
 from causalcontext.kernels.cuda.card import free_bytes
-from causalcontext.kernels.levels.gaussian import Fit, Workspace, workspace
+from causalcontext.kernels.levels.gaussian import PairFit, Workspace, workspace
 from causalcontext.kernels.levels.neighbours import Pairs
 from causalcontext.kernels.levels.skeleton import Decisions, Level, search_pairs
 from causalcontext.kernels.levels.votes import Ballots, Sizes, count_votes
@@ -86,10 +86,10 @@ class Card:
         (light, centres), (there, more) = _some(ballots, ~heavy), _some(ballots, heavy)
         if light.first.size:
             room = self._room(level, light.first.size)
-            votes = self.send(Votes(separating[~heavy], holding[centres]))
+            votes = self.send(DeviceVotes(separating[~heavy], holding[centres]))
             _vote[len(room.tests) // THREADS, THREADS](self.send_level(level), self.send(light), sizes, votes, room)
         if there.first.size:
-            rest = Votes(separating[heavy], holding[more])
+            rest = DeviceVotes(separating[heavy], holding[more])
             count_votes(level, 0, there.first.size, there, sizes, *rest, _own_room(level))
             separating[heavy], holding[more] = rest
         if light.first.size:
@@ -110,7 +110,7 @@ def _own_room(level: Level) -> Workspace:
     """The scratch arrays of one thread: pools are at most as large as the largest neighbourhood."""
     widest = int(np.diff(level.neighbours.start).max(initial=0))
     size = level.size + level.masks.kept.shape[1]
-    return workspace(level.sheets, size, len(level.masks.sheet), max(widest, 1))
+    return workspace(level.selections, size, len(level.masks.selection), max(widest, 1))
 
 
 def _heavy(level: Level, first: Ints, second: Ints) -> Bools:
@@ -158,7 +158,7 @@ class Room(NamedTuple):
     tests: Any
 
 
-class Votes(NamedTuple):
+class DeviceVotes(NamedTuple):
     """What votes are counted in."""
 
     separating: Any
@@ -168,7 +168,7 @@ class Votes(NamedTuple):
 @cuda.jit
 def _search(level: Any, pairs: Any, decisions: Any, room: Any) -> None:
     thread, k = cuda.grid(1), cuda.grid(1)
-    fit = Fit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
+    fit = PairFit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
     work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < pairs.first.size:
         search_pairs(level, k, k + 1, pairs, decisions, work, room.tests[thread])
@@ -178,7 +178,7 @@ def _search(level: Any, pairs: Any, decisions: Any, room: Any) -> None:
 @cuda.jit
 def _vote(level: Any, ballots: Any, sizes: Any, votes: Any, room: Any) -> None:
     thread, k = cuda.grid(1), cuda.grid(1)
-    fit = Fit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
+    fit = PairFit(room.factor[thread], room.loads[thread], room.moments[thread], room.rank[thread])
     work = Workspace(fit, room.lists[thread], room.weakest[thread])
     while k < ballots.first.size:
         count_votes(level, k, k + 1, ballots, sizes, votes.separating, votes.holding, work)

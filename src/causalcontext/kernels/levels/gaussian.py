@@ -1,9 +1,9 @@
 """The linear-Gaussian tests as one compiled function of (x, y, given), on moments alone.
 
-A *sheet* says which rows answer. For two system variables it is one view (partial correlation), or several views whose
-partial correlations are combined: the question given a context variable on all rows. For a context variable against a
-system variable every view of the sheet is divided into parts, and LR* asks whether the regression of y differs between
-them. The formulas are in docs/tests.md.
+A *row selection* says which rows answer. For two system variables it is one view (partial correlation), or several
+views whose partial correlations are combined: the question given a context variable on all rows. For a context variable
+against a system variable every view of the row selection is divided into parts, and LR* asks whether the regression of
+y differs between them. The formulas are in docs/tests.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from causalcontext.kernels.special import chi2_upper, correlation_two_sided, nor
 
 STUDENT, FISHER = 0, 1
 ONE_VIEW, SEVERAL_VIEWS, CHANGE = 0, 1, 2
-"""How a sheet answers: the places of the tests among the labels of the prepared test."""
+"""How a row selection answers: the places of the tests among the labels of the prepared test."""
 TESTABLE, FEW_ROWS, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 1, 2, 3, 4
 
 
@@ -47,12 +47,12 @@ class Views(NamedTuple):
     kind: int
 
 
-class Sheets(NamedTuple):
-    """Which rows answer; sheet k has the strata from `start[k]` up to `start[k + 1]`.
+class RowSelections(NamedTuple):
+    """Which rows answer; row selection k has the strata from `start[k]` up to `start[k + 1]`.
 
     Attributes
     ----------
-    start : array of int, shape (sheets + 1,)
+    start : array of int, shape (row selections + 1,)
     whole : array of int, shape (strata,)
         The view of every stratum.
     parts_start : array of int, shape (strata + 1,)
@@ -61,8 +61,8 @@ class Sheets(NamedTuple):
         Views.
     change : int
         Whether a context variable is one of the pair.
-    inside : array of int, shape (sheets,)
-        0 where a sheet holds all rows, 1 where it holds those of some contexts.
+    inside : array of int, shape (row selections,)
+        0 where a row selection holds all rows, 1 where it holds those of some contexts.
     """
 
     start: Ints
@@ -73,8 +73,8 @@ class Sheets(NamedTuple):
     inside: Ints
 
 
-class Fit(NamedTuple):
-    """The regression of a pair on a set, factored for every view of a sheet."""
+class PairFit(NamedTuple):
+    """The regression of a pair on a set, factored for every view of a row selection."""
 
     factor: Floats
     loads: Floats
@@ -89,7 +89,7 @@ class Workspace(NamedTuple):
     the graphs in which it may serve the one variable and the other (`CHOSEN` ... `THEIRS`).
     """
 
-    fit: Fit
+    fit: PairFit
     lists: Ints
     weakest: Floats
 
@@ -97,75 +97,75 @@ class Workspace(NamedTuple):
 CHOSEN, GIVEN, POOL, MINE, THEIRS = 0, 1, 2, 3, 4
 
 
-def workspace(sheets: Sheets, size: int, graphs: int, variables: int) -> Workspace:
+def workspace(selections: RowSelections, size: int, graphs: int, variables: int) -> Workspace:
     """Scratch arrays for sets of at most `size` variables."""
     width, views = size + 1, 1
-    for k in range(len(sheets.start) - 1):
-        strata = slice(sheets.start[k], sheets.start[k + 1])
-        views = max(views, int(1 + sheets.parts_start[strata.stop] - sheets.parts_start[strata.start])
+    for k in range(len(selections.start) - 1):
+        strata = slice(selections.start[k], selections.start[k + 1])
+        views = max(views, int(1 + selections.parts_start[strata.stop] - selections.parts_start[strata.start])
                     + int(strata.stop - strata.start))  # fmt: skip
-    fit = Fit(np.zeros((views, width, width)), np.zeros((views, 2, width)), np.zeros((views, width + 1, 3)),
+    fit = PairFit(np.zeros((views, width, width)), np.zeros((views, 2, width)), np.zeros((views, width + 1, 3)),
               np.zeros((views, width + 1), dtype=np.int64))  # fmt: skip
     return Workspace(fit, np.zeros((5, max(width, variables)), dtype=np.int64), np.zeros(graphs))
 
 
 @kernel
-def start(data: Views, sheets: Sheets, sheet: int, x: int, y: int, fit: Fit) -> None:
+def start(data: Views, selections: RowSelections, selection: int, x: int, y: int, fit: PairFit) -> None:
     """Begin a run of sets for the pair (x, y); for LR* both are the system variable."""
     u = 0
-    for s in range(sheets.start[sheet], sheets.start[sheet + 1]):
-        _start_view(data, sheets.whole[s], x, y, u, fit)
+    for s in range(selections.start[selection], selections.start[selection + 1]):
+        _start_view(data, selections.whole[s], x, y, u, fit)
         u += 1
-        for k in range(sheets.parts_start[s], sheets.parts_start[s + 1]):
-            _start_view(data, sheets.parts[k], x, y, u, fit)
+        for k in range(selections.parts_start[s], selections.parts_start[s + 1]):
+            _start_view(data, selections.parts[k], x, y, u, fit)
             u += 1
 
 
 @kernel
-def _start_view(data: Views, view: int, x: int, y: int, u: int, fit: Fit) -> None:
+def _start_view(data: Views, view: int, x: int, y: int, u: int, fit: PairFit) -> None:
     # A card cannot return arrays from functions, so what a view is stands here and in `_extend_view`.
     scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
     start_projection(scatter, x, y, fit.moments[u], fit.rank[u])
 
 
-class Question(NamedTuple):
-    """A pair, and the sheet of rows that answers about it."""
+class PairQuery(NamedTuple):
+    """A pair, and the row selection that answers about it."""
 
-    sheet: int
+    selection: int
     x: int
     y: int
 
 
 @kernel
-def answer_set(data: Views, sheets: Sheets, asked: Question, given: Ints, begin: int,
-               fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
+def answer_set(data: Views, selections: RowSelections, asked: PairQuery, given: Ints, begin: int,
+               fit: PairFit) -> tuple[float, float, int, int]:  # fmt: skip
     """The test given a set, of which the part before `begin` is as before: (statistic, df, rows, reason)."""
-    first, last = sheets.start[asked.sheet], sheets.start[asked.sheet + 1]
-    if sheets.change == 0 and last - first == 1:
-        view = sheets.whole[first]
+    first, last = selections.start[asked.selection], selections.start[asked.selection + 1]
+    if selections.change == 0 and last - first == 1:
+        view = selections.whole[first]
         return _one_view(data, view, asked, given, begin, fit)
     u = 0
     for s in range(first, last):
-        _extend_view(data, sheets.whole[s], asked, given, begin, u, fit)
+        _extend_view(data, selections.whole[s], asked, given, begin, u, fit)
         u += 1
-        for k in range(sheets.parts_start[s], sheets.parts_start[s + 1]):
-            _extend_view(data, sheets.parts[k], asked, given, begin, u, fit)
+        for k in range(selections.parts_start[s], selections.parts_start[s + 1]):
+            _extend_view(data, selections.parts[k], asked, given, begin, u, fit)
             u += 1
-    if sheets.change == 1:
-        return _change(data, sheets, asked, given.size, fit)
-    return _several_views(data, sheets, asked, given.size, fit)
+    if selections.change == 1:
+        return _change(data, selections, asked, given.size, fit)
+    return _several_views(data, selections, asked, given.size, fit)
 
 
 @kernel
-def _extend_view(data: Views, view: int, asked: Question, given: Ints, begin: int, u: int, fit: Fit) -> None:
+def _extend_view(data: Views, view: int, asked: PairQuery, given: Ints, begin: int, u: int, fit: PairFit) -> None:
     scatter = data.cells[view] if view < len(data.cells) else data.merged[view - len(data.cells)]
     extend_projection(scatter, asked.x, asked.y, given, begin, fit.factor[u], fit.loads[u], fit.moments[u],
                       fit.rank[u])  # fmt: skip
 
 
 @kernel
-def _one_view(data: Views, view: int, asked: Question, given: Ints, begin: int,
-              fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
+def _one_view(data: Views, view: int, asked: PairQuery, given: Ints, begin: int,
+              fit: PairFit) -> tuple[float, float, int, int]:  # fmt: skip
     """The partial correlation in one view."""
     _extend_view(data, view, asked, given, begin, 0, fit)
     rows = data.rows[view]
@@ -177,11 +177,11 @@ def _one_view(data: Views, view: int, asked: Question, given: Ints, begin: int,
 
 
 @kernel
-def label_of(sheets: Sheets, sheet: int) -> int:
-    """How a sheet answers."""
-    if sheets.change == 1:
+def label_of(selections: RowSelections, selection: int) -> int:
+    """How a row selection answers."""
+    if selections.change == 1:
         return CHANGE
-    return ONE_VIEW if sheets.start[sheet + 1] - sheets.start[sheet] == 1 else SEVERAL_VIEWS
+    return ONE_VIEW if selections.start[selection + 1] - selections.start[selection] == 1 else SEVERAL_VIEWS
 
 
 @kernel
@@ -205,13 +205,13 @@ def _correlation(before: Floats, left: Floats) -> tuple[float, int]:
 
 
 @kernel
-def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
-                   fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
+def _several_views(data: Views, selections: RowSelections, asked: PairQuery, size: int,
+                   fit: PairFit) -> tuple[float, float, int, int]:  # fmt: skip
     """Σ_r (n_r - rank_r - 3) atanh(ρ_r)² over the views that can be tested; one degree of freedom each."""
     total, tested, rows, all_rows, last_reason = 0.0, 0, 0, 0, FEW_ROWS
-    first = sheets.start[asked.sheet]
-    for s in range(first, sheets.start[asked.sheet + 1]):
-        view, u = sheets.whole[s], s - first
+    first = selections.start[asked.selection]
+    for s in range(first, selections.start[asked.selection + 1]):
+        view, u = selections.whole[s], s - first
         all_rows += data.rows[view]
         if data.rows[view] <= fit.rank[u, size] + 3:
             continue
@@ -229,19 +229,19 @@ def _several_views(data: Views, sheets: Sheets, asked: Question, size: int,
 
 
 @kernel
-def _change(data: Views, sheets: Sheets, asked: Question, size: int,
-            fit: Fit) -> tuple[float, float, int, int]:  # fmt: skip
+def _change(data: Views, selections: RowSelections, asked: PairQuery, size: int,
+            fit: PairFit) -> tuple[float, float, int, int]:  # fmt: skip
     """LR* of "one regression of y for all parts", Bartlett-corrected by the exact mean of LR; strata add up."""
     ratio, mean, df, rows, u = 0.0, 0.0, 0, 0, 0
-    for s in range(sheets.start[asked.sheet], sheets.start[asked.sheet + 1]):
-        rows += data.rows[sheets.whole[s]]
+    for s in range(selections.start[asked.selection], selections.start[asked.selection + 1]):
+        rows += data.rows[selections.whole[s]]
     if rows == 0:
         return math.nan, math.nan, rows, FEW_CONTEXTS
-    for s in range(sheets.start[asked.sheet], sheets.start[asked.sheet + 1]):
-        unit = fit.moments[u, 0, 1] / data.rows[sheets.whole[s]]
-        for k in range(sheets.parts_start[s] - 1, sheets.parts_start[s + 1]):
-            is_whole = k < sheets.parts_start[s]
-            view = sheets.whole[s] if is_whole else sheets.parts[k]
+    for s in range(selections.start[asked.selection], selections.start[asked.selection + 1]):
+        unit = fit.moments[u, 0, 1] / data.rows[selections.whole[s]]
+        for k in range(selections.parts_start[s] - 1, selections.parts_start[s + 1]):
+            is_whole = k < selections.parts_start[s]
+            view = selections.whole[s] if is_whole else selections.parts[k]
             squares, reason = _residual_squares(fit.moments[u, 0, 1], fit.moments[u, size, 1])
             if reason != TESTABLE:
                 return math.nan, math.nan, rows, reason
@@ -268,23 +268,25 @@ def _inside(correlation: float) -> float:
     return min(max(correlation, -1.0 + 1e-15), 1.0 - 1e-15)
 
 
-class Asked(NamedTuple):
-    """Unrelated questions with sets of one size: sheets (n,), ends (n,), and conditions (n, size)."""
+class CIQueries(NamedTuple):
+    """Unrelated questions with sets of one size: row selections (n,), ends (n,), and conditions (n, size)."""
 
-    sheet: Ints
+    selection: Ints
     x: Ints
     y: Ints
     given: Ints
 
 
 @kernel
-def answer_batch(data: Views, sheets: Sheets, asked: Asked, numbers: Floats, facts: Ints, work: Workspace) -> None:
+def answer_batch(
+    data: Views, selections: RowSelections, asked: CIQueries, numbers: Floats, facts: Ints, work: Workspace
+) -> None:
     """Fill `numbers` (statistic, df, p) and `facts` (rows, reason, label)."""
     for i in range(asked.x.size):
-        question = Question(asked.sheet[i], asked.x[i], asked.y[i])
-        start(data, sheets, question.sheet, question.x, question.y, work.fit)
-        statistic, df, rows, reason = answer_set(data, sheets, question, asked.given[i], 0, work.fit)
-        label = label_of(sheets, question.sheet)
+        question = PairQuery(asked.selection[i], asked.x[i], asked.y[i])
+        start(data, selections, question.selection, question.x, question.y, work.fit)
+        statistic, df, rows, reason = answer_set(data, selections, question, asked.given[i], 0, work.fit)
+        label = label_of(selections, question.selection)
         facts[i, 0], facts[i, 1], facts[i, 2] = rows, reason, label
         numbers[i, 0] = statistic
         numbers[i, 1] = df if reason == TESTABLE else math.nan

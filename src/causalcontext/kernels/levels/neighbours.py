@@ -40,7 +40,7 @@ class Pairs(NamedTuple):
     active: Ints
 
 
-class Share(NamedTuple):
+class SharedAnswers(NamedTuple):
     """Whose answers a graph takes over (`leader[g]`), and the graphs from `begin` up to `end` that are looked at."""
 
     leader: Ints
@@ -76,7 +76,7 @@ def graphs_of(edges: Edges, variables: int) -> Bools:
     return graphs
 
 
-def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, share: Share,
+def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, share: SharedAnswers,
                     triggers: int) -> Neighbours:  # fmt: skip
     """Who may serve whom: neighbours that may be causes, in a graph or in any of those that it answers for.
 
@@ -100,7 +100,7 @@ def list_neighbours(edges: Edges, may: Bools, trigger: Ints, hidden: Bools, shar
     return Neighbours(start, edges.second[kept], bits[kept], serving)
 
 
-def _bits(edges: Edges, share: Share, leader: Ints) -> Ints:
+def _bits(edges: Edges, share: SharedAnswers, leader: Ints) -> Ints:
     """The bits of the graphs from `share.begin` up to `share.end` that answer for a graph with the edge."""
     bits = np.zeros(edges.first.size, dtype=np.int64)
     for present, answering in zip(edges.present, leader.tolist(), strict=True):
@@ -130,7 +130,7 @@ class Wanted(NamedTuple):
     role: tuple[int, int]
 
 
-def open_pairs(wanted: Wanted, share: Share) -> Pairs:
+def open_pairs(wanted: Wanted, share: SharedAnswers) -> Pairs:
     """The pairs of a role that are adjacent and not required, with the bits of the leading graphs where they are."""
     (first, second, _), (one, two) = wanted.edges, wanted.role
     chosen = (wanted.group[first] == one) & (wanted.group[second] == two) & ~wanted.required[first, second]

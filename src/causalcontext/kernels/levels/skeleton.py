@@ -1,9 +1,9 @@
 """One level of the skeleton as a single compiled call.
 
-Contexts share what they can: a set is tested once on a sheet of rows, for all graphs in which it is a candidate. Graphs
+Contexts share what they can: a set is tested once on a row selection, for all graphs in which it is a candidate. Graphs
 are bits of an integer, and a neighbour carries the bits of the graphs in which it may be conditioned on. Columns that
 switch the rows (*triggers*: context variables, or the column that an indicator is made of) are enumerated apart from
-the others: a *mask* is a set of triggers, and the sets of a mask are answered on the sheet of (graph, mask).
+the others: a *mask* is a set of triggers, and the sets of a mask are answered on the row selection of (graph, mask).
 
 A call returns the deciding set of every pair and graph (`Decisions`); who keeps records, and where, is not known here.
 """
@@ -24,8 +24,8 @@ from causalcontext.kernels.levels.gaussian import (
     POOL,
     TESTABLE,
     THEIRS,
-    Question,
-    Sheets,
+    PairQuery,
+    RowSelections,
     Views,
     Workspace,
     answer_set,
@@ -54,7 +54,7 @@ class Masks(NamedTuple):
         Which triggers, and how many.
     kept : array of int, shape (masks, most)
         System columns that a mask leaves among the conditions, padded with -1.
-    sheet : array of int, shape (graphs, masks)
+    row selection : array of int, shape (graphs, masks)
         Which rows answer.
     own : array of int, shape (N,)
         The bit of the trigger that a column is, 0 for others.
@@ -63,7 +63,7 @@ class Masks(NamedTuple):
     bits: Ints
     size: Ints
     kept: Ints
-    sheet: Ints
+    selection: Ints
     own: Ints
 
 
@@ -71,7 +71,7 @@ class Level(NamedTuple):
     """All that the pairs of a level have in common."""
 
     data: Views
-    sheets: Sheets
+    selections: RowSelections
     neighbours: Neighbours
     masks: Masks
     alpha: float
@@ -131,9 +131,9 @@ def search_pairs(level: Level, begin: int, end: int, pairs: Pairs, decisions: De
             if not _mask_fits(level, m, x, y):
                 continue
             done = 0
-            for g in range(level.masks.sheet.shape[0]):
+            for g in range(level.masks.selection.shape[0]):
                 if left & ~done & (1 << g):
-                    same = _same_sheet(level.masks.sheet, g, m) & left & ~done
+                    same = _same_selection(level.masks.selection, g, m) & left & ~done
                     done |= same
                     left &= ~_scan(level, k, x, y, m, same, decisions, work, tests)
 
@@ -146,10 +146,10 @@ def _mask_fits(level: Level, m: int, x: int, y: int) -> bool:
 
 
 @kernel
-def _same_sheet(sheet: Ints, g: int, m: int) -> int:
+def _same_selection(selection: Ints, g: int, m: int) -> int:
     bits = 0
-    for h in range(g, sheet.shape[0]):
-        if sheet[h, m] == sheet[g, m]:
+    for h in range(g, selection.shape[0]):
+        if selection[h, m] == selection[g, m]:
             bits |= 1 << h
     return bits
 
@@ -168,7 +168,7 @@ def _scan(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: 
           tests: Ints) -> int:  # fmt: skip
     """Test the sets of a mask, in lexicographic order, from both neighbourhoods; the graphs that found a separating
     one. A set that is inside both is tested once."""
-    data, sheets, lists = level.data, level.sheets, work.lists
+    data, selections, lists = level.data, level.selections, work.lists
     scanned, found, size = 0, 0, level.size - level.masks.size[m]
     kept = keep_columns(level.masks.kept[m], lists[GIVEN])
     length = size + kept
@@ -182,22 +182,22 @@ def _scan(level: Level, k: int, x: int, y: int, m: int, active: int, decisions: 
         if here == 0:
             continue
         asked, stale, changed = question_of(level, about, here), 0, 0 if count >= size else -1
-        label, inside = label_of(sheets, asked.sheet), sheets.inside[asked.sheet]
+        label, inside = label_of(selections, asked.selection), selections.inside[asked.selection]
         if changed == 0:
             first_set(lists, about)
             work.weakest[:] = 2.0
-            start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
+            start(data, selections, asked.selection, asked.x, asked.y, work.fit)
         while changed >= 0 and here & ~found:
             eligible = eligible_graphs(lists, size, here & ~found, scanned)
             if eligible:
-                statistic, df, rows, reason = answer_set(data, sheets, asked, given, stale, work.fit)
+                statistic, df, rows, reason = answer_set(data, selections, asked, given, stale, work.fit)
                 stale = length
                 tests[inside] += 1
                 if label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length:
                     eligible = _weakest(eligible, abs(statistic), work.weakest)
                 if eligible:
                     p = tail(data.kind, label, statistic, df) if reason == TESTABLE else -1.0
-                    answer = Answer(p, statistic, df, rows, reason, label, 1 if p > level.alpha else 0)
+                    answer = SetAnswer(p, statistic, df, rows, reason, label, 1 if p > level.alpha else 0)
                     _write(decisions, k, eligible, answer, about, given)
                     found |= eligible if answer.separates else 0
             changed = next_set(lists, about, count)
@@ -276,13 +276,13 @@ def _weakest(eligible: int, size: float, weakest: Floats) -> int:
 
 
 @kernel
-def question_of(level: Level, about: Subject, active: int) -> Question:
-    """The pair and the sheet that answers; against a context variable only the other one is looked at."""
+def question_of(level: Level, about: Subject, active: int) -> PairQuery:
+    """The pair and the row selection that answers; against a context variable only the other one is looked at."""
     g = 0
     while not active & (1 << g):
         g += 1
-    x = about.y if level.sheets.change == 1 else about.x
-    return Question(level.masks.sheet[g, about.mask], x, about.y)
+    x = about.y if level.selections.change == 1 else about.x
+    return PairQuery(level.masks.selection[g, about.mask], x, about.y)
 
 
 @kernel
@@ -314,7 +314,7 @@ def eligible_graphs(lists: Ints, size: int, active: int, skipped: int) -> int:
     return active & ~before
 
 
-class Answer(NamedTuple):
+class SetAnswer(NamedTuple):
     """What a test says: p is -1 where it could not be run, `separates` is 1 where p is large."""
 
     p: float
@@ -327,7 +327,7 @@ class Answer(NamedTuple):
 
 
 @kernel
-def _write(decisions: Decisions, k: int, graphs: int, answer: Answer, about: Subject, given: Ints) -> None:
+def _write(decisions: Decisions, k: int, graphs: int, answer: SetAnswer, about: Subject, given: Ints) -> None:
     """Write an answer down for some graphs, where it is the weakest evidence so far."""
     for g in range(decisions.facts.shape[1]):
         if not graphs & (1 << g):

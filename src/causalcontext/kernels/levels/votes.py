@@ -89,7 +89,7 @@ def count_votes(level: Level, begin: int, end: int, ballots: Ballots, sizes: Siz
 def _vote(level: Level, asked_about: Subject, graph: int, middle: Ints, votes: Ints, work: Workspace) -> int:
     """Count the separating sets of a mask from both neighbourhoods, each set once."""
     x, y, _, mask, size, kept = asked_about
-    data, sheets, lists, length = level.data, level.sheets, work.lists, size + kept
+    data, selections, lists, length = level.data, level.selections, work.lists, size + kept
     given = lists[GIVEN, :length]
     total, scanned = 0, 0
     for side in range(2):
@@ -99,14 +99,14 @@ def _vote(level: Level, asked_about: Subject, graph: int, middle: Ints, votes: I
             continue
         count = fill_pool(level.neighbours, about, other, graph, lists)
         asked, stale, changed = question_of(level, about, graph), 0, 0 if count >= size else -1
-        label = label_of(sheets, asked.sheet)
+        label = label_of(selections, asked.selection)
         if changed == 0:
             first_set(lists, about)
-            start(data, sheets, asked.sheet, asked.x, asked.y, work.fit)
+            start(data, selections, asked.selection, asked.x, asked.y, work.fit)
         inside, outside = 0.0, 2.0  # correlations of sets of full rank that are known to separate, and not to
         while changed >= 0:
             if eligible_graphs(lists, size, graph, scanned):
-                statistic, df, _, reason = answer_set(data, sheets, asked, given, stale, work.fit)
+                statistic, df, _, reason = answer_set(data, selections, asked, given, stale, work.fit)
                 stale, strength = length, abs(statistic)
                 alike = label == ONE_VIEW and reason == TESTABLE and work.fit.rank[0, length] == length
                 if alike and (strength <= inside or strength >= outside):

@@ -12,10 +12,10 @@ import math
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call
 from causalcontext.kernels.handles import Note, fetch
-from causalcontext.kernels.orders.node_data import BENCH, DESIGN, Calls, Required, Tables
+from causalcontext.kernels.orders.node_data import DESIGN, FIT_ARRAYS, BlockTables, Calls, Required
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
 from causalcontext.kernels.orders.regressions import END, LENGTH, OWNER, PARTNER, PATH, TAKEN, UNKNOWN, Fits, Scratch
 
@@ -23,7 +23,7 @@ SAME = 1e-7
 """Scores that differ by less are equal: the first one is taken, whatever rounding says."""
 
 
-def all_scores(fit: Call, calls: Calls, bench: Note, blocks: int, allowed: Bools, pooled: int,
+def all_scores(fit: Call, calls: Calls, arrays: Note, blocks: int, allowed: Bools, pooled: int,
                width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
     """The best scores of all nodes in all blocks with candidates inside every set, and the columns that they take.
 
@@ -49,24 +49,24 @@ def all_scores(fit: Call, calls: Calls, bench: Note, blocks: int, allowed: Bools
             if len(pool) - pool[0, 0] <= 1 << p:
                 pool = np.concatenate([pool, np.zeros_like(pool)])
             who, where = (node, block) if block < blocks else (p, pooled)
-            subset_scores(fit, calls, bench, where, who, allowed[who], pool, best[block, node], found[block, node])
+            subset_scores(fit, calls, arrays, where, who, allowed[who], pool, best[block, node], found[block, node])
     return best, found, pool
 
 
 @kernel
-def subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, allowed: Bools, pool: Ints,
+def subset_scores(fit: Call, calls: Calls, arrays: Note, block: int, node: int, allowed: Bools, pool: Ints,
                   best: Floats, found: Ints) -> None:  # fmt: skip
     """The best score of a node in a block with candidates inside every set, and where its columns are in `pool`.
 
     A fit that never looked at some of its candidates is the fit of every set without them. `pool[0, 0]` is the number
     of rows in use after the first one.
     """
-    p, tables = allowed.size, fetch(bench, BENCH, Tables)
-    candidates, whole = fetch(bench, BENCH, Scratch).candidates, fetch(bench, BENCH, Fits).whole[node, 0]
+    p, tables = allowed.size, fetch(arrays, FIT_ARRAYS, BlockTables)
+    candidates, whole = fetch(arrays, FIT_ARRAYS, Scratch).candidates, fetch(arrays, FIT_ARRAYS, Fits).whole[node, 0]
     about = tables.about[tables.block[block, DESIGN]]
     for members in range(1 << p):
         best[members] = -math.inf
-    may, must = _mask(allowed), _mask(fetch(bench, BENCH, Required).links[node])
+    may, must = _mask(allowed), _mask(fetch(arrays, FIT_ARRAYS, Required).links[node])
     if node < p:
         may &= ~(1 << node)
     done = np.zeros(1 << p, dtype=np.bool_)
@@ -75,7 +75,7 @@ def subset_scores(fit: Call, calls: Calls, bench: Note, block: int, node: int, a
             continue
         for j in range(p):
             candidates[j] = members & (1 << j) != 0
-        score = fit(bench, calls, block, node, np.int64(0))
+        score = fit(arrays, calls, block, node, np.int64(0))
         place, needed = _put(whole, pool), must
         if whole[END] == UNKNOWN:
             needed = members

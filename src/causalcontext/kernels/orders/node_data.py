@@ -8,35 +8,35 @@ import numba
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call
 from causalcontext.kernels.handles import empty_note
 from causalcontext.kernels.orders.kept_fits import Kept, Names, no_kept
 from causalcontext.kernels.orders.regressions import (
     CONTEXTS,
     SOURCE,
+    BlockRegression,
     Fits,
-    Regression,
     Scratch,
     Target,
     no_fits,
     scratch,
 )
-from causalcontext.kernels.rows.laws import LawTable, law_table
+from causalcontext.kernels.rows.noise_densities import LawTable, law_table
 
 NUMBER, CLASS, ORDERED = range(3)
 """Kinds of nodes."""
 KIND, RESPONSE, WIDTH, CLASSES, PIECES = range(5)
-"""Columns of `Rows.node`."""
+"""Columns of `FitRows.node`."""
 OFFSET, COLUMNS, DESIGN, MASK, BY_CONTEXT, LIMIT = range(6)
-"""Columns of `Tables.block`."""
+"""Columns of `BlockTables.block`."""
 ROWS, START, PRICE = range(3)
-"""Columns of `Tables.number`."""
+"""Columns of `BlockTables.number`."""
 WEIGHT, LAWS, CURVES, BLURS = range(4)
-"""Entries of `Rows.facts`; the blurs of all nodes follow."""
+"""Entries of `FitRows.facts`; the blurs of all nodes follow."""
 
 
-class Tables(NamedTuple):
+class BlockTables(NamedTuple):
     """All blocks. B blocks, Q columns at most; two designs: plain columns, and columns by contexts.
 
     Attributes
@@ -65,7 +65,7 @@ class Tables(NamedTuple):
     variance: Floats
 
 
-class Rows(NamedTuple):
+class FitRows(NamedTuple):
     """The rows, sorted by context; m of them.
 
     Attributes
@@ -114,14 +114,14 @@ class Required(NamedTuple):
     links: Bools
 
 
-class Bench(NamedTuple):
+class FitArrays(NamedTuple):
     """Everything that a fit reads and writes; one for every thread. A fit fetches what it needs of it.
 
     A fit that is kept is not made again, and leaves nothing in `work`.
     """
 
-    tables: Tables
-    rows: Rows
+    tables: BlockTables
+    rows: FitRows
     laws: LawTable
     required: Required
     fits: Fits
@@ -142,48 +142,56 @@ class Calls(NamedTuple):
     ordered_pass: Call
 
 
-def _sample() -> Bench:
-    """A bench without content: its type is that of all."""
+def _sample() -> FitArrays:
+    """A arrays of a fit without content: its type is that of all."""
     whole = [np.zeros((1,) * axes, dtype=np.int64) for axes in range(4)]
     number = [np.zeros((1,) * axes) for axes in range(5)]
     names = [np.zeros((1,) * axes, dtype=np.uint64) for axes in range(3)]
-    tables = Tables(number[1], whole[2], number[2], whole[3], whole[2], *[number[2]] * 4)
-    rows = Rows(number[2], whole[2], whole[1], whole[2], names[1], number[1])
+    tables = BlockTables(number[1], whole[2], number[2], whole[3], whole[2], *[number[2]] * 4)
+    rows = FitRows(number[2], whole[2], whole[1], whole[2], names[1], number[1])
     memory = Memory(names[1], number[1], whole[2], whole[1])
-    return Bench(tables, rows, law_table(), Required(np.zeros((1, 1), dtype=np.bool_)), no_fits(1, 1, 1, 1),
+    return FitArrays(tables, rows, law_table(), Required(np.zeros((1, 1), dtype=np.bool_)), no_fits(1, 1, 1, 1),
                  scratch(1, 1, 1, 1), memory, no_kept(1, 1, 0))  # fmt: skip
 
 
-BENCH = numba.typeof(_sample())
-NO_BENCH = empty_note(BENCH)
+FIT_ARRAYS = numba.typeof(_sample())
+NO_FIT_ARRAYS = empty_note(FIT_ARRAYS)
 """For its type."""
 
 
 @kernel
-def regression_of(tables: Tables, block: int) -> Regression:
+def regression_of(tables: BlockTables, block: int) -> BlockRegression:
     """One block."""
     start, size, design = tables.block[block, OFFSET], tables.block[block, COLUMNS], tables.block[block, DESIGN]
     covariance = tables.covariance[start : start + size * size].reshape((size, size))
-    return Regression(covariance, tables.about[design], tables.first[design], tables.cost[block], tables.extra[design],
-                      tables.weight[block], tables.variance[block], tables.number[block, ROWS],
-                      tables.block[block, LIMIT])  # fmt: skip
+    return BlockRegression(
+        covariance,
+        tables.about[design],
+        tables.first[design],
+        tables.cost[block],
+        tables.extra[design],
+        tables.weight[block],
+        tables.variance[block],
+        tables.number[block, ROWS],
+        tables.block[block, LIMIT],
+    )
 
 
 @kernel
-def target_of(rows: Rows, number: int) -> Target:
+def target_of(rows: FitRows, number: int) -> Target:
     """A node as a response."""
     return Target(number, rows.node[number, RESPONSE], rows.node[number, WIDTH], rows.facts[BLURS + number])
 
 
 @kernel
 def kind_of(block: Ints) -> int:
-    """A number for what a block is, the same in all layouts of a table; `block` is its row of `Tables.block`."""
+    """A number for what a block is, the same in all layouts of a table; `block` is its row of `BlockTables.block`."""
     return int(4 * block[MASK] + 2 * block[DESIGN] + block[BY_CONTEXT])
 
 
 @kernel
 def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int) -> np.uint64:
-    """A name for a node, a block (its row of `Tables.block`) and a set of columns, whatever their order."""
+    """A name for a node, a block (its row of `BlockTables.block`) and a set of columns, whatever their order."""
     name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
     name ^= np.uint64(kind_of(block)) * np.uint64(0xC2B2AE3D27D4EB4F)
     for t in range(count):

@@ -13,32 +13,32 @@ from typing import Any
 import numpy as np
 
 from causalcontext.kernels.arrays import ONE
-from causalcontext.kernels.calls import Call, no_function, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call, no_function, pointer_kind, pointer_to
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.kept_fits import Kept, find, keep, name_of_fit, recall
 from causalcontext.kernels.orders.node_data import (
-    BENCH,
     BY_CONTEXT,
     CLASSES,
     CURVES,
     DESIGN,
+    FIT_ARRAYS,
     KIND,
     LAWS,
     LIMIT,
     MASK,
-    NO_BENCH,
+    NO_FIT_ARRAYS,
     NUMBER,
     ORDERED,
     PRICE,
     START,
     WEIGHT,
     WIDTH,
+    BlockTables,
     Calls,
+    FitRows,
     Memory,
     Required,
-    Rows,
-    Tables,
     kind_of,
     name_of,
     regression_of,
@@ -56,19 +56,19 @@ from causalcontext.kernels.orders.regressions import (
     SOURCE,
     TAKEN,
     UNKNOWN,
+    BlockRegression,
     Bools,
     Fits,
     Floats,
     Ints,
-    Regression,
     Scratch,
     price_of,
 )
 from causalcontext.kernels.orders.selection import select_call, select_kind
 from causalcontext.kernels.rows.class_choice import ClassRows, choice_call, choice_kind
 from causalcontext.kernels.rows.class_scores import class_call, class_kind, ordered_call
-from causalcontext.kernels.rows.laws import LawTable, law_call, law_kind
 from causalcontext.kernels.rows.logit_rows import logit_call, logit_kind
+from causalcontext.kernels.rows.noise_densities import LawTable, law_call, law_kind
 from causalcontext.kernels.rows.number_scores import number_call, number_kind
 
 
@@ -89,7 +89,7 @@ def calls_kind() -> Calls:
 
 
 def _samples() -> tuple[Any, ...]:
-    return NO_BENCH, calls_kind(), 0, 0, 0
+    return NO_FIT_ARRAYS, calls_kind(), 0, 0, 0
 
 
 @cache
@@ -104,13 +104,17 @@ def calls_for(laws: bool, classes: bool, ordered: bool) -> Calls:
 
 
 @kernel
-def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+def fit(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """Choose columns of `work.candidates` for a node in a block, and write them with their score, which is returned.
 
-    `bench` is the note of a `Bench`.
+    `arrays` is the note of `FitArrays`.
     """
-    facts, fits, kept = fetch(bench, BENCH, Tables).block[block], fetch(bench, BENCH, Fits), fetch(bench, BENCH, Kept)
-    kind, name = fetch(bench, BENCH, Rows).node[node, KIND], np.uint64(0)
+    facts, fits, kept = (
+        fetch(arrays, FIT_ARRAYS, BlockTables).block[block],
+        fetch(arrays, FIT_ARRAYS, Fits),
+        fetch(arrays, FIT_ARRAYS, Kept),
+    )
+    kind, name = fetch(arrays, FIT_ARRAYS, FitRows).node[node, KIND], np.uint64(0)
     if facts[LIMIT] < 0 or (facts[DESIGN] == 1 and kind != NUMBER):
         whole, matters = fits.whole[node, slot], fits.matters[node, slot]
         whole[END], whole[LENGTH], whole[TAKEN] = CLOSED, 0, 0
@@ -119,16 +123,16 @@ def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
         fits.scores[node, slot] = -math.inf
         return -math.inf
     if kept.names.size > 0:
-        name = name_of_fit(kept.keys, kind_of(facts), node, fetch(bench, BENCH, Scratch).candidates)
+        name = name_of_fit(kept.keys, kind_of(facts), node, fetch(arrays, FIT_ARRAYS, Scratch).candidates)
         place = find(kept.names, name)
         if kept.names[place] == name:
             score = recall(kept, place, fits, node, slot)
             fits.scores[node, slot] = score
             return score
     if kind == NUMBER:
-        score = _fit_number(bench, calls, block, node, slot)
+        score = _fit_number(arrays, calls, block, node, slot)
     else:
-        score = _fit_classes(bench, calls, block, node, slot)
+        score = _fit_classes(arrays, calls, block, node, slot)
     fits.scores[node, slot] = score
     if kept.names.size > 0:
         keep(kept, name, fits, node, slot, score)
@@ -136,11 +140,15 @@ def fit(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
 
 
 @kernel
-def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+def _fit_number(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """The score of a number: Gaussian, plus what a noise law gains."""
-    tables, rows, memory = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, Memory)
-    facts, whole = tables.block[block], fetch(bench, BENCH, Fits).whole[node, slot]
-    left = calls.select(bench, block, node, rows.facts[CURVES] == 0.0, slot)
+    tables, rows, memory = (
+        fetch(arrays, FIT_ARRAYS, BlockTables),
+        fetch(arrays, FIT_ARRAYS, FitRows),
+        fetch(arrays, FIT_ARRAYS, Memory),
+    )
+    facts, whole = tables.block[block], fetch(arrays, FIT_ARRAYS, Fits).whole[node, slot]
+    left = calls.select(arrays, block, node, rows.facts[CURVES] == 0.0, slot)
     table = regression_of(tables, block)
     chosen, count = whole[PATH + (whole.size - 3) // 2 :], whole[TAKEN]
     score = tables.number[block, START] - 0.5 * table.rows * math.log(max(left, SMALLEST_VARIANCE))
@@ -152,27 +160,45 @@ def _fit_number(bench: Note, calls: Calls, block: int, node: int, slot: int) -> 
     place = find(memory.names, name)
     if memory.names[place] == name:
         return float(score + memory.scores[place])
-    pair, slopes, work = np.zeros((2, count), dtype=np.int64), np.zeros(count), fetch(bench, BENCH, Scratch)
+    pair, slopes, work = np.zeros((2, count), dtype=np.int64), np.zeros(count), fetch(arrays, FIT_ARRAYS, Scratch)
     for t in range(count):
         pair[0, t], pair[1, t] = table.about[SOURCE, chosen[t]], table.about[CONTEXTS, chosen[t]]
         slopes[t] = work.small[4, t, 0]
-    gain = calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[node], pair,
-                             slopes, table.rows, fetch(bench, BENCH, LawTable), calls.law_gain)  # fmt: skip
+    gain = calls.number_gain(
+        rows.values,
+        rows.starts,
+        facts[MASK],
+        facts[BY_CONTEXT] == 1,
+        rows.node[node],
+        pair,
+        slopes,
+        table.rows,
+        fetch(arrays, FIT_ARRAYS, LawTable),
+        calls.law_gain,
+    )
     store(memory, place, name, gain)
     return float(score + gain)
 
 
 @kernel
-def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+def _fit_classes(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     """The score of a category; the columns that are left of the choice are written."""
-    tables, rows, memory = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, Memory)
-    fits, forced, facts = fetch(bench, BENCH, Fits), fetch(bench, BENCH, Required).links[node], tables.block[block]
+    tables, rows, memory = (
+        fetch(arrays, FIT_ARRAYS, BlockTables),
+        fetch(arrays, FIT_ARRAYS, FitRows),
+        fetch(arrays, FIT_ARRAYS, Memory),
+    )
+    fits, forced, facts = (
+        fetch(arrays, FIT_ARRAYS, Fits),
+        fetch(arrays, FIT_ARRAYS, Required).links[node],
+        tables.block[block],
+    )
     table, whole = regression_of(tables, block), fits.whole[node, slot]
     chosen, plain, width = whole[PATH + (whole.size - 3) // 2 :], rows.facts[CURVES] == 0.0, rows.node[node, WIDTH]
     sets, prices, name = np.full((3, chosen.size + 1), -1), np.zeros((3, chosen.size)), np.uint64(0)
     for turn in range(1, -1, -1):
         if turn == 1 or not plain:
-            calls.select(bench, block, node, plain or turn == 0, slot)
+            calls.select(arrays, block, node, plain or turn == 0, slot)
             own = name_of(facts, table.about, rows.keys, node, chosen, whole[TAKEN])
             name = (name << np.uint64(7)) ^ (name >> np.uint64(57)) ^ own
         _put(table, width, forced, chosen, whole[TAKEN], sets[turn], prices[turn])
@@ -188,9 +214,17 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
         for t in range(memory.columns[place, 0] + 1):
             sets[0, t] = memory.columns[place, t]
     else:
-        own_rows = ClassRows(rows.values, rows.codes[node], rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
-                             rows.node[node, CLASSES], rows.node[node, KIND] == ORDERED, rows.facts[WEIGHT],
-                             tables.number[block, PRICE])  # fmt: skip
+        own_rows = ClassRows(
+            rows.values,
+            rows.codes[node],
+            rows.starts,
+            facts[MASK],
+            facts[BY_CONTEXT] == 1,
+            rows.node[node, CLASSES],
+            rows.node[node, KIND] == ORDERED,
+            rows.facts[WEIGHT],
+            tables.number[block, PRICE],
+        )
         one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
         score = calls.choose_columns(own_rows, calls.class_fit, one_pass, sets, prices)
         if store(memory, place, name, score):
@@ -205,7 +239,9 @@ def _fit_classes(bench: Note, calls: Calls, block: int, node: int, slot: int) ->
 
 
 @kernel
-def _put(table: Regression, width: int, forced: Bools, chosen: Ints, count: int, goal: Ints, price: Floats) -> None:
+def _put(
+    table: BlockRegression, width: int, forced: Bools, chosen: Ints, count: int, goal: Ints, price: Floats
+) -> None:
     """Write a set of columns with their prices; required ones are beyond price."""
     goal[0] = count
     for t in range(count):

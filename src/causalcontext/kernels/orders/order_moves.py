@@ -14,7 +14,7 @@ from causalcontext.kernels.orders.order_state import (
     ORDER,
     OTHER,
     PLACE,
-    Problem,
+    OrderProblem,
     State,
     before_context,
     context_score,
@@ -34,7 +34,7 @@ SMALLEST_GAIN = 1e-6
 
 
 @kernel
-def climb(problem: Problem, state: State, stale: Ints, visits: Ints, window: Ints,
+def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window: Ints,
           shared: bool) -> tuple[float, float]:  # fmt: skip
     """Fit some nodes, then sweep until nothing moves, at most once for every row of `visits`; last gain, total score.
 
@@ -77,7 +77,7 @@ def climb(problem: Problem, state: State, stale: Ints, visits: Ints, window: Int
 
 
 @kernel
-def move_node(problem: Problem, state: State, order: int, node: int, lowest: int, highest: int) -> float:
+def move_node(problem: OrderProblem, state: State, order: int, node: int, lowest: int, highest: int) -> float:
     """Put a node where the total score is highest in one order, between two places; what was gained.
 
     The total with the node at place t is the sum of the others' scores, those before t without the node as a
@@ -108,13 +108,13 @@ def move_node(problem: Problem, state: State, order: int, node: int, lowest: int
         state.touched[w] = True
         for slot in range(slots):
             if state.changed[w, slot]:
-                problem.moves.copy_fit(state.bench, w, slots + slot, slot)
+                problem.moves.copy_fit(state.arrays, w, slots + slot, slot)
     refit_node(problem, state, node)
     return float(gain)
 
 
 @kernel
-def move_context(problem: Problem, state: State) -> float:
+def move_context(problem: OrderProblem, state: State) -> float:
     """Put the context variable where the total score is highest in the shared order; what was gained."""
     p, family = state.value.shape[1], problem.family
     rest = _without(state.orders[ORDER, 0], p)
@@ -148,7 +148,7 @@ def move_context(problem: Problem, state: State) -> float:
 
 
 @kernel
-def _fit_waiting(problem: Problem, state: State, node: int) -> None:
+def _fit_waiting(problem: OrderProblem, state: State, node: int) -> None:
     """Fit the slots that were not kept up to date because the node is before the context."""
     state.touched[node] = True
     pooled = pooled_slot(problem.family.contexts)
@@ -156,11 +156,11 @@ def _fit_waiting(problem: Problem, state: State, node: int) -> None:
         if slot != pooled:
             block = problem.family.block[node, slot]
             gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
-            problem.moves.fit(state.bench, problem.moves.calls, block, node, slot)
+            problem.moves.fit(state.arrays, problem.moves.calls, block, node, slot)
 
 
 @kernel
-def _try_without(problem: Problem, state: State, order: int, node: int, w: int) -> None:
+def _try_without(problem: OrderProblem, state: State, order: int, node: int, w: int) -> None:
     """Score another node with the moved node's candidacy reversed; its fits go to the slots of alternatives."""
     p, slots = state.value.shape[1], state.changed.shape[1]
     if w == p:
@@ -181,7 +181,7 @@ def _try_without(problem: Problem, state: State, order: int, node: int, w: int) 
             continue
         gather(problem.allowed[w], state.uses[block], place, w, state.candidates)
         state.candidates[node] = not present
-        scores[slot] = moves.fit(state.bench, moves.calls, block, w, slots + slot)
+        scores[slot] = moves.fit(state.arrays, moves.calls, block, w, slots + slot)
         state.changed[w, slot] = True
         some = True
     if some:
@@ -189,7 +189,9 @@ def _try_without(problem: Problem, state: State, order: int, node: int, w: int) 
 
 
 @kernel
-def _try_context(problem: Problem, state: State, node: int, rest: Ints, low: int, high: int) -> tuple[float, float]:
+def _try_context(
+    problem: OrderProblem, state: State, node: int, rest: Ints, low: int, high: int
+) -> tuple[float, float]:
     """The context's score with and without the node before it; zeros if it is out of reach."""
     p, inside = state.value.shape[1], False
     for t in range(low, high):
@@ -204,7 +206,7 @@ def _try_context(problem: Problem, state: State, node: int, rest: Ints, low: int
 
 
 @kernel
-def _try_places(problem: Problem, state: State, order: int, node: int, rest: Ints, low: int, high: int) -> Floats:
+def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest: Ints, low: int, high: int) -> Floats:
     """The node's own score at every place from low to high; uses the node's slots of alternatives."""
     p, slots, family = state.value.shape[1], state.changed.shape[1], problem.family
     own, ready = np.empty(rest.size + 1), np.zeros(slots, dtype=np.bool_)
@@ -229,7 +231,7 @@ def _try_places(problem: Problem, state: State, order: int, node: int, rest: Int
                 if not state.matters[node, slots + slot, u]:
                     continue
             _gather_first(problem.allowed[node], state.uses[block], place, order, node, t, state.candidates)
-            scores[slot] = moves.fit(state.bench, moves.calls, block, node, slots + slot)
+            scores[slot] = moves.fit(state.arrays, moves.calls, block, node, slots + slot)
             ready[slot] = True
         own[t] = best_score(family, node, scores, after)
     return own

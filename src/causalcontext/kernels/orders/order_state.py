@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call
 from causalcontext.kernels.handles import Note
 from causalcontext.kernels.orders.node_data import Calls
-from causalcontext.kernels.orders.partitions import Partitions, best_score, pooled_slot
+from causalcontext.kernels.orders.partitions import ContextPartitions, best_score, pooled_slot
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,7 +36,7 @@ class Moves(NamedTuple):
     calls: Calls
 
 
-class Problem(NamedTuple):
+class OrderProblem(NamedTuple):
     """What is given: how to fit a node, the slots of every node, and what is known.
 
     Attributes
@@ -50,7 +50,7 @@ class Problem(NamedTuple):
     """
 
     moves: Moves
-    family: Partitions
+    family: ContextPartitions
     allowed: Bools
     first: Bools
 
@@ -60,8 +60,8 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    bench : Note
-        The note of a `Bench` with twice as many slots as the family has: those of alternatives follow.
+    arrays of a fit : Note
+        The note of `FitArrays` with twice as many slots as the family has: those of alternatives follow.
     scores : array, shape (nodes, slots)
         The scores of its fits.
     matters : array of bool, shape (nodes, slots, p)
@@ -80,7 +80,7 @@ class State(NamedTuple):
         Somebody else writes 1 where the search is to end.
     """
 
-    bench: Note
+    arrays: Note
     scores: Floats
     matters: Bools
     candidates: Bools
@@ -93,7 +93,7 @@ class State(NamedTuple):
 
 
 @kernel
-def refit_node(problem: Problem, state: State, node: int) -> None:
+def refit_node(problem: OrderProblem, state: State, node: int) -> None:
     """Fit a node in the slots that matter, for the current orders."""
     family, moves = problem.family, problem.moves
     after = is_after(state.orders, family.contexts, node)
@@ -102,12 +102,12 @@ def refit_node(problem: Problem, state: State, node: int) -> None:
         if after or slot == pooled_slot(family.contexts):
             block = family.block[node, slot]
             gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
-            moves.fit(state.bench, moves.calls, block, node, slot)
+            moves.fit(state.arrays, moves.calls, block, node, slot)
     state.value[NOW, node] = best_score(family, node, state.scores[node], after)
 
 
 @kernel
-def context_score(problem: Problem, state: State, before: Bools) -> float:
+def context_score(problem: OrderProblem, state: State, before: Bools) -> float:
     """The score of the context with the best parents among the nodes `before` it."""
     p, contexts, moves = before.size, problem.family.contexts, problem.moves
     if contexts < 2:
@@ -116,7 +116,7 @@ def context_score(problem: Problem, state: State, before: Bools) -> float:
     for j in range(p):
         state.candidates[j] = before[j] and problem.allowed[p, j]
     block = problem.family.block[0, pooled_slot(contexts)]
-    return float(moves.fit(state.bench, moves.calls, block, p, np.int64(0)))
+    return float(moves.fit(state.arrays, moves.calls, block, p, np.int64(0)))
 
 
 @kernel

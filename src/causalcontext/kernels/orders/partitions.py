@@ -29,7 +29,7 @@ SAME = 1e-6
 """Scores that differ by less are equal: slopes that differ nowhere are the shifted model, whatever rounding says."""
 
 
-class Partitions(NamedTuple):
+class ContextPartitions(NamedTuple):
     """The slots of every node.
 
     Attributes
@@ -56,7 +56,7 @@ def pooled_slot(contexts: int) -> int:
 
 
 @kernel
-def best_score(family: Partitions, node: int, scores: Floats, after: bool) -> float:
+def best_score(family: ContextPartitions, node: int, scores: Floats, after: bool) -> float:
     """The best score of a node; `after`: the context comes before it and may be its parent."""
     contexts, role, joins = family.contexts, family.role[node], family.joins
     pooled = pooled_slot(contexts)
@@ -102,7 +102,7 @@ def _best_cut(contexts: int, joins: Ints, node: int, scores: Floats) -> float:
     return split
 
 
-def chosen_slots(family: Partitions, node: int, scores: Floats, after: bool) -> list[int]:
+def chosen_slots(family: ContextPartitions, node: int, scores: Floats, after: bool) -> list[int]:
     """The slots of a node's best model: the pooled one, one of all contexts, or the blocks of the best partition."""
     pooled = int(pooled_slot(family.contexts))
     if family.contexts == 1 or not after or family.role[node] == NEVER:
@@ -115,7 +115,7 @@ def chosen_slots(family: Partitions, node: int, scores: Floats, after: bool) -> 
     return [whole] if scores[whole] >= split else _split_slots(family, node, scores)
 
 
-def _split_slots(family: Partitions, node: int, scores: Floats) -> list[int]:
+def _split_slots(family: ContextPartitions, node: int, scores: Floats) -> list[int]:
     """The blocks of the best partition into two or more blocks."""
     k = family.contexts
     if k > MOST_CONTEXTS_EXACT:
@@ -131,7 +131,7 @@ def _split_slots(family: Partitions, node: int, scores: Floats) -> list[int]:
     return value[full][1]
 
 
-def _cut(family: Partitions, node: int, scores: Floats, slot: int) -> tuple[float, list[int]]:
+def _cut(family: ContextPartitions, node: int, scores: Floats, slot: int) -> tuple[float, list[int]]:
     """The best cut of a merge tree below one slot: its score and its slots."""
     if slot < family.contexts:
         return float(scores[slot]), [int(slot)]

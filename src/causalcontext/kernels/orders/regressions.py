@@ -23,7 +23,7 @@ SMALLEST_VARIANCE = 1e-9
 """In units of the pooled variance; keeps the likelihood of a node without noise finite."""
 
 OWNER, PARTNER, SOURCE, FAMILY, CONTEXTS, BASIC, CURVED = range(7)
-"""Rows of `Regression.about`."""
+"""Rows of `BlockRegression.about`."""
 END, LENGTH, TAKEN, PATH = range(4)
 """Columns of `Fits.whole`: path and chosen columns follow."""
 CLOSED, ONLY_IF_IT_PAYS, WELCOME, UNKNOWN = range(4)
@@ -32,7 +32,7 @@ LEFT, LEAST, WEIGHT, VALUE = range(4)
 """Lines of `Scratch.line`."""
 
 
-class Regression(NamedTuple):
+class BlockRegression(NamedTuple):
     """Columns on the rows of one block, and what they cost there; Q columns, p nodes.
 
     Attributes
@@ -141,13 +141,13 @@ def scratch(nodes: int, columns: int, width: int, responses: int) -> Scratch:
 
 
 @kernel
-def price_of(table: Regression, column: int, width: int) -> float:
+def price_of(table: BlockRegression, column: int, width: int) -> float:
     """What a column costs, a parameter for every column of the response."""
     return float(table.cost[column] * width + table.extra[column])
 
 
 @kernel
-def weight_of(table: Regression, column: int, width: int) -> float:
+def weight_of(table: BlockRegression, column: int, width: int) -> float:
     """The price of a column as a factor on the variance that is left."""
     if width == 1:
         return float(table.weight[column])

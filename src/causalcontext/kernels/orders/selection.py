@@ -18,10 +18,18 @@ from functools import cache
 from typing import Any
 
 from causalcontext.kernels.arrays import NOTHING
-from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.handles import Note, fetch
-from causalcontext.kernels.orders.node_data import BENCH, NO_BENCH, Required, Rows, Tables, regression_of, target_of
+from causalcontext.kernels.orders.node_data import (
+    FIT_ARRAYS,
+    NO_FIT_ARRAYS,
+    BlockTables,
+    FitRows,
+    Required,
+    regression_of,
+    target_of,
+)
 from causalcontext.kernels.orders.regressions import (
     BASIC,
     CLOSED,
@@ -41,11 +49,11 @@ from causalcontext.kernels.orders.regressions import (
     VALUE,
     WEIGHT,
     WELCOME,
+    BlockRegression,
     Bools,
     Fits,
     Floats,
     Ints,
-    Regression,
     Scratch,
     Target,
     invert,
@@ -57,7 +65,7 @@ PATIENCE = 1
 """How many columns in a row may be taken that do not pay by themselves, in the hope of one that pays then."""
 
 
-_SELECT, _COPY = (NO_BENCH, 0, 0, False, 0), (NO_BENCH, 0, 0, 0)
+_SELECT, _COPY = (NO_FIT_ARRAYS, 0, 0, False, 0), (NO_FIT_ARRAYS, 0, 0, 0)
 
 
 @cache
@@ -83,15 +91,18 @@ def copy_kind() -> Any:
 
 
 @kernel
-def select(bench: Note, block: int, node: int, plain: bool, slot: int) -> float:
+def select(arrays: Note, block: int, node: int, plain: bool, slot: int) -> float:
     """Choose columns of `work.candidates`, only plain ones if asked; what is left of the variance of a number.
 
-    `bench` is the note of a `Bench`. Afterwards `fits.whole` has the chosen columns, `work.small[4]` their slopes and
-    `work.small[0]` the residual covariance of the response. Required parents always stay.
+    `arrays` is the note of `FitArrays`. Afterwards `fits.whole` has the chosen columns, `work.small[4]` their slopes
+    and `work.small[0]` the residual covariance of the response. Required parents always stay.
     """
-    table = regression_of(fetch(bench, BENCH, Tables), block)
-    target, forced = target_of(fetch(bench, BENCH, Rows), node), fetch(bench, BENCH, Required).links[node]
-    fits, work = fetch(bench, BENCH, Fits), fetch(bench, BENCH, Scratch)
+    table = regression_of(fetch(arrays, FIT_ARRAYS, BlockTables), block)
+    target, forced = (
+        target_of(fetch(arrays, FIT_ARRAYS, FitRows), node),
+        fetch(arrays, FIT_ARRAYS, Required).links[node],
+    )
+    fits, work = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, Scratch)
     whole, matters = fits.whole[node, slot], fits.matters[node, slot]
     whole[LENGTH], whole[TAKEN] = 0, 0
     for j in range(matters.size):
@@ -107,9 +118,9 @@ def select(bench: Note, block: int, node: int, plain: bool, slot: int) -> float:
 
 
 @kernel
-def copy_fit(bench: Note, node: int, source: int, goal: int) -> float:
+def copy_fit(arrays: Note, node: int, source: int, goal: int) -> float:
     """Copy the fit of one slot to another; its score."""
-    fits = fetch(bench, BENCH, Fits)
+    fits = fetch(arrays, FIT_ARRAYS, Fits)
     whole, matters = fits.whole[node], fits.matters[node]
     for t in range(whole.shape[1]):
         whole[goal, t] = whole[source, t]
@@ -120,7 +131,7 @@ def copy_fit(bench: Note, node: int, source: int, goal: int) -> float:
 
 
 @kernel
-def _list(table: Regression, target: Target, forced: Bools, plain: bool, asked: bool,
+def _list(table: BlockRegression, target: Target, forced: Bools, plain: bool, asked: bool,
           work: Scratch) -> tuple[int, int]:  # fmt: skip
     """List the columns on offer, with covariances, variances and prices; if asked, then those of one more candidate.
 
@@ -168,7 +179,7 @@ def _newcomer(candidates: Bools, one: int, other: int, node: int) -> int:
 
 
 @kernel
-def _grow(table: Regression, target: Target, inside: int, count: int, whole: Ints, matters: Bools,
+def _grow(table: BlockRegression, target: Target, inside: int, count: int, whole: Ints, matters: Bools,
           work: Scratch) -> None:  # fmt: skip
     """Grow the path, and note whose columns were taken, and whose would have been."""
     most, d, room = table.most, target.width, (whole.size - PATH) // 2
@@ -202,7 +213,9 @@ def _grow(table: Regression, target: Target, inside: int, count: int, whole: Int
 
 
 @kernel
-def _note(table: Regression, work: Scratch, inside: int, count: int, taken: int, bar: float, matters: Bools) -> None:
+def _note(
+    table: BlockRegression, work: Scratch, inside: int, count: int, taken: int, bar: float, matters: Bools
+) -> None:
     """Note the owners of a column that is taken, and who would have offered a better one."""
     matters[table.about[OWNER, taken]] = True
     if table.about[PARTNER, taken] >= 0:

@@ -10,9 +10,9 @@ from causalcontext.kernels.arrays import ONE
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import (
-    BENCH,
     BY_CONTEXT,
     CLASSES,
+    FIT_ARRAYS,
     KIND,
     LAWS,
     MASK,
@@ -22,9 +22,9 @@ from causalcontext.kernels.orders.node_data import (
     START,
     WEIGHT,
     WIDTH,
+    BlockTables,
     Calls,
-    Rows,
-    Tables,
+    FitRows,
     regression_of,
     target_of,
 )
@@ -45,11 +45,11 @@ from causalcontext.kernels.orders.regressions import (
     solve,
 )
 from causalcontext.kernels.rows.class_choice import ClassRows
-from causalcontext.kernels.rows.laws import LawTable
+from causalcontext.kernels.rows.noise_densities import LawTable
 
 
 @kernel
-def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) -> None:
+def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats) -> None:
     """Score sets of columns as they are: task t is a block and a node, `sets[t]` a number of columns and the columns.
 
     Parameters
@@ -57,15 +57,27 @@ def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) 
     out : array, shape (tasks, 2 + W)
         Written: the score; for numbers the residual variance and the slopes.
     """
-    tables, rows, laws = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, LawTable)
-    work = fetch(bench, BENCH, Scratch)
+    tables, rows, laws = (
+        fetch(arrays, FIT_ARRAYS, BlockTables),
+        fetch(arrays, FIT_ARRAYS, FitRows),
+        fetch(arrays, FIT_ARRAYS, LawTable),
+    )
+    work = fetch(arrays, FIT_ARRAYS, Scratch)
     for t in range(tasks.shape[0]):
         block, node, count, chosen = tasks[t, 0], tasks[t, 1], sets[t, 0], sets[t, 1:]
         table, facts = regression_of(tables, block), tables.block[block]
         if rows.node[node, KIND] != NUMBER:
-            own = ClassRows(rows.values, rows.codes[node], rows.starts, facts[MASK], facts[BY_CONTEXT] == 1,
-                            rows.node[node, CLASSES], rows.node[node, KIND] == ORDERED, rows.facts[WEIGHT],
-                            tables.number[block, PRICE])  # fmt: skip
+            own = ClassRows(
+                rows.values,
+                rows.codes[node],
+                rows.starts,
+                facts[MASK],
+                facts[BY_CONTEXT] == 1,
+                rows.node[node, CLASSES],
+                rows.node[node, KIND] == ORDERED,
+                rows.facts[WEIGHT],
+                tables.number[block, PRICE],
+            )
             one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
             three, prices = np.full((3, sets.shape[1]), -1), np.full((3, sets.shape[1] - 1), math.inf)
             for a in range(count + 1):
@@ -84,13 +96,23 @@ def score_sets(calls: Calls, bench: Note, tasks: Ints, sets: Ints, out: Floats) 
             slopes[a] = work.small[4, a, 0]
             out[t, 2 + a] = slopes[a]
         if rows.facts[LAWS] > 0.0:
-            score += calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[node],
-                                       pair, slopes, table.rows, laws, calls.law_gain)  # fmt: skip
+            score += calls.number_gain(
+                rows.values,
+                rows.starts,
+                facts[MASK],
+                facts[BY_CONTEXT] == 1,
+                rows.node[node],
+                pair,
+                slopes,
+                table.rows,
+                laws,
+                calls.law_gain,
+            )
         out[t, 0], out[t, 1] = score, left
 
 
 @kernel
-def best_extras(bench: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats) -> None:
+def best_extras(arrays: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats) -> None:
     """What the best further column of every variable gains by moments, its price paid, given a set of columns.
 
     Parameters
@@ -101,7 +123,11 @@ def best_extras(bench: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats
         Written: the gain (-inf if there is no column), and the share of the residual variance it explains, with the
         sign of the covariance; of a product both factors count as its owner.
     """
-    tables, rows, work = fetch(bench, BENCH, Tables), fetch(bench, BENCH, Rows), fetch(bench, BENCH, Scratch)
+    tables, rows, work = (
+        fetch(arrays, FIT_ARRAYS, BlockTables),
+        fetch(arrays, FIT_ARRAYS, FitRows),
+        fetch(arrays, FIT_ARRAYS, Scratch),
+    )
     for t in range(tasks.shape[0]):
         node, count, chosen = tasks[t, 1], sets[t, 0], sets[t, 1:]
         table, target = regression_of(tables, tasks[t, 0]), target_of(rows, node)

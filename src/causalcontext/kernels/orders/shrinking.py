@@ -14,9 +14,9 @@ from causalcontext.kernels.orders.regressions import (
     OWNER,
     PATH,
     TAKEN,
+    BlockRegression,
     Bools,
     Ints,
-    Regression,
     Scratch,
     Target,
     invert,
@@ -27,7 +27,7 @@ from causalcontext.kernels.orders.regressions import (
 
 
 @kernel
-def start_with_path(table: Regression, whole: Ints) -> None:
+def start_with_path(table: BlockRegression, whole: Ints) -> None:
     """Start with the columns of the path; those of one family that share contexts are replaced by disjoint ones.
 
     x everywhere and x in context 0 together span the same as x in context 0 and x in the others, but only the latter
@@ -60,7 +60,7 @@ def start_with_path(table: Regression, whole: Ints) -> None:
 
 
 @kernel
-def _part(table: Regression, whole: Ints, t: int, family: int, open_contexts: int) -> int:
+def _part(table: BlockRegression, whole: Ints, t: int, family: int, open_contexts: int) -> int:
     """The contexts that no column of a family tells apart from the first open one."""
     lowest = open_contexts & -open_contexts
     part = open_contexts
@@ -73,7 +73,7 @@ def _part(table: Regression, whole: Ints, t: int, family: int, open_contexts: in
 
 
 @kernel
-def shrink(table: Regression, target: Target, forced: Bools, whole: Ints, work: Scratch) -> None:
+def shrink(table: BlockRegression, target: Target, forced: Bools, whole: Ints, work: Scratch) -> None:
     """Drop columns, or merge two of a family, where the loss is below the price, the cheapest first."""
     chosen = whole[PATH + (whole.size - 3) // 2 :]
     while True:
@@ -110,7 +110,7 @@ def shrink(table: Regression, target: Target, forced: Bools, whole: Ints, work: 
 
 
 @kernel
-def _merged(table: Regression, one: int, other: int) -> int:
+def _merged(table: BlockRegression, one: int, other: int) -> int:
     """The column of a family that lives in the contexts of two."""
     return int(table.about[FAMILY, one] + (table.about[CONTEXTS, one] | table.about[CONTEXTS, other]) - 1)
 

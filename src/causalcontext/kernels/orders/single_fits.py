@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.kernels.calls import Call
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call
 from causalcontext.kernels.handles import Note, fetch
-from causalcontext.kernels.orders.node_data import BENCH, Calls
+from causalcontext.kernels.orders.node_data import FIT_ARRAYS, Calls
 from causalcontext.kernels.orders.regressions import PATH, TAKEN, Bools, Fits, Floats, Ints, Scratch
 
 
 @kernel
-def fit_many(fit: Call, calls: Calls, bench: Note, tasks: Ints, candidates: Bools, scores: Floats, slopes: Floats,
+def fit_many(fit: Call, calls: Calls, arrays: Note, tasks: Ints, candidates: Bools, scores: Floats, slopes: Floats,
              sets: Ints) -> None:  # fmt: skip
     """Fit nodes one after the other, in the first slot: task t is a block and a node.
 
@@ -27,12 +27,12 @@ def fit_many(fit: Call, calls: Calls, bench: Note, tasks: Ints, candidates: Bool
     sets : array of int, shape (tasks, 1 + W) or (tasks, 0)
         The number of chosen columns, and the columns.
     """
-    work, fits = fetch(bench, BENCH, Scratch), fetch(bench, BENCH, Fits)
+    work, fits = fetch(arrays, FIT_ARRAYS, Scratch), fetch(arrays, FIT_ARRAYS, Fits)
     room = (fits.whole.shape[2] - PATH) // 2
     for t in range(tasks.shape[0]):
         for j in range(candidates.shape[1]):
             work.candidates[j] = candidates[t, j]
-        scores[t] = fit(bench, calls, tasks[t, 0], tasks[t, 1], np.int64(0))
+        scores[t] = fit(arrays, calls, tasks[t, 0], tasks[t, 1], np.int64(0))
         whole = fits.whole[tasks[t, 1], 0]
         for a in range(min(slopes.shape[1], whole[TAKEN])):
             slopes[t, a] = work.small[4, a, 0]

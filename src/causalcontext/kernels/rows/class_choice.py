@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import NOBODY
-from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.rows.class_scores import (
     class_kind,
     half_wald,

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.rows.logit_rows import logit_kind
 from causalcontext.kernels.special import logistic, softplus
 

@@ -1,8 +1,8 @@
-"""A change between contexts that is clear from moments: an upper bound of the p-value, without the rows of the trial.
+"""A change between contexts that is clear from moments: an upper bound of the p-value, without the rows of the query.
 
 Moments give the parts for mean and slopes; the part for the spread can only lower p. Whether the gate opens is not
 asked: the logit is taken as if it did, and needs no more than two likelihoods, those of the context on Z and on Z with
-y, which trials share.
+y, which queries share.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, SPARE_RO
 from causalcontext.kernels.special import chi2_upper
 
 
-class Cells(NamedTuple):
+class CellMoments(NamedTuple):
     """Moments of all numbers, standardised over all rows, in every context.
 
     Attributes
@@ -38,7 +38,7 @@ class Cells(NamedTuple):
 
 
 @kernel
-def bound_from_moments(cells: Cells, places: Ints) -> tuple[float, float, float]:
+def bound_from_moments(cells: CellMoments, places: Ints) -> tuple[float, float, float]:
     """F and df of what decides, mean or slopes, and what p before the gate can be at most.
 
     Of the last of `places` on the others; the spread counts as unchanged. NaN where rows are needed to tell.

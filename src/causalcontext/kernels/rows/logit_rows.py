@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
 
 ROWS_OF_A_LOG = 32

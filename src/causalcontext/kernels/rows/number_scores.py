@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.kernels.calls import Call, pointer_kind, pointer_to
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.orders.node_data import PIECES, RESPONSE
-from causalcontext.kernels.rows.laws import MANY, LawTable, law_kind, law_table
+from causalcontext.kernels.rows.noise_densities import MANY, LawTable, law_kind, law_table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

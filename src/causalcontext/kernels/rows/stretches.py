@@ -38,7 +38,7 @@ _63, _LARGEST = np.int64(63), np.int64(2**63 - 1)
 _NO_ROW = np.uint32(2**32 - 1)
 
 
-class Tally(NamedTuple):
+class ScanTotals(NamedTuple):
     """What is known about K cells and p variables after some rows; kernels change the arrays.
 
     Attributes
@@ -70,7 +70,7 @@ class Tally(NamedTuple):
     digests: Words
 
 
-class Desk(NamedTuple):
+class ScanWorkspace(NamedTuple):
     """Room to work in, made once: a stretch of p variables, its cross products, its means and the rows in it."""
 
     stretch: Floats
@@ -83,7 +83,7 @@ class Desk(NamedTuple):
     starts: Ints
 
 
-def desk_for(rows: int, cells: int, p: int) -> Desk:
+def workspace_for(rows: int, cells: int, p: int) -> ScanWorkspace:
     """Room for batches of so many rows."""
     padded = p + -p % 4  # variables are multiplied four with four
     near, total, away = np.zeros((3, p))
@@ -92,12 +92,20 @@ def desk_for(rows: int, cells: int, p: int) -> Desk:
     room = np.zeros(padded * _WIDTH + _LANES)
     begin = -room.ctypes.data % _LINE // room.itemsize
     stretch = room[begin : begin + padded * _WIDTH].reshape(padded, _WIDTH)
-    return Desk(stretch, np.zeros((padded, padded)), near, total, away, usable, order, starts)
+    return ScanWorkspace(stretch, np.zeros((padded, padded)), near, total, away, usable, order, starts)
 
 
 @kernel
-def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Tally, desk: Desk, chosen: Ints,
-             kept: Floats) -> None:  # fmt: skip
+def add_rows(
+    columns: Words,
+    codes: Codes,
+    first_row: int,
+    blocks: int,
+    sums: ScanTotals,
+    workspace: ScanWorkspace,
+    chosen: Ints,
+    kept: Floats,
+) -> None:
     """Add a batch to the sums of its levels, and copy some of its rows while they are in the cache.
 
     Parameters
@@ -110,15 +118,15 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Ta
         Place of the batch in the table.
     blocks : int
         Rows that stand together are in the same block, whose number is a hash; see `data/blocks.py`.
-    sums : Tally
+    sums : ScanTotals
         Changed. Block b of cell k is its cell `k * blocks + b`.
     desk : Desk
-        From `desk_for`; overwritten.
+        From `workspace_for`; overwritten.
     chosen : array of int64
         The rows to copy, counted from the first one of the batch, in order.
     kept : array of float64, shape (variables, rows to copy), overwritten
     """
-    sums, desk, chosen, kept = _lent_sums(sums), _lent_desk(desk), lent(chosen), lent(kept)
+    sums, workspace, chosen, kept = _lent_sums(sums), _lent_workspace(workspace), lent(chosen), lent(kept)
     begin = copied = 0
     while begin < codes.size:
         row, block, end = np.uint64(first_row + begin), 0, codes.size
@@ -126,33 +134,46 @@ def add_rows(columns: Words, codes: Codes, first_row: int, blocks: int, sums: Ta
             together = row // _ROWS_TOGETHER
             block = int(np.int64(mixed((together + ONE) * GOLDEN) % np.uint64(blocks)))
             end = min(end, begin + int(np.int64((together + ONE) * _ROWS_TOGETHER - row)))
-        _look(columns, codes, begin, end, first_row, blocks, block, sums, desk)
+        _look(columns, codes, begin, end, first_row, blocks, block, sums, workspace)
         copied = _copy(columns, end, chosen, copied, kept)
-        _sort(desk.usable[: end - begin], desk.order, desk.starts)
-        for cell in range(desk.starts.size - 1):
-            for at in range(desk.starts[cell], desk.starts[cell + 1], _STRETCH):
-                some = desk.order[at : min(at + _STRETCH, desk.starts[cell + 1])]
-                _add_stretch(columns, begin, some, cell * blocks + block, sums, desk)
+        _sort(workspace.usable[: end - begin], workspace.order, workspace.starts)
+        for cell in range(workspace.starts.size - 1):
+            for at in range(workspace.starts[cell], workspace.starts[cell + 1], _STRETCH):
+                some = workspace.order[at : min(at + _STRETCH, workspace.starts[cell + 1])]
+                _add_stretch(columns, begin, some, cell * blocks + block, sums, workspace)
         begin = end
 
 
 @kernel
-def _lent_sums(s: Tally) -> Tally:
-    return Tally(lent(s.n), lent(s.lost), lent(s.centre), lent(s.mean), lent(s.low), lent(s.high), lent(s.scatter),
+def _lent_sums(s: ScanTotals) -> ScanTotals:
+    return ScanTotals(lent(s.n), lent(s.lost), lent(s.centre), lent(s.mean), lent(s.low), lent(s.high), lent(s.scatter),
                  lent(s.missing), lent(s.infinite), lent(s.digests))  # fmt: skip
 
 
 @kernel
-def _lent_desk(d: Desk) -> Desk:
-    return Desk(lent(d.stretch), lent(d.products), lent(d.near), lent(d.total), lent(d.away), lent(d.usable),
+def _lent_workspace(d: ScanWorkspace) -> ScanWorkspace:
+    return ScanWorkspace(lent(d.stretch), lent(d.products), lent(d.near), lent(d.total), lent(d.away), lent(d.usable),
                 lent(d.order), lent(d.starts))  # fmt: skip
 
 
 @kernel
-def _look(columns: Words, codes: Codes, begin: int, end: int, first_row: int, blocks: int, block: int, sums: Tally,
-          desk: Desk) -> None:  # fmt: skip
+def _look(
+    columns: Words,
+    codes: Codes,
+    begin: int,
+    end: int,
+    first_row: int,
+    blocks: int,
+    block: int,
+    sums: ScanTotals,
+    workspace: ScanWorkspace,
+) -> None:
     """Add rows to digests and counts; write down the cells of those that are usable, -1 for the others."""
-    usable, these, odd = desk.usable, codes[begin:end], False  # a place that may be negative is looked up one by one
+    usable, these, odd = (
+        workspace.usable,
+        codes[begin:end],
+        False,
+    )  # a place that may be negative is looked up one by one
     for i in range(these.size):
         usable[i] = these[i]
     for j in range(columns.size):
@@ -197,7 +218,7 @@ def _fetch_ahead(columns: Words, j: int, begin: int, end: int, rows: int) -> Non
 
 
 @kernel
-def _count(values: Floats, codes: Codes, j: int, blocks: int, block: int, sums: Tally, usable: Codes) -> None:
+def _count(values: Floats, codes: Codes, j: int, blocks: int, block: int, sums: ScanTotals, usable: Codes) -> None:
     """Count values of variable j that are no finite numbers; their rows are not usable."""
     for i in range(values.size):
         if not np.isfinite(values[i]):
@@ -236,7 +257,9 @@ def _sort(cells: Codes, order: Places, starts: Ints) -> None:
 
 
 @kernel
-def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: Tally, desk: Desk) -> None:
+def _add_stretch(
+    columns: Words, begin: int, rows: Places, level: int, sums: ScanTotals, workspace: ScanWorkspace
+) -> None:
     """Add some rows of one level, which are counted from `begin`."""
     m, size, offset = rows.size, int(np.int64(rows[rows.size - 1])) + 1, np.uint64(begin) * _EIGHT
     if sums.n[level] == 0:
@@ -245,14 +268,14 @@ def _add_stretch(columns: Words, begin: int, rows: Places, level: int, sums: Tal
     filled = m + -m % _LANES
     for j in range(columns.size):
         near = sums.centre[level, j] + sums.mean[level, j]
-        _gather(column_at(columns[j] + offset, size), rows, desk.stretch, j)
-        low, high, total = _centre(desk.stretch, j, m, near)
+        _gather(column_at(columns[j] + offset, size), rows, workspace.stretch, j)
+        low, high, total = _centre(workspace.stretch, j, m, near)
         sums.low[level, j], sums.high[level, j] = min(sums.low[level, j], low), max(sums.high[level, j], high)
-        desk.near[j], desk.total[j] = near, total
+        workspace.near[j], workspace.total[j] = near, total
         for i in range(m, filled):
-            desk.stretch[j, i] = 0.0
-    _multiply(desk.stretch, filled, columns.size, desk.products)
-    _merge(sums.n[level], m, level, sums, desk)
+            workspace.stretch[j, i] = 0.0
+    _multiply(workspace.stretch, filled, columns.size, workspace.products)
+    _merge(sums.n[level], m, level, sums, workspace)
     sums.n[level] += m
 
 
@@ -358,9 +381,9 @@ def _set_four(row: Floats, j: int, a: float, b: float, c: float, d: float) -> No
 
 
 @kernel
-def _merge(old: int, new: int, level: int, sums: Tally, desk: Desk) -> None:
+def _merge(old: int, new: int, level: int, sums: ScanTotals, workspace: ScanWorkspace) -> None:
     """Add the rows on the desk to those of a level (Chan, Golub and LeVeque 1983)."""
-    near, total, away, products = desk.near, desk.total, desk.away, desk.products
+    near, total, away, products = workspace.near, workspace.total, workspace.away, workspace.products
     share = old * new / (old + new)
     for j in range(near.size):
         total[j] /= new

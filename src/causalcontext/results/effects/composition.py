@@ -15,7 +15,7 @@ import numpy as np
 from causalcontext.graphs.families import Family
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.effects.estimates import Estimate, Parameters, total
-from causalcontext.results.effects.fits import Fit
+from causalcontext.results.effects.fits import MechanismFit
 from causalcontext.results.effects.mechanics import Means, Mechanics, NoAnswer
 
 MOST_PATHS = 1000
@@ -27,7 +27,7 @@ def total_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -
     if x not in order:
         return Estimate(0.0)
     reached: dict[int, float] = {x: 1.0}
-    fits: list[Fit] = []
+    fits: list[MechanismFit] = []
     for v in order:
         if v != x and any(cause in reached for cause in family.parents(g, v)):
             fits.append(mechanics.fit(family, g, v))
@@ -84,7 +84,7 @@ def mean_under(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Mapp
         For the cases that are in the context anyway: everything keeps its mean but for what `fixed` moves.
     """
     order = causes_first(mechanics, family, g, y, fixed)
-    values, fits = dict(fixed), dict[int, Fit]()
+    values, fits = dict(fixed), dict[int, MechanismFit]()
     for v in order:
         if v in fixed:
             continue
@@ -138,11 +138,11 @@ def causes_first(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Ma
     return order
 
 
-def _slopes(fit: Fit) -> Iterator[tuple[int, float]]:
+def _slopes(fit: MechanismFit) -> Iterator[tuple[int, float]]:
     return zip(fit.causes, fit.slopes.tolist(), strict=True)
 
 
-def _onward(fits: list[Fit], y: int) -> dict[int, float]:
+def _onward(fits: list[MechanismFit], y: int) -> dict[int, float]:
     """The effect of everything on y; `fits` has causes before effects."""
     onward = {y: 1.0}
     for found in reversed(fits):
@@ -158,7 +158,7 @@ def _is_moved(mechanics: Mechanics, family: Family, g: int, v: int, fixed: Mappi
     return not above.isdisjoint(fixed) or (not shift_only and not above.isdisjoint(mechanics.contexts))
 
 
-def _origin(fit: Fit, g: int, start: Means | None) -> tuple[float, Floats]:
+def _origin(fit: MechanismFit, g: int, start: Means | None) -> tuple[float, Floats]:
     """The point that a mechanism goes through: its own means, or those of the rows it is used for."""
     if start is not None:
         return float(start.values[fit.effect]), start.values[list(fit.causes)]
@@ -166,7 +166,7 @@ def _origin(fit: Fit, g: int, start: Means | None) -> tuple[float, Floats]:
     return float(fit.levels[place]), fit.centres[place]
 
 
-def _add_fit(gradient: dict[Parameters, Floats], fit: Fit, onward: float, values: Mapping[int, float], g: int,
+def _add_fit(gradient: dict[Parameters, Floats], fit: MechanismFit, onward: float, values: Mapping[int, float], g: int,
              start: Means | None) -> None:  # fmt: skip
     """How the mean moves with the parameters of one mechanism."""
     _, centre = _origin(fit, g, start)

@@ -24,7 +24,7 @@ ErrorKind = Literal["sandwich", "classical"]
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Parameters):
+class MechanismFit(Parameters):
     """One mechanism: `effect = level + slopes · (causes - centre) + noise`.
 
     The parameters are the levels, then the slopes.
@@ -87,7 +87,7 @@ class RowsAtHand(Protocol):
         """Some columns on the rows of some cells, shape (rows, columns), and the cell of every row."""
 
 
-class Rows:
+class CompleteRows:
     """The complete rows of a table, column by column, around the means of all of them."""
 
     def __init__(self, data: Dataset) -> None:
@@ -111,7 +111,7 @@ class Rows:
 
 
 def fit(moments: Moments, effect: int, causes: tuple[int, ...], cells: tuple[int, ...], shifted: bool,
-        rows: RowsAtHand | None) -> Fit:  # fmt: skip
+        rows: RowsAtHand | None) -> MechanismFit:  # fmt: skip
     """Least squares of an effect on its causes, with an intercept, on the rows of some contexts.
 
     Parameters
@@ -142,8 +142,10 @@ def fit(moments: Moments, effect: int, causes: tuple[int, ...], cells: tuple[int
     known = {"effect": effect, "causes": causes, "cells": cells, "n": n, "levels": levels.mean[:, 0],
              "centres": levels.mean[:, 1:], "slopes": found.slopes, "scale": spread[1:] / spread[0]}  # fmt: skip
     if rows is None:
-        return Fit(plain, df, kind="classical", **known)
-    return Fit(_sandwich(rows, columns, cells, levels, found.slopes, found.inverse), df, kind="sandwich", **known)
+        return MechanismFit(plain, df, kind="classical", **known)
+    return MechanismFit(
+        _sandwich(rows, columns, cells, levels, found.slopes, found.inverse), df, kind="sandwich", **known
+    )
 
 
 def classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
@@ -182,8 +184,20 @@ def _within(part: Moments) -> Moments:
     return Moments(part.rows.sum(keepdims=True), part.mean[:1], part.scatter.sum(axis=0, keepdims=True))
 
 
-def _without(effect: int, causes: tuple[int, ...], cells: tuple[int, ...], n: int, problem: str) -> Fit:
+def _without(effect: int, causes: tuple[int, ...], cells: tuple[int, ...], n: int, problem: str) -> MechanismFit:
     """The fit that could not be made."""
     none, size = np.full(len(causes), np.nan), 1 + len(causes)
-    return Fit(np.full((size, size), np.nan), np.nan, effect, causes, cells, np.full(1, np.nan), none[None], none, n,
-               "classical", none, problem)  # fmt: skip
+    return MechanismFit(
+        np.full((size, size), np.nan),
+        np.nan,
+        effect,
+        causes,
+        cells,
+        np.full(1, np.nan),
+        none[None],
+        none,
+        n,
+        "classical",
+        none,
+        problem,
+    )

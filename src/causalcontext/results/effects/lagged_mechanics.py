@@ -17,10 +17,10 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.window_moments import WindowMoments, WindowRows, numbered
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs.lag_names import at
-from causalcontext.results.effects.fits import Fit, fit
+from causalcontext.results.effects.fits import MechanismFit, fit
 from causalcontext.results.effects.mechanics import ERRORS, NoAnswer, NotLinear
 from causalcontext.results.effects.shared_fits import SharedFit, Term, shared_fits
-from causalcontext.results.effects.window_links import Choice, WindowLinks
+from causalcontext.results.effects.window_links import LinkChoice, WindowLinks
 from causalcontext.results.lagged import LaggedGraphs
 
 LARGEST_Z = 3.3
@@ -59,12 +59,12 @@ class LaggedMechanics(WindowLinks):
         if errors == "sandwich" and result.table is None:
             raise OptionError("errors is 'sandwich', which needs the windows of the table; this result has none")
         self._robust = errors != "classical" and result.table is not None
-        self._fits: dict[tuple[object, ...], Fit] = {}
-        self._follows: dict[Fit, float] = {}
+        self._fits: dict[tuple[object, ...], MechanismFit] = {}
+        self._follows: dict[MechanismFit, float] = {}
         self._joint: dict[tuple[object, ...], tuple[SharedFit, ...] | str] = {}
         self._merged: dict[tuple[int, ...], Moments] = {}
 
-    def windows_for(self, choice: Choice, g: int, variable: int) -> WindowChoice:
+    def windows_for(self, choice: LinkChoice, g: int, variable: int) -> WindowChoice:
         """Whose windows a mechanism is fitted on."""
         if self.context is None:
             return WindowChoice((), (0,), False, "there is no context")
@@ -88,7 +88,7 @@ class LaggedMechanics(WindowLinks):
             return WindowChoice(copies, (g,), False, f"{why}: slopes that stay are fitted together", True)
         return WindowChoice(copies, tuple(r for r in self.cells if mask >> r & 1), model == "shifted", why)
 
-    def fit(self, choice: Choice, g: int, variable: int) -> Fit:
+    def fit(self, choice: LinkChoice, g: int, variable: int) -> MechanismFit:
         """The mechanism of a variable in a context."""
         causes, windows = self.causes(choice, g, variable), self.windows_for(choice, g, variable)
         self._check_linear(variable, causes)
@@ -96,7 +96,7 @@ class LaggedMechanics(WindowLinks):
             return self._shared(choice, g, variable, windows)
         return self.regression(variable, causes, windows)
 
-    def _shared(self, choice: Choice, g: int, variable: int, windows: WindowChoice) -> Fit:
+    def _shared(self, choice: LinkChoice, g: int, variable: int, windows: WindowChoice) -> MechanismFit:
         """The mechanism in one context of a regression for all of them."""
         terms = self._terms(choice, variable)
         key = (variable, tuple(terms), windows.copies)
@@ -108,7 +108,7 @@ class LaggedMechanics(WindowLinks):
             raise NoAnswer(f"{self.name(variable)} cannot be fitted: {found}")
         return found[g]
 
-    def _terms(self, choice: Choice, variable: int) -> list[Term]:
+    def _terms(self, choice: LinkChoice, variable: int) -> list[Term]:
         """The columns of a mechanism, each with the contexts that share its slope: those with the same number."""
         slopes = {(row.source, row.context): row.slope for row in self.result.series.slopes
                   if row.target == self.result.series.variables[variable]}  # fmt: skip
@@ -126,7 +126,7 @@ class LaggedMechanics(WindowLinks):
             return at(series.variables[place[0]], place[1])
         return series.covariates[column - len(self.system) * (self.lags + 1)]
 
-    def regression(self, variable: int, causes: tuple[int, ...], windows: WindowChoice) -> Fit:
+    def regression(self, variable: int, causes: tuple[int, ...], windows: WindowChoice) -> MechanismFit:
         """Least squares of a variable on columns of the table of windows."""
         copies, cells, shifted = windows.copies, windows.cells, windows.shifted and len(windows.cells) > 1
         key = (variable, causes, copies, cells, shifted)
@@ -139,7 +139,7 @@ class LaggedMechanics(WindowLinks):
             raise NoAnswer(f"{self.name(variable)} cannot be fitted{where}: {found.problem}")
         return found
 
-    def follows(self, found: Fit, windows: WindowChoice) -> float:
+    def follows(self, found: MechanismFit, windows: WindowChoice) -> float:
         """The correlation of residuals of neighbouring windows where it is clear; else 0."""
         if found not in self._follows:
             self._follows[found] = self._residual_correlation(found, windows)
@@ -159,7 +159,7 @@ class LaggedMechanics(WindowLinks):
             code = cell // len(values) ** (len(copies) - 1 - number) % len(values)
             yield f"{self.name(self.context, lag)}={values[code]}"
 
-    def _without_copy(self, choice: Choice, g: int, variable: int) -> WindowChoice:
+    def _without_copy(self, choice: LinkChoice, g: int, variable: int) -> WindowChoice:
         """All windows; where causes differ between contexts all the same, those of contexts with the same ones."""
         own = self.causes(choice, g, variable)
         alike = tuple(h for h in self.cells if self.causes(choice, h, variable) == own)
@@ -187,7 +187,7 @@ class LaggedMechanics(WindowLinks):
         assert self.result.table is not None
         return WindowRows(self.result.table, copies)
 
-    def _residual_correlation(self, found: Fit, windows: WindowChoice) -> float:
+    def _residual_correlation(self, found: MechanismFit, windows: WindowChoice) -> float:
         if self.result.table is None:
             return 0.0
         rows = self._rows(windows.copies)

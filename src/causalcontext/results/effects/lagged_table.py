@@ -11,7 +11,7 @@ import numpy as np
 from causalcontext.errors import NotYetError, OptionError, check_level, did_you_mean, shortly
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.effects.estimates import Estimate
-from causalcontext.results.effects.fits import Fit
+from causalcontext.results.effects.fits import MechanismFit
 from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics, WindowChoice
 from causalcontext.results.effects.mechanics import NoAnswer, Refused
@@ -30,7 +30,7 @@ PATH_COLUMNS = ["x", "lag", "y", "context", "path", "effect", "se", "low", "high
 MOST_STEPS = 200
 
 
-class Question(NamedTuple):
+class LaggedEffectQuery(NamedTuple):
     """A cause so many steps ago, and an effect, by number."""
 
     x: int
@@ -68,7 +68,7 @@ def lagged_effects_by_path(mechanics: LaggedMechanics, x: str | None, y: str | N
 
 
 def questions(mechanics: LaggedMechanics, x: str | None, y: str | None, steps: int | None
-              ) -> tuple[list[Question], Responses]:  # fmt: skip
+              ) -> tuple[list[LaggedEffectQuery], Responses]:  # fmt: skip
     """What is asked, and who answers it; without names, pairs between which a path may lead in some context."""
     most = mechanics.lags if steps is None else _steps(steps)
     cause, lag = _asked(mechanics, x)
@@ -85,7 +85,7 @@ def questions(mechanics: LaggedMechanics, x: str | None, y: str | None, steps: i
     responses = Responses(mechanics, max(most, lag or 0))
     named = cause is not None and effect is not None
     asked = [
-        Question(i, k, j)
+        LaggedEffectQuery(i, k, j)
         for i in ([cause] if cause is not None else mechanics.system)
         for j in ([effect] if effect is not None else mechanics.system)
         for k in ([lag] if lag is not None else range(most + 1))
@@ -94,7 +94,7 @@ def questions(mechanics: LaggedMechanics, x: str | None, y: str | None, steps: i
     return asked, responses
 
 
-def question_rows(responses: Responses, question: Question, level: float) -> Iterator[tuple[Any, ...]]:
+def question_rows(responses: Responses, question: LaggedEffectQuery, level: float) -> Iterator[tuple[Any, ...]]:
     """The effect in every context, then the differences between contexts."""
     mechanics, (x, lag, y) = responses.mechanics, question
     values, named = mechanics.result.contexts, (mechanics.name(x), lag, mechanics.name(y))
@@ -122,9 +122,9 @@ def lagged_mechanisms(mechanics: LaggedMechanics, level: float) -> pd.DataFrame:
     return framed(rows, MECHANISM_COLUMNS)
 
 
-class _Found(NamedTuple):
+class _FoundEffect(NamedTuple):
     slope: Estimate
-    fit: Fit
+    fit: MechanismFit
     windows: WindowChoice
 
 
@@ -148,7 +148,7 @@ def _mechanism_row(mechanics: LaggedMechanics, g: int, v: int, column: int, leve
             windows.why, fit.kind, not note, note or "; ".join(_followed(mechanics, v, first)))  # fmt: skip
 
 
-def _slopes(mechanics: LaggedMechanics, g: int, v: int, column: int) -> tuple[list[_Found], str]:
+def _slopes(mechanics: LaggedMechanics, g: int, v: int, column: int) -> tuple[list[_FoundEffect], str]:
     """The different coefficients over what is open, and what that is."""
     blamed, choices = mechanics.conflict([v], (g,)), mechanics.choices([v])
     if blamed:
@@ -157,12 +157,12 @@ def _slopes(mechanics: LaggedMechanics, g: int, v: int, column: int) -> tuple[li
         raise NoAnswer("directed edges inside the time step form a cycle")
     if choices is None:
         raise NoAnswer(f"more than {MOST_CHOICES} graphs are left open by {mechanics.open_words([v])}")
-    found: dict[Fit, _Found] = {}
+    found: dict[MechanismFit, _FoundEffect] = {}
     without = 0
     for choice in choices:
         fit = mechanics.fit(choice, g, v)
         if column in fit.causes:
-            found[fit] = _Found(fit.slope(column), fit, mechanics.windows_for(choice, g, v))
+            found[fit] = _FoundEffect(fit.slope(column), fit, mechanics.windows_for(choice, g, v))
         else:
             without += 1
     if not found:
@@ -200,7 +200,7 @@ def _column_name(mechanics: LaggedMechanics, column: int) -> str:
     return mechanics.result.names[mechanics.variables * (mechanics.lags + 1) + column - first]
 
 
-def _reminders(responses: Responses, g: int, question: Question) -> str:
+def _reminders(responses: Responses, g: int, question: LaggedEffectQuery) -> str:
     """The context is held, also where x moves it; and residuals that follow each other make errors too small."""
     mechanics = responses.mechanics
     held = mechanics.result.context is not None and mechanics.leads_to_context(g, question.x)
@@ -210,11 +210,11 @@ def _reminders(responses: Responses, g: int, question: Question) -> str:
         for v in between:
             windows = mechanics.windows_for(choice, g, v)
             fit = mechanics.fit(choice, g, v)
-            notes += _followed(mechanics, v, _Found(Estimate(0.0), fit, windows))
+            notes += _followed(mechanics, v, _FoundEffect(Estimate(0.0), fit, windows))
     return "; ".join(dict.fromkeys(notes))
 
 
-def _followed(mechanics: LaggedMechanics, v: int, found: _Found) -> Sequence[str]:
+def _followed(mechanics: LaggedMechanics, v: int, found: _FoundEffect) -> Sequence[str]:
     correlation = mechanics.follows(found.fit, found.windows)
     if not correlation:
         return []

@@ -20,16 +20,16 @@ import numpy as np
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, check_choice
-from causalcontext.graphs import ends
-from causalcontext.graphs.ends import Ends, may_cause
+from causalcontext.graphs import endpoints
+from causalcontext.graphs.endpoints import Endpoints, may_cause
 from causalcontext.graphs.families import Family, OpenGraphs
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.questions import adaptive
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.estimates import Estimate, Parameters
-from causalcontext.results.effects.fits import Fit, Rows, fit
+from causalcontext.results.effects.fits import CompleteRows, MechanismFit, fit
 from causalcontext.results.entries import Decision
+from causalcontext.views import adaptive
 
 ERRORS = ("auto", "sandwich", "classical")
 
@@ -85,14 +85,14 @@ class Mechanics:
         check_choice("errors", errors, ERRORS)
         self.result = result
         self.moments = _moments(result)
-        self.ends: Ends = np.stack([graph.ends for graph in result.graphs.values()])
+        self.ends: Endpoints = np.stack([graph.ends for graph in result.graphs.values()])
         self.graphs = OpenGraphs(self.ends, result.cells)
         self.contexts = frozenset(result.cells.positions)
-        self.is_pag = result.union.kind is ends.Kind.PAG
+        self.is_pag = result.union.kind is endpoints.GraphKind.PAG
         if errors == "sandwich" and result.rows is None:
             raise OptionError("errors is 'sandwich', which needs the rows of the table; this result has none")
         self._robust = errors == "sandwich" or (errors == "auto" and result.rows is not None)
-        self._fits: dict[tuple[object, ...], Fit] = {}
+        self._fits: dict[tuple[object, ...], MechanismFit] = {}
         self._means: dict[tuple[int, ...], Means] = {}
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[Family, int, int, int], Estimate] = {}
@@ -103,9 +103,9 @@ class Mechanics:
         return range(len(self.ends))
 
     @cached_property
-    def rows(self) -> Rows | None:
+    def rows(self) -> CompleteRows | None:
         """The complete rows of the table, if the result still has it."""
-        return None if self.result.rows is None else Rows(self.result.rows)
+        return None if self.result.rows is None else CompleteRows(self.result.rows)
 
     @cached_property
     def reach(self) -> Bools:
@@ -133,13 +133,15 @@ class Mechanics:
         found[x] = False
         return np.flatnonzero(found).tolist()
 
-    def fit(self, family: Family, g: int, variable: int) -> Fit:
+    def fit(self, family: Family, g: int, variable: int) -> MechanismFit:
         """The mechanism of a variable in a context of a family of graphs."""
         causes = tuple(cause for cause in family.parents(g, variable) if cause not in self.contexts)
         choice = self.rows_for(family, g, variable)
         return self.regression(variable, causes, choice.cells, choice.shifted)
 
-    def regression(self, effect: int, causes: tuple[int, ...], cells: tuple[int, ...], shifted: bool = False) -> Fit:
+    def regression(
+        self, effect: int, causes: tuple[int, ...], cells: tuple[int, ...], shifted: bool = False
+    ) -> MechanismFit:
         """Least squares of one variable on others, on the rows of some contexts."""
         self.check_linear(effect, causes)
         shifted = shifted and len(cells) > 1

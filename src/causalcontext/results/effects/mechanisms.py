@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from causalcontext.errors import check_level
-from causalcontext.graphs.ends import may_cause
+from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.families import Family
 from causalcontext.results.effects.asking import approximations
 from causalcontext.results.effects.estimates import Estimate
-from causalcontext.results.effects.fits import Fit
+from causalcontext.results.effects.fits import MechanismFit
 from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
 from causalcontext.results.effects.sets import MOST_FAMILIES, edge_text, possible
@@ -24,12 +24,12 @@ COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p"
            "shared by", "why", "errors", "identified", "note"]  # fmt: skip
 
 
-class _Found(NamedTuple):
+class _FoundCoefficient(NamedTuple):
     """A coefficient in one family of graphs, in units and standardised, its fit, and why it rests on these rows."""
 
     slope: Estimate
     standardised: float
-    fit: Fit
+    fit: MechanismFit
     why: str
 
 
@@ -56,19 +56,19 @@ def _row(mechanics: Mechanics, g: int, cause: int, effect: int, level: float) ->
     return (*named, *_numbers(mechanics, found, level), not note, reminder)
 
 
-def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> tuple[list[_Found], str]:
+def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> tuple[list[_FoundCoefficient], str]:
     """The different coefficients over the graphs in which there is the link; what is open, in words."""
     asked = [(g, effect)]
     checked = possible(mechanics, asked, lambda family: Estimate(0.0), lambda: [Estimate(0.0)])
     if not checked.estimates:
         raise Refused(checked.note)
-    found: dict[tuple[int, ...], _Found] = {}
+    found: dict[tuple[int, ...], _FoundCoefficient] = {}
     for family in _families(mechanics, g, effect):
         if cause in family.parents(g, effect):
             fit, choice = mechanics.fit(family, g, effect), mechanics.rows_for(family, g, effect)
             slope = fit.slope(cause)
             standardised = slope.value * float(fit.scale[fit.causes.index(cause)])
-            found.setdefault((*fit.causes, -1, *fit.cells), _Found(slope, standardised, fit, choice.why))
+            found.setdefault((*fit.causes, -1, *fit.cells), _FoundCoefficient(slope, standardised, fit, choice.why))
     if not found:
         raise NoAnswer(f"no directed acyclic graph has {mechanics.name(cause)} --> {mechanics.name(effect)}")
     settled = cause in mechanics.graphs.settled[g][effect]
@@ -88,7 +88,7 @@ def _families(mechanics: Mechanics, g: int, effect: int) -> Iterator[Family] | S
     return mechanics.graphs.local(edges)
 
 
-def _numbers(mechanics: Mechanics, found: Sequence[_Found], level: float) -> tuple[Any, ...]:
+def _numbers(mechanics: Mechanics, found: Sequence[_FoundCoefficient], level: float) -> tuple[Any, ...]:
     """Everything between the names and the note."""
     slope, standardised, fit, why = found[0]
     intervals = [one.slope.interval(level) for one in found]

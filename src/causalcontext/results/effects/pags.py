@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.graphs.adjustment import adjustment
-from causalcontext.graphs.ends import End, directed, may_cause
+from causalcontext.graphs.endpoints import Endpoint, directed, may_cause
 from causalcontext.graphs.paths import ancestors, possible_descendants
-from causalcontext.questions import adaptive
 from causalcontext.results.effects.composition import standardised_mean
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
 from causalcontext.results.effects.sets import edge_text
+from causalcontext.views import adaptive
 
 
 def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
@@ -46,7 +46,7 @@ def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: i
 def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:
     """What to adjust for."""
     ends = mechanics.ends[g]
-    crossed = np.argwhere(np.triu((ends == End.CONFLICT) | (ends.T == End.CONFLICT)))
+    crossed = np.argwhere(np.triu((ends == Endpoint.CONFLICT) | (ends.T == Endpoint.CONFLICT)))
     if len(crossed):
         raise NoAnswer(edge_text(mechanics, g, *crossed[0].tolist()))
     found = adjustment(ends, x, y, held)

@@ -18,11 +18,11 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.results.effects.asking import NO_PATH
 from causalcontext.results.effects.composition import MOST_PATHS
 from causalcontext.results.effects.estimates import Estimate, Parameters
-from causalcontext.results.effects.fits import Fit
+from causalcontext.results.effects.fits import MechanismFit
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
 from causalcontext.results.effects.mechanics import NoAnswer
 from causalcontext.results.effects.sets import Possible, collected
-from causalcontext.results.effects.window_links import MOST_CHOICES, Choice
+from causalcontext.results.effects.window_links import MOST_CHOICES, LinkChoice
 
 Path = tuple[tuple[int, int], ...]
 """(variable, steps ago), the cause first."""
@@ -41,7 +41,7 @@ class Responses:
     def __init__(self, mechanics: LaggedMechanics, steps: int) -> None:
         self.mechanics, self.steps = mechanics, steps
         self.reach = [mechanics.reach(g, steps) for g in mechanics.cells]
-        self._composed: dict[tuple[Choice, int], tuple[Floats, dict[int, Fit | NoAnswer]]] = {}
+        self._composed: dict[tuple[LinkChoice, int], tuple[Floats, dict[int, MechanismFit | NoAnswer]]] = {}
 
     def effect_in(self, g: int, x: int, y: int, lag: int) -> Possible:
         """The effect of x so many steps ago on y, in a context."""
@@ -54,7 +54,7 @@ class Responses:
         if not (self.reach[g][lag, x, y] or self.reach[h][lag, x, y]):
             return NO_PATH
 
-        def ask(choice: Choice) -> Estimate:
+        def ask(choice: LinkChoice) -> Estimate:
             return self._estimate(choice, g, x, y, lag) - self._estimate(choice, h, x, y, lag)
 
         return self._possible((g, h), [*self.between(g, x, y, lag), *self.between(h, x, y, lag)], ask)
@@ -92,7 +92,7 @@ class Responses:
                                f"{self.mechanics.name(y)}; ask for fewer steps")  # fmt: skip
         return found
 
-    def _possible(self, cells: Sequence[int], asked: Sequence[int], ask: Callable[[Choice], Estimate]) -> Possible:
+    def _possible(self, cells: Sequence[int], asked: Sequence[int], ask: Callable[[LinkChoice], Estimate]) -> Possible:
         blamed = self.mechanics.conflict(asked, cells)
         if blamed:
             return Possible((), f"not identified, because of {blamed}")
@@ -108,7 +108,7 @@ class Responses:
         except NoAnswer as reason:
             return Possible((), reason.note)
 
-    def _estimate(self, choice: Choice, g: int, x: int, y: int, lag: int) -> Estimate:
+    def _estimate(self, choice: LinkChoice, g: int, x: int, y: int, lag: int) -> Estimate:
         moved, fits = self._responses(choice, g)
         gradient: dict[Parameters, Floats] = {}
         for v in self.between(g, x, y, lag):
@@ -126,36 +126,36 @@ class Responses:
         cause, steps = place
         return float(moved[: lag - steps + 1, y, v] @ moved[lag - steps :: -1, cause, x])
 
-    def _responses(self, choice: Choice, g: int) -> tuple[Floats, dict[int, Fit | NoAnswer]]:
+    def _responses(self, choice: LinkChoice, g: int) -> tuple[Floats, dict[int, MechanismFit | NoAnswer]]:
         """`responses[k, effect, cause]`, and the mechanisms they are composed of."""
         if (choice, g) not in self._composed:
             fits = {v: self._fit(choice, g, v) for v in self.mechanics.system}
             self._composed[choice, g] = composed(self._slopes(fits), self.steps), fits
         return self._composed[choice, g]
 
-    def _slopes(self, fits: dict[int, Fit | NoAnswer]) -> Floats:
+    def _slopes(self, fits: dict[int, MechanismFit | NoAnswer]) -> Floats:
         """`slopes[lag, effect, cause]`."""
         mechanics = self.mechanics
         slopes = np.zeros((mechanics.lags + 1, mechanics.variables, mechanics.variables))
         for v, found in fits.items():
-            if isinstance(found, Fit):
+            if isinstance(found, MechanismFit):
                 for column, slope in zip(found.causes, found.slopes.tolist(), strict=True):
                     place = mechanics.place(column)
                     if place is not None:
                         slopes[place[1], v, place[0]] = slope
         return slopes
 
-    def _fit(self, choice: Choice, g: int, v: int) -> Fit | NoAnswer:
+    def _fit(self, choice: LinkChoice, g: int, v: int) -> MechanismFit | NoAnswer:
         try:
             return self.mechanics.fit(choice, g, v)
         except NoAnswer as reason:
             return reason
 
-    def _direct(self, choice: Choice, g: int, x: int, y: int, lag: int) -> float:
+    def _direct(self, choice: LinkChoice, g: int, x: int, y: int, lag: int) -> float:
         found, column = self.mechanics.fit(choice, g, y), self.mechanics.column(x, lag)
         return float(found.slope(column).value) if column in found.causes else 0.0
 
-    def _paths(self, choice: Choice, g: int, x: int, y: int, lag: int) -> Iterator[Path]:
+    def _paths(self, choice: LinkChoice, g: int, x: int, y: int, lag: int) -> Iterator[Path]:
         """The directed paths of a context, from the effect back to the cause."""
         stack: list[Path] = [((y, 0),)]
         while stack:
@@ -169,7 +169,7 @@ class Responses:
                 if place is not None and ago + place[1] <= lag and self.reach[g][lag - ago - place[1], x, place[0]]:
                     stack.append(((place[0], ago + place[1]), *path))
 
-    def _along(self, g: int, path: Path, choice: Choice) -> Estimate:
+    def _along(self, g: int, path: Path, choice: LinkChoice) -> Estimate:
         """The product of the coefficients along a path; 0 where it is none."""
         steps = []
         for (cause, before), (v, after) in pairwise(path):
@@ -206,7 +206,7 @@ def composed(slopes: Floats, steps: int) -> Floats:
     return moved
 
 
-def _found(fit: Fit | NoAnswer) -> Fit:
+def _found(fit: MechanismFit | NoAnswer) -> MechanismFit:
     if isinstance(fit, NoAnswer):
         raise fit
     return fit

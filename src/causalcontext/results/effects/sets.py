@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, mark_of
+from causalcontext.graphs.endpoints import Endpoint, mark_of
 from causalcontext.graphs.families import Family
 from causalcontext.results.effects.estimates import Estimate, total
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
@@ -126,7 +126,9 @@ def collected(estimates: Iterable[Estimate], open_edges: str) -> Possible:
 def _conflict(mechanics: Mechanics, places: Sequence[Place]) -> str:
     """The first edge in conflict at some variables, with its context; empty if there is none."""
     for g, v in places:
-        for u in np.flatnonzero((mechanics.ends[g, v] == End.CONFLICT) | (mechanics.ends[g, :, v] == End.CONFLICT)):
+        for u in np.flatnonzero(
+            (mechanics.ends[g, v] == Endpoint.CONFLICT) | (mechanics.ends[g, :, v] == Endpoint.CONFLICT)
+        ):
             return edge_text(mechanics, g, min(v, int(u)), max(v, int(u)))
     return ""
 

@@ -15,14 +15,14 @@ from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters
-from causalcontext.results.effects.fits import ErrorKind, Fit, RowsAtHand, classical, sandwich
+from causalcontext.results.effects.fits import ErrorKind, MechanismFit, RowsAtHand, classical, sandwich
 
 Term = tuple[int, tuple[int, ...]]
 """A column, and the contexts that share its slope."""
 
 
 @dataclass(frozen=True, eq=False)
-class SharedFit(Fit):
+class SharedFit(MechanismFit):
     """What a regression for all contexts says about one of them; `joint` has the parameters of all.
 
     Attributes

@@ -20,7 +20,7 @@ from causalcontext.graphs.families import Family
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters
-from causalcontext.results.effects.fits import Rows
+from causalcontext.results.effects.fits import CompleteRows
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
 
 MOST_STEPS = 50
@@ -75,8 +75,9 @@ def standardised_context_effect(mechanics: Mechanics, family: Family, g: int, h:
     return mechanics.standardised[key]
 
 
-def _mean_difference(mechanics: Mechanics, rows: Rows, variables: tuple[int, ...], y: int, cells: tuple[int, ...]
-                     ) -> Estimate:  # fmt: skip
+def _mean_difference(
+    mechanics: Mechanics, rows: CompleteRows, variables: tuple[int, ...], y: int, cells: tuple[int, ...]
+) -> Estimate:
     """Every row is asked twice, with the first of the variables moved and without."""
     values, _ = rows.values([y, *variables], cells)
     seen = values[:, 1:]
@@ -90,8 +91,9 @@ def _mean_difference(mechanics: Mechanics, rows: Rows, variables: tuple[int, ...
     return _averaged([(model, first, 1.0), (model, second, -1.0)])
 
 
-def _context_difference(mechanics: Mechanics, rows: Rows, causes: tuple[int, ...], y: int, cells: tuple[int, int]
-                        ) -> Estimate:  # fmt: skip
+def _context_difference(
+    mechanics: Mechanics, rows: CompleteRows, causes: tuple[int, ...], y: int, cells: tuple[int, int]
+) -> Estimate:
     """Every row is asked twice, by the model of either context."""
     everyone = rows.values([y, *causes], list(mechanics.cells))[0][:, 1:]
     parts = []
@@ -155,7 +157,7 @@ def _averaged(parts: Sequence[tuple[MeanModel, Floats, float]]) -> Estimate:
     return Estimate(float(each.mean()), gradient | {rows: np.ones(1)})
 
 
-def _checked(mechanics: Mechanics, y: int) -> Rows:
+def _checked(mechanics: Mechanics, y: int) -> CompleteRows:
     """The rows, if y has a mean that can be modelled."""
     if mechanics.kind(y) is Kind.ORDERED or not (mechanics.kind(y).is_number or mechanics.is_binary(y)):
         raise Refused(f"not yet: effects on {mechanics.name(y)}, which is {mechanics.kind_text(y)} and has no mean")

@@ -1,7 +1,7 @@
 """The links of window graphs by lag, and the ways to settle what they leave open.
 
 Inside a time step a result may leave directions open, and a score which copy of the context a variable reads; a
-`Choice` settles both.
+`LinkChoice` settles both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.graphs.ends import End, Ends, directed, mark_of, marked, may_cause
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, mark_of, marked, may_cause
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools
 from causalcontext.results.lagged import LaggedGraphs
@@ -22,7 +22,7 @@ MOST_CHOICES = 256
 """Where a result leaves more than this open, no number is given."""
 
 
-class Choice(NamedTuple):
+class LinkChoice(NamedTuple):
     """One way to settle what a result leaves open.
 
     `arrows` are (cause, effect) of the present, `copies` are (variable, lag of the copy of the context that it reads);
@@ -41,7 +41,7 @@ class WindowLinks:
 
     def __init__(self, result: LaggedGraphs) -> None:
         self.result = result
-        self.ends: Ends = np.stack([graph.ends for graph in result.graphs.values()])
+        self.ends: Endpoints = np.stack([graph.ends for graph in result.graphs.values()])
         self.variables, self.lags = len(result.series.variables), result.series.lags
         positions = result.cells.positions
         self.context = positions[0] - self.lags * self.variables if positions else None
@@ -111,7 +111,7 @@ class WindowLinks:
         everywhere = self._by_lag(may_cause(self.ends))[g].any(axis=0)
         return bool(reach(everywhere)[variable, self.context])
 
-    def causes(self, choice: Choice, g: int, variable: int) -> tuple[int, ...]:
+    def causes(self, choice: LinkChoice, g: int, variable: int) -> tuple[int, ...]:
         """The columns that a variable is a function of in a context."""
         now = self.settled[g, :, :, variable].copy()
         for cause, effect in choice.arrows:
@@ -122,7 +122,7 @@ class WindowLinks:
         start, nodes = len(self.system) * (self.lags + 1), self.variables * (self.lags + 1)
         return (*sorted(found), *(start + int(q) for q in np.flatnonzero(into[nodes:])))
 
-    def copies(self, choice: Choice, g: int, variable: int) -> tuple[int, ...]:
+    def copies(self, choice: LinkChoice, g: int, variable: int) -> tuple[int, ...]:
         """The lags of the copies of the context that a variable reads."""
         if self.context is None:
             return ()
@@ -133,7 +133,7 @@ class WindowLinks:
         now[0] |= (self.context, variable) in choice.arrows and self.open[g, self.context, variable]
         return tuple(np.flatnonzero(now).tolist())
 
-    def choices(self, variables: Iterable[int]) -> tuple[Choice, ...] | None:
+    def choices(self, variables: Iterable[int]) -> tuple[LinkChoice, ...] | None:
         """All ways to settle what is open at some variables; None if there are too many."""
         wanted = list(dict.fromkeys(variables))
         pairs = self.open_pairs(wanted)
@@ -141,7 +141,7 @@ class WindowLinks:
         if 2.0 ** len(pairs) * float(np.prod([len(lags) for _, lags in undecided])) > MOST_CHOICES:
             return None
         readings = list(product(*(tuple((v, lag) for lag in lags) for v, lags in undecided)))
-        return tuple(Choice(arrows, copies) for arrows in self._directions(pairs) for copies in readings
+        return tuple(LinkChoice(arrows, copies) for arrows in self._directions(pairs) for copies in readings
                      if self._readable(arrows, copies))  # fmt: skip
 
     def open_pairs(self, variables: Iterable[int]) -> list[tuple[int, int]]:
@@ -162,7 +162,9 @@ class WindowLinks:
         """An edge in conflict at some variables in some contexts; empty if there is none."""
         for g, v in product(cells, variables):
             here = self.node(v, 0)
-            for other in np.flatnonzero((self.ends[g, here] == End.CONFLICT) | (self.ends[g, :, here] == End.CONFLICT)):
+            for other in np.flatnonzero(
+                (self.ends[g, here] == Endpoint.CONFLICT) | (self.ends[g, :, here] == Endpoint.CONFLICT)
+            ):
                 i, j = sorted((here, int(other)))
                 return f"{self.result.names[i]} {mark_of(self.ends[g], i, j)} {self.result.names[j]}"
         return ""
@@ -225,9 +227,9 @@ class WindowLinks:
         links = self.directed.copy()
         chosen = [(self.node(i, 0), self.node(j, 0)) for i, j in arrows]
         for a, b in chosen:
-            links[:, a, b] |= self.ends[:, a, b] == End.CIRCLE
+            links[:, a, b] |= self.ends[:, a, b] == Endpoint.CIRCLE
         for g, (a, b) in product(self.cells, chosen):
-            others = links[g, :, b] & (self.ends[g, a] == End.NONE)
+            others = links[g, :, b] & (self.ends[g, a] == Endpoint.NONE)
             others[a] = False
             if links[g, a, b] and others.any():
                 return True

@@ -12,18 +12,17 @@ from itertools import islice
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, ends_of_arcs
-from causalcontext.independence.labels import Label
-from causalcontext.independence.protocol import PreparedTest
+from causalcontext.ci_tests.labels import Label
+from causalcontext.ci_tests.protocol import PreparedTest
+from causalcontext.graphs.endpoints import Endpoints, ends_of_arcs
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import TIED
 from causalcontext.knowledge import Links
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
-from causalcontext.questions import Contexts, Trial, adaptive
-from causalcontext.search.answers import Answer, Answers
+from causalcontext.search.answers import CIAnswer, RememberedAnswers
 from causalcontext.search.batches import LARGEST_BLOCK
 from causalcontext.search.family import Doubt, Evidence, Origin, Place
-from causalcontext.search.lagged.asking import Asking, Candidate, Pair
+from causalcontext.search.lagged.asking import Asking, LaggedCandidateSet, Pair
 from causalcontext.search.lagged.changes import Change, changed_by_context
 from causalcontext.search.lagged.colliders import judge_triples
 from causalcontext.search.lagged.copies import ByCopies
@@ -33,6 +32,7 @@ from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.sameness import links_to_share
 from causalcontext.search.lagged.second_look import copies_to_restore
 from causalcontext.search.orient import orient_all
+from causalcontext.views import CIQuery, Contexts, adaptive
 
 TIME, READS, CHANGE = "time", "reads", "V4"
 """What directs a link from the past, a link of the context that only a second look found, and one by a change."""
@@ -40,10 +40,10 @@ TIME, READS, CHANGE = "time", "reads", "V4"
 
 @dataclass
 class Record:
-    """The deciding trial of a pair: the separating one, or the one with the largest p-value."""
+    """The deciding query of a pair: the separating one, or the one with the largest p-value."""
 
-    trial: Trial | None = None
-    answer: Answer | None = None
+    query: CIQuery | None = None
+    answer: CIAnswer | None = None
     chosen: tuple[int, ...] = ()
     separated: bool = False
     untested: int = 0
@@ -58,7 +58,7 @@ class LaggedFound:
     `records` has what was decided by (graph, z, y), shared pairs in every graph; `labels` are the tests.
     """
 
-    ends: Ends
+    ends: Endpoints
     records: dict[tuple[int, int, int], Record]
     tests: Ints
     complete: bool
@@ -74,7 +74,7 @@ class LaggedSearch:
 
     def __init__(self, prepared: PreparedTest, plan: LaggedPlan, n_jobs: int, advance: Advance) -> None:
         asked = ByCopies(prepared, plan.contexts) if plan.rule is adaptive and plan.copies else prepared
-        self.answers, self.plan, self.advance = Answers(asked, n_jobs), plan, advance
+        self.answers, self.plan, self.advance = RememberedAnswers(asked, n_jobs), plan, advance
         self.past: Past = all_of_the_past(plan)
         self.graphs: Bools = np.zeros((len(plan.values), plan.window.nodes, plan.window.nodes), dtype=bool)
         self.records: dict[Pair, Record] = {}
@@ -129,18 +129,18 @@ class LaggedSearch:
             self._level(asking, waiting, size)
             self._remove()
 
-    def _restore(self, ends: Ends) -> bool:
+    def _restore(self, ends: Endpoints) -> bool:
         """Put back links of the context that a second look finds; whether there were any."""
         if self.plan.rule is not adaptive:
             return False
         found = copies_to_restore(self.answers, self.plan, self.past, ends)
-        for pair, trial in found:
+        for pair, query in found:
             self.restored.add(pair)
-            self.records[pair] = Record(trial, self.answers.of(trial))
+            self.records[pair] = Record(query, self.answers.of(query))
             self.graphs[:, pair.z, pair.y] = self.graphs[:, pair.y, pair.z] = True
         return bool(found)
 
-    def _share(self, ends: Ends) -> bool:
+    def _share(self, ends: Endpoints) -> bool:
         """Let all graphs agree on links that nothing can have changed; whether some did not.
 
         A separation on all rows holds for all of them, one on the rows of some contexts does not outweigh a link.
@@ -150,7 +150,7 @@ class LaggedSearch:
         found = links_to_share(self.plan, self.graphs, ends)
         for pair in found:
             told = [self._record(Pair(g, pair.z, pair.y)) for g in self.plan.graphs]
-            whole = [record for record in told if record.separated and record.trial and not record.trial.view]
+            whole = [record for record in told if record.separated and record.query and not record.query.view]
             kept = whole[0] if whole else told[pair.graph]
             self.graphs[:, pair.z, pair.y] = self.graphs[:, pair.y, pair.z] = not whole
             for g in self.plan.graphs:
@@ -159,9 +159,9 @@ class LaggedSearch:
 
     def _record(self, pair: Pair) -> Record:
         """What was decided about a pair, in the past alone or later."""
-        trial = self.past.removed.get(pair)
-        if trial is not None:
-            return Record(trial, self.answers.of(trial), (), True)
+        query = self.past.removed.get(pair)
+        if query is not None:
+            return Record(query, self.answers.of(query), (), True)
         return self.records.get(pair, Record())
 
     def _level(self, asking: Asking, pairs: list[Pair], size: int) -> None:
@@ -169,7 +169,7 @@ class LaggedSearch:
         block, total = 1, len(pairs)
         while waiting:
             blocks = [list(islice(candidates, block)) for _, candidates in waiting]
-            self.answers.run(candidate.trial for some in blocks for candidate in some)
+            self.answers.run(candidate.query for some in blocks for candidate in some)
             waiting = [
                 (pair, candidates)
                 for (pair, candidates), some in zip(waiting, blocks, strict=True)
@@ -178,18 +178,18 @@ class LaggedSearch:
             block = min(2 * block, LARGEST_BLOCK)
             self.advance(size, total - len(waiting), total)
 
-    def _settle(self, pair: Pair, candidates: list[Candidate]) -> bool:
+    def _settle(self, pair: Pair, candidates: list[LaggedCandidateSet]) -> bool:
         """Write answers down; True as soon as one of them separates the pair."""
         record = self.records.setdefault(pair, Record())
         for candidate in candidates:
-            answer = self.answers.of(candidate.trial)
+            answer = self.answers.of(candidate.query)
             if answer.reason:
                 record.untested += 1
                 record.reason, record.rows = answer.reason, answer.n
                 continue
             weaker = record.answer is None or answer.p > record.answer.p * (1.0 + TIED)
             if answer.p > self.plan.alpha or weaker:
-                record.trial, record.answer, record.chosen = candidate.trial, answer, candidate.chosen
+                record.query, record.answer, record.chosen = candidate.query, answer, candidate.chosen
             if answer.p > self.plan.alpha:
                 record.separated = True
                 return True
@@ -202,7 +202,7 @@ class LaggedSearch:
                 for g in asking.holding(pair):
                     self.graphs[g, pair.z, pair.y] = self.graphs[g, pair.y, pair.z] = False
 
-    def _directed(self, answers: Answers | None, cut: str = "") -> LaggedFound:
+    def _directed(self, answers: RememberedAnswers | None, cut: str = "") -> LaggedFound:
         """Time, then colliders, then Meek's rules in every graph; ends at R(t) are the same in all of them."""
         if answers is not None:
             self.advance(COLLIDERS, 0, 1)
@@ -243,8 +243,8 @@ class LaggedSearch:
     def _told(self) -> dict[tuple[int, int, int], Record]:
         """What was decided, by graph; first what the past alone decided."""
         told = {
-            (g, z, y): Record(trial, self.answers.of(trial), (), True)
-            for (g, z, y), trial in self.past.removed.items()
+            (g, z, y): Record(query, self.answers.of(query), (), True)
+            for (g, z, y), query in self.past.removed.items()
         }  # fmt: skip
         asking = Asking(self.plan, self.past, self.graphs)
         for pair, record in self.records.items():

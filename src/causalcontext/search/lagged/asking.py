@@ -1,4 +1,4 @@
-"""Which trial a set of contemporaneous variables stands for: the paper's line 8, over time.
+"""Which query a set of contemporaneous variables stands for: the paper's line 8, over time.
 
 A pair z(t-l), y(t) is asked about given the set, what may cause y, and what may cause z, so much earlier. It is asked
 on the rows R(t) = r if R(t) is in the set, on the rows R(t-1) = r if R(t-1) is next to y still, else on all rows. A
@@ -18,9 +18,9 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools
 from causalcontext.kernels.levels.skeleton import MOST_SETS
-from causalcontext.questions import Trial
 from causalcontext.search.lagged.past import Past
 from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.views import CIQuery
 
 
 class Pair(NamedTuple):
@@ -31,15 +31,15 @@ class Pair(NamedTuple):
     y: int
 
 
-class Candidate(NamedTuple):
+class LaggedCandidateSet(NamedTuple):
     """A set that may separate a pair, R(t) among its members where the rows are chosen by it."""
 
-    trial: Trial
+    query: CIQuery
     chosen: tuple[int, ...]
 
 
 class Asking:
-    """The trials of every pair, as the graphs, shape (graphs, nodes, nodes), are now; some pairs may be settled."""
+    """The queries of every pair, as the graphs, shape (graphs, nodes, nodes), are now; some pairs may be settled."""
 
     def __init__(self, plan: LaggedPlan, past: Past, graphs: Bools, settled: Collection[Pair] = ()) -> None:
         self.plan, self.past, self.graphs, self.settled = plan, past, graphs, settled
@@ -66,18 +66,18 @@ class Asking:
         """The size of the largest set."""
         return max(len(self.pool(pair, node)) for node in self.serving(pair))
 
-    def sets(self, pair: Pair, size: int) -> Iterator[Candidate]:
+    def sets(self, pair: Pair, size: int) -> Iterator[LaggedCandidateSet]:
         """The sets of one size: neighbours of y, then of z if that is contemporaneous."""
-        asked: set[Trial] = set()  # the same set may be asked on other rows for the sake of the other end
+        asked: set[CIQuery] = set()  # the same set may be asked on other rows for the sake of the other end
         for node in self.serving(pair):
             pool = self.pool(pair, node)
             if size > 1 and comb(len(pool), size) > MOST_SETS:
                 continue
             for chosen in combinations(pool, size):
-                trial = self.trial(pair, node, chosen)
-                if trial is not None and trial not in asked:
-                    asked.add(trial)
-                    yield Candidate(trial, chosen)
+                query = self.query(pair, node, chosen)
+                if query is not None and query not in asked:
+                    asked.add(query)
+                    yield LaggedCandidateSet(query, chosen)
 
     def serving(self, pair: Pair) -> tuple[int, ...]:
         """The ends whose neighbours are conditioned on: those at time t."""
@@ -90,7 +90,7 @@ class Asking:
         found = [v for v in self.plan.targets if around[v] and may[v, node] and v not in (pair.z, pair.y)]
         return sorted(found, key=lambda v: (self.plan.window.is_context(v), v))
 
-    def trial(self, pair: Pair, node: int, chosen: tuple[int, ...]) -> Trial | None:
+    def query(self, pair: Pair, node: int, chosen: tuple[int, ...]) -> CIQuery | None:
         """What is run for a set of neighbours of `node`; None where no rows answer."""
         plan, ends = self.plan, (pair.z, pair.y)
         shared = plan.is_shared(*ends)
@@ -99,9 +99,9 @@ class Asking:
         given = {*chosen, *self._causes(pair, shared)}
         plain = {v for v in given if not plan.window.is_context(v)}.difference(ends)
         if shared:
-            return Trial(*ends, tuple(sorted(plain.union(named).difference(ends))), 0)
+            return CIQuery(*ends, tuple(sorted(plain.union(named).difference(ends))), 0)
         view, kept = plan.rows(pair.graph, named)
-        return None if view is None else Trial(*ends, tuple(sorted(plain.union(kept))), view)
+        return None if view is None else CIQuery(*ends, tuple(sorted(plain.union(kept))), view)
 
     def _is_next(self, pair: Pair, copy: int, nodes: Iterable[int], shared: bool) -> bool:
         """Whether a past copy of the context is still next to one of some nodes."""

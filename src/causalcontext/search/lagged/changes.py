@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, marked
+from causalcontext.graphs.endpoints import Endpoints, marked
 from causalcontext.kernels.arrays import Bools
 from causalcontext.search.lagged.plan import LaggedPlan
 
@@ -16,7 +16,7 @@ Change = tuple[int, int]
 """A column of the past, and a graph that lacks its link."""
 
 
-def changed_by_context(plan: LaggedPlan, graphs: Bools, ends: Ends) -> dict[int, Change]:
+def changed_by_context(plan: LaggedPlan, graphs: Bools, ends: Endpoints) -> dict[int, Change]:
     """The variables with an open link to R(t) whose links from the past differ between contexts, with one of these."""
     now, found = plan.context_now, {}
     if now is None:

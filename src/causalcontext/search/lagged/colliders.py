@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.search.answers import Answers
+from causalcontext.search.answers import RememberedAnswers
 from causalcontext.search.colliders import Triple, Triples, ruling
-from causalcontext.search.lagged.asking import Asking, Candidate, Pair
+from causalcontext.search.lagged.asking import Asking, LaggedCandidateSet, Pair
 from causalcontext.search.lagged.plan import LaggedPlan
 
 MOST_SETS = 10_000
@@ -30,7 +30,9 @@ class Open(NamedTuple):
     centres: tuple[int, ...]
 
 
-def judge_triples(answers: Answers | None, asking: Asking, separating: Mapping[Pair, tuple[int, ...]]) -> list[Triples]:
+def judge_triples(
+    answers: RememberedAnswers | None, asking: Asking, separating: Mapping[Pair, tuple[int, ...]]
+) -> list[Triples]:
     """The colliders of every graph; without a test to ask, by the sets that separated the pairs."""
     plan = asking.plan
     colliders: list[set[Triple]] = [set() for _ in plan.graphs]
@@ -78,15 +80,15 @@ def _asked(plan: LaggedPlan, graph: int, z: int, y: int) -> Pair:
     return Pair(0 if plan.is_shared(z, y) else graph, z, y)
 
 
-def _votes(answers: Answers, asking: Asking, found: list[Open]) -> dict[Pair, list[tuple[int, ...]]]:
+def _votes(answers: RememberedAnswers, asking: Asking, found: list[Open]) -> dict[Pair, list[tuple[int, ...]]]:
     """The sets that separate every pair."""
     pairs = {_asked(asking.plan, graph, z, y) for graph, z, y, _ in found if not asking.plan.links.absent[z, y]}
     sets = {pair: list(_every_set(asking, pair)) for pair in sorted(pairs)}
-    answers.run(candidate.trial for some in sets.values() for candidate in some)
-    return {pair: [c.chosen for c in some if answers.of(c.trial).p > asking.plan.alpha] for pair, some in sets.items()}
+    answers.run(candidate.query for some in sets.values() for candidate in some)
+    return {pair: [c.chosen for c in some if answers.of(c.query).p > asking.plan.alpha] for pair, some in sets.items()}
 
 
-def _every_set(asking: Asking, pair: Pair) -> Iterator[Candidate]:
+def _every_set(asking: Asking, pair: Pair) -> Iterator[LaggedCandidateSet]:
     most, total = min(asking.most(pair), asking.plan.max_given), 0
     for size in range(most + 1):
         total += 2 * comb(asking.most(pair), size)

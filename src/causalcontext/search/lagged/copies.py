@@ -11,16 +11,16 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from causalcontext.independence.labels import Label
-from causalcontext.independence.protocol import Declared, PreparedTest
-from causalcontext.questions import Contexts, Outcomes, Reason, Trial
+from causalcontext.ci_tests.labels import Label
+from causalcontext.ci_tests.protocol import Declared, PreparedTest
+from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 BY_COPY = Label("by the other copy (Fisher)")
 SMALLEST = 1e-300
 
 
 class ByCopies(Declared):
-    """A prepared test whose trials at the context never have a copy of it among their conditions.
+    """A prepared test whose queries at the context never have a copy of it among their conditions.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class ByCopies(Declared):
         self._prepared, self._contexts = prepared, contexts
         self.labels = (*prepared.labels, BY_COPY)
 
-    def answer(self, trials: Sequence[Trial]) -> Outcomes:
-        """One outcome for every trial, in order."""
-        parts = [self._parts(trial) for trial in trials]
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order."""
+        parts = [self._parts(query) for query in queries]
         asked = list(dict.fromkeys(part for some in parts for part in some))
         found = self._prepared.answer(asked)
-        place = {trial: i for i, trial in enumerate(asked)}
+        place = {query: i for i, query in enumerate(asked)}
         label = np.zeros(len(asked), dtype=np.int8) if found.label is None else found.label
         rows = [
             _single(found, label, place[some[0]]) if len(some) == 1
@@ -49,14 +49,14 @@ class ByCopies(Declared):
         return Outcomes(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64),
                         table[:, 4].astype(np.int8), table[:, 5].astype(np.int8))  # fmt: skip
 
-    def _parts(self, trial: Trial) -> list[Trial]:
-        """The trial itself, or one for every combination of values of the copies among its conditions."""
+    def _parts(self, query: CIQuery) -> list[CIQuery]:
+        """The query itself, or one for every combination of values of the copies among its conditions."""
         copies = self._contexts.positions
-        named = [z for z in trial.given if z in copies]
-        if not named or not {trial.x, trial.y}.intersection(copies):
-            return [trial]
-        given = tuple(z for z in trial.given if z not in named)
-        return [Trial(trial.x, trial.y, given, view) for view in self._contexts.parts(trial.view, named)]
+        named = [z for z in query.given if z in copies]
+        if not named or not {query.x, query.y}.intersection(copies):
+            return [query]
+        given = tuple(z for z in query.given if z not in named)
+        return [CIQuery(query.x, query.y, given, view) for view in self._contexts.parts(query.view, named)]
 
 
 Row = tuple[float, float, float, int, int, int]

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, adjacent, directed
+from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.kernels.arrays import Bools
-from causalcontext.questions import Trial
-from causalcontext.search.answers import Answers
+from causalcontext.search.answers import RememberedAnswers
 from causalcontext.search.lagged.copies import fisher
 from causalcontext.search.lagged.past import Past
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.second_look import causes_of
+from causalcontext.views import CIQuery
 
 MORE_LAGS = 2
 LEVEL = 0.01
@@ -31,7 +31,7 @@ class Late(NamedTuple):
     p: float
 
 
-def late_column(answers: Answers, plan: LaggedPlan, past: Past, ends: Ends) -> Late | None:
+def late_column(answers: RememberedAnswers, plan: LaggedPlan, past: Past, ends: Endpoints) -> Late | None:
     """The column beyond the lags that tells most, if it tells anything."""
     arrows = np.asarray(directed(ends).any(axis=0))
     near = np.asarray(adjacent(ends).any(axis=0))
@@ -40,9 +40,9 @@ def late_column(answers: Answers, plan: LaggedPlan, past: Past, ends: Ends) -> L
         causes = {z for z in causes_of(plan, past, arrows, y) if not plan.window.is_context(z)}
         rows = _rows(plan, near, arrows, y)
         for u in _beyond(plan):
-            asked[u, y] = [Trial(u, y, tuple(sorted(causes.union(kept))), view) for view, kept in rows]
-    answers.run(trial for trials in asked.values() for trial in trials)
-    found = [Late(u, y, fisher([answers.of(trial).p for trial in trials])) for (u, y), trials in asked.items()]
+            asked[u, y] = [CIQuery(u, y, tuple(sorted(causes.union(kept))), view) for view, kept in rows]
+    answers.run(query for queries in asked.values() for query in queries)
+    found = [Late(u, y, fisher([answers.of(query).p for query in queries])) for (u, y), queries in asked.items()]
     least = min(found, key=lambda late: (late.p, late.column, late.y), default=None)
     return None if least is None or least.p * len(found) > LEVEL else least._replace(p=least.p * len(found))
 

@@ -12,31 +12,31 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
-from causalcontext.questions import Trial, pooled
-from causalcontext.search.answers import Answers
+from causalcontext.search.answers import RememberedAnswers
 from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.views import CIQuery, pooled
 
 Key = tuple[int, int]
 """(graph, target)"""
 
 
-class Question(NamedTuple):
+class ParentQuery(NamedTuple):
     """Whether a column may be a parent, on several sets of rows; `keys` are the graphs and targets it is about."""
 
     keys: tuple[Key, ...]
     column: int
-    trials: tuple[Trial, ...]
+    queries: tuple[CIQuery, ...]
 
 
 @dataclass
 class Past:
     """The columns of the past that may be parents, by graph and target, with the least evidence for them.
 
-    `removed` has the trial with the smallest p-value among those that took a column out.
+    `removed` has the query with the smallest p-value among those that took a column out.
     """
 
     left: dict[Key, dict[int, float]]
-    removed: dict[tuple[int, int, int], Trial] = field(default_factory=dict)
+    removed: dict[tuple[int, int, int], CIQuery] = field(default_factory=dict)
 
     def of(self, graph: int, y: int) -> tuple[int, ...]:
         """Possible parents in one graph."""
@@ -53,7 +53,7 @@ def all_of_the_past(plan: LaggedPlan) -> Past:
     return Past(left)
 
 
-def search_past(answers: Answers, plan: LaggedPlan, past: Past) -> None:
+def search_past(answers: RememberedAnswers, plan: LaggedPlan, past: Past) -> None:
     """Take columns out of `past` that are independent of the target given the strongest others.
 
     Copies of the context come last, given all that is left: what a copy changes may be a slope, which shows only with
@@ -67,13 +67,13 @@ def search_past(answers: Answers, plan: LaggedPlan, past: Past) -> None:
     _ask(answers, plan, past, list(_copy_questions(plan, past)))
 
 
-def _ask(answers: Answers, plan: LaggedPlan, past: Past, asked: list[Question]) -> None:
-    answers.run(trial for question in asked for trial in question.trials)
+def _ask(answers: RememberedAnswers, plan: LaggedPlan, past: Past, asked: list[ParentQuery]) -> None:
+    answers.run(query for question in asked for query in question.queries)
     for question in asked:
         _judge(answers, plan, past, question)
 
 
-def _questions(plan: LaggedPlan, past: Past, size: int) -> Iterator[Question]:
+def _questions(plan: LaggedPlan, past: Past, size: int) -> Iterator[ParentQuery]:
     """Whether a column of the past is independent given the `size` strongest others."""
     for y in plan.targets:
         shared = plan.window.is_context(y)
@@ -87,10 +87,10 @@ def _questions(plan: LaggedPlan, past: Past, size: int) -> Iterator[Question]:
                     given = tuple(sorted(others[:size]))
                     views = (0,) if shared else plan.first_views(g)
                     keys = tuple((h, y) for h in plan.graphs) if shared else ((g, y),)
-                    yield Question(keys, u, tuple(Trial(u, y, given, view) for view in views))
+                    yield ParentQuery(keys, u, tuple(CIQuery(u, y, given, view) for view in views))
 
 
-def _copy_questions(plan: LaggedPlan, past: Past) -> Iterator[Question]:
+def _copy_questions(plan: LaggedPlan, past: Past) -> Iterator[ParentQuery]:
     """Whether a copy of the context is independent of a variable given all that may cause it, on all rows."""
     for y in plan.targets:
         known = plan.known_parents(y)
@@ -100,7 +100,7 @@ def _copy_questions(plan: LaggedPlan, past: Past) -> Iterator[Question]:
         given = tuple(sorted(z for z in everything if not plan.window.is_context(z)))
         for u in everything:
             if plan.window.is_context(u) and u not in known:
-                yield Question(tuple((g, y) for g in plan.graphs), u, (Trial(u, y, given, 0),))
+                yield ParentQuery(tuple((g, y) for g in plan.graphs), u, (CIQuery(u, y, given, 0),))
 
 
 def _serves(plan: LaggedPlan, z: int) -> bool:
@@ -117,15 +117,15 @@ def _strongest(past: Past, graphs: list[int], y: int) -> list[int]:
     return sorted(best, key=lambda u: (-best[u], u))
 
 
-def _judge(answers: Answers, plan: LaggedPlan, past: Past, question: Question) -> None:
-    found = [answers.of(trial) for trial in question.trials]
-    if question.trials and all(answer.p > plan.first_level for answer in found):
-        least = min(zip(found, question.trials, strict=True), key=lambda pair: pair[0].p)
+def _judge(answers: RememberedAnswers, plan: LaggedPlan, past: Past, question: ParentQuery) -> None:
+    found = [answers.of(query) for query in question.queries]
+    if question.queries and all(answer.p > plan.first_level for answer in found):
+        least = min(zip(found, question.queries, strict=True), key=lambda pair: pair[0].p)
         for g, y in question.keys:
             past.left[g, y].pop(question.column, None)
             past.removed[g, question.column, y] = least[1]
         return
-    evidence = max((answers.evidence(trial) for trial in question.trials), default=inf)
+    evidence = max((answers.evidence(query) for query in question.queries), default=inf)
     for key in question.keys:
         if question.column in past.left[key]:
             past.left[key][question.column] = min(past.left[key][question.column], evidence)

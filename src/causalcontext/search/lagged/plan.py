@@ -10,8 +10,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
-from causalcontext.questions import Contexts, View, ViewRule, adaptive, masked, pooled
 from causalcontext.search.lagged.window import Window
+from causalcontext.views import Contexts, View, ViewRule, adaptive, masked, pooled
 
 FIRST_LEVEL = 0.1
 """A column of the past stays a possible parent if it is dependent at this level: a parent that is lost is lost."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, directed
+from causalcontext.graphs.endpoints import Endpoints, directed
 from causalcontext.kernels.arrays import Bools
 from causalcontext.search.lagged.asking import Pair
 from causalcontext.search.lagged.plan import LaggedPlan
 
 
-def links_to_share(plan: LaggedPlan, graphs: Bools, ends: Ends) -> list[Pair]:
+def links_to_share(plan: LaggedPlan, graphs: Bools, ends: Endpoints) -> list[Pair]:
     """Links that some graphs lack though nothing that may be their effect may read the context; by a graph with one."""
     some = np.asarray(graphs.any(axis=0) & ~graphs.all(axis=0))
     arrows = np.asarray(directed(ends).any(axis=0))

@@ -12,24 +12,24 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from causalcontext.graphs.ends import Ends, adjacent, directed
+from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools
-from causalcontext.questions import Trial
-from causalcontext.search.answers import Answers
+from causalcontext.search.answers import RememberedAnswers
 from causalcontext.search.lagged.asking import Pair
 from causalcontext.search.lagged.past import Past
 from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.views import CIQuery
 
-Look = tuple[Pair, Trial]
+Look = tuple[Pair, CIQuery]
 
 
-def copies_to_restore(answers: Answers, plan: LaggedPlan, past: Past, ends: Ends) -> list[Look]:
+def copies_to_restore(answers: RememberedAnswers, plan: LaggedPlan, past: Past, ends: Endpoints) -> list[Look]:
     """For every variable the copy that it is most dependent on given its parents, if there is one."""
     asked: dict[int, list[Look]] = {}
-    for pair, trial, y in _looks(plan, past, ends):
-        asked.setdefault(y, []).append((pair, trial))
-    answers.run(trial for looks in asked.values() for _, trial in looks)
+    for pair, query, y in _looks(plan, past, ends):
+        asked.setdefault(y, []).append((pair, query))
+    answers.run(query for looks in asked.values() for _, query in looks)
     total, found = sum(len(looks) for looks in asked.values()), []
     for looks in asked.values():
         best = min(looks, key=lambda look: (_p(answers, look[1]), look[0]))
@@ -38,7 +38,7 @@ def copies_to_restore(answers: Answers, plan: LaggedPlan, past: Past, ends: Ends
     return found
 
 
-def _looks(plan: LaggedPlan, past: Past, ends: Ends) -> Iterator[tuple[Pair, Trial, int]]:
+def _looks(plan: LaggedPlan, past: Past, ends: Endpoints) -> Iterator[tuple[Pair, CIQuery, int]]:
     """The copies that are not next to a variable whose parents are known, and what to ask."""
     there, arrows = (np.asarray(found.any(axis=0)) for found in (adjacent(ends), directed(ends)))
     undecided = there & np.asarray((adjacent(ends) & ~directed(ends) & ~directed(ends).swapaxes(1, 2)).any(axis=0))
@@ -52,7 +52,7 @@ def _looks(plan: LaggedPlan, past: Past, ends: Ends) -> Iterator[tuple[Pair, Tri
             if there[copy, y] or not read or (plan.window.is_now(copy) and upstream[y]):
                 continue
             pair = Pair(0, min(copy, y), max(copy, y))
-            yield pair, Trial(pair.z, pair.y, given, 0), y
+            yield pair, CIQuery(pair.z, pair.y, given, 0), y
 
 
 def causes_of(plan: LaggedPlan, past: Past, arrows: Bools, y: int) -> tuple[int, ...]:
@@ -71,6 +71,6 @@ def _may_cause_context(plan: LaggedPlan, there: Bools, arrows: Bools) -> Bools:
     return np.asarray(reach(forward)[:, now])
 
 
-def _p(answers: Answers, trial: Trial) -> float:
-    p = answers.of(trial).p
+def _p(answers: RememberedAnswers, query: CIQuery) -> float:
+    p = answers.of(query).p
     return p if p == p else 1.0

@@ -1,0 +1,218 @@
+"""`RobustChange` on one table: rows are looked at only where moments and shared fits leave the decision open.
+
+Where every variable touches the context, every set of variables is asked about, and nearly every answer is "clearly
+not independent". For these an upper bound of the p-value is enough (`kernels.rows.clear_change`): moments of the
+contexts, and the likelihood of a logit of the context on a set of columns, which all queries over these columns share.
+The logit is fitted to some of the rows first; what is clear beyond doubt there is clear in all of them. Anything that
+is not clear is answered on rows, as if nothing had been tried before.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.rows.clear_change import CellMoments, bound_from_moments, bound_of_logit, most_lost
+from causalcontext.kernels.rows.fits_by_context import sweep
+from causalcontext.kernels.rows.logit import fit_logit
+from causalcontext.kernels.rows.newton import RIDGE
+from causalcontext.kernels.rows.robust_change import CLEAR
+from causalcontext.views import CIQuery
+
+CLEAR_IN_SAMPLE = 1e-9
+"""A bound that has to hold in some of the rows, before all of them are spared."""
+SAMPLE_ROWS = (1500, 3000)
+WIDE = 100
+TOLERANCE = 0.02
+"""Gain of likelihood that ends a shared fit."""
+SLACK = 0.5
+"""Likelihood that a shared fit may be wrong by."""
+
+
+class PreparedChange(PreparedRows):
+    """A test of a change, and what its queries share: moments, and logits of every category on sets of numbers.
+
+    Parameters
+    ----------
+    test : RowTest
+    data : Dataset
+    seed : int
+        Draws the rows of the sample.
+    """
+
+    def __init__(self, test: RowTest, data: Dataset, seed: int) -> None:
+        super().__init__(test, data)
+        self._seed = seed
+        self._shared: dict[tuple[int, int], SharedFits] = {}
+
+    def _answer(self, query: CIQuery) -> Comparison:
+        return self._clear(query) or super()._answer(query)
+
+    def _clear(self, query: CIQuery) -> Comparison | None:
+        """A bound of the p-value, if it is so small that no decision depends on more."""
+        category, number = (query.y, query.x) if self._is_number(query.x) else (query.x, query.y)
+        if not query.given or not all(self._is_number(z) for z in query.given):
+            return None
+        shared = self._fits(category, query.view)
+        if shared is None or not {number, *query.given} <= shared.places.keys():
+            return None
+        given = tuple(sorted(shared.places[z] for z in query.given))
+        statistic, df, p = bound_from_moments(shared.cells, np.array([*given, shared.places[number]]))
+        if not p <= CLEAR:
+            return None
+        logit = shared.bound(given, shared.places[number])
+        return Comparison(statistic, df, max(p, logit)) if logit <= CLEAR else None
+
+    def _is_number(self, column: int) -> bool:
+        return self.data.kinds[column].is_number
+
+    def _fits(self, category: int, view: int) -> SharedFits | None:
+        """What queries of a category on the rows of a view share; None if it is constant there."""
+        key = category, view
+        if key not in self._shared:
+            classes = self._variable(category, view)
+            if classes is None:
+                return None
+            numbers = {
+                column: variable
+                for column in sorted(self.data.system, key=self.data.names.__getitem__)
+                if self._is_number(column) and (variable := self._variable(column, view)) is not None
+            }
+            self._shared[key] = SharedFits(classes, numbers, self._seed)
+        return self._shared[key]
+
+
+class ClassedRows(NamedTuple):
+    """Rows of the numbers, shape (numbers + 1, rows), the first of which is 1, with their classes."""
+
+    design: Floats
+    codes: Ints
+
+
+class Turned(NamedTuple):
+    """A column whose residual takes its place: where it is, with an intercept first; its slopes; what they leave."""
+
+    at: int
+    weights: Floats
+    left: float
+
+
+class SharedFits:
+    """Moments of numbers by the classes of one category, and logits of the category on sets of the numbers.
+
+    Parameters
+    ----------
+    classes : Variable
+    numbers : mapping from column to Variable
+        In the order of their names.
+    seed : int
+        Draws the rows of the sample.
+    """
+
+    def __init__(self, classes: Variable, numbers: dict[int, Variable], seed: int) -> None:
+        self.places = {column: place for place, column in enumerate(numbers)}
+        rows = np.bincount(classes.codes)
+        codes = np.argsort(np.argsort(rows, kind="stable"))[classes.codes]  # as for a query: the last class is largest
+        order = np.argsort(codes, kind="stable")
+        columns = [variable.values if variable.kind is Kind.CONTINUOUS else standardised(variable.values)
+                   for variable in numbers.values()]  # fmt: skip
+        design = np.vstack([np.ones(order.size), *columns])[:, order]
+        self.cells = _cells(design[1:], np.sort(rows))
+        self._products = _products(design[1:])
+        self._samples = _samples(ClassedRows(design, codes[order]), np.sort(rows), seed)
+        self._fitted: dict[tuple[int, tuple[int, ...]], tuple[float, Floats]] = {}
+
+    def bound(self, given: tuple[int, ...], number: int) -> float:
+        """What the p-value of the logit can be at most; 1 if that is not clear."""
+        both = tuple(sorted((*given, number)))
+        turned: Turned | None = None
+        for sample, level in enumerate(self._levels):
+            small, large = self._fit(sample, given), self._fit(sample, both)
+            gain, free = large[0] - small[0] - SLACK, small[1].shape[0]
+            if bound_of_logit(gain, free, True) > level:
+                continue
+            turned = turned or self._turned(both, both.index(number))
+            lost = most_lost(large[1], turned.at, turned.weights, turned.left, RIDGE)
+            p: float = bound_of_logit(gain - lost, free, True)
+            if p > level:
+                p = bound_of_logit(self._fit_turned(sample, both, turned) - small[0] - SLACK, free, True)
+            if p <= level:
+                return p
+        return 1.0
+
+    @property
+    def _levels(self) -> tuple[float, ...]:
+        """What has to be reached in some of the rows, then in all."""
+        return (*(CLEAR_IN_SAMPLE for _ in self._samples[1:]), CLEAR)
+
+    def _fit(self, sample: int, members: tuple[int, ...]) -> tuple[float, Floats]:
+        """Likelihood and slopes of a set; begun where that to fewer rows, or to fewer members, ended."""
+        key = sample, members
+        if key not in self._fitted:
+            design, codes = self._samples[sample]
+            slopes = self._fit(sample - 1, members)[1].copy() if sample > 0 else self._start(members)
+            self._fitted[key] = fit_logit(_chosen(design, members), codes, slopes, RIDGE, TOLERANCE), slopes
+        return self._fitted[key]
+
+    def _start(self, members: tuple[int, ...]) -> Floats:
+        """Slopes as if the last two members changed those of the others independently of each other."""
+        slopes = np.zeros((self.cells.start.size - 2, len(members) + 1))
+        if members:
+            slopes[:, :-1] = self._fit(0, members[:-1])[1]
+        if len(members) > 1:
+            other = self._fit(0, (*members[:-2], members[-1]))[1]
+            slopes[:, :-2] += other[:, :-1] - self._fit(0, members[:-2])[1]
+            slopes[:, -1] = other[:, -1]
+        return slopes
+
+    def _turned(self, members: tuple[int, ...], place: int) -> Turned:
+        """The regression of a member on the others."""
+        order = [*(member for member in members if member != members[place]), members[place]]
+        products = self._products[np.ix_(order, order)]
+        sweep(products, len(order) - 1, int(self.cells.start[-1]))
+        weights = np.insert(products[:-1, -1], (0, place), 0.0)
+        return Turned(place + 1, weights, float(np.sqrt(products[-1, -1] / self.cells.start[-1])))
+
+    def _fit_turned(self, sample: int, members: tuple[int, ...], turned: Turned) -> float:
+        """The likelihood with a residual in place of a member, as a query on rows has it."""
+        (design, codes), (at, weights, left) = self._samples[sample], turned
+        chosen, slopes = _chosen(design, members), self._fit(sample, members)[1].copy()
+        chosen[at] = (chosen[at] - np.einsum("a,ai->i", weights, chosen)) / left
+        slopes += slopes[:, [at]] * weights
+        slopes[:, at] *= left
+        likelihood: float = fit_logit(chosen, codes, slopes, RIDGE, TOLERANCE)
+        return likelihood
+
+
+def _chosen(design: Floats, members: tuple[int, ...]) -> Floats:
+    return np.ascontiguousarray(design[[0, *(member + 1 for member in members)]])
+
+
+def _products(columns: Floats) -> Floats:
+    """Of all pairs; few columns have the same digits whatever the names that order them, many are worth BLAS."""
+    return columns @ columns.T if len(columns) > WIDE else np.einsum("ai,bi->ab", columns, columns)
+
+
+def _cells(columns: Floats, rows: Ints) -> CellMoments:
+    """Moments of columns whose rows stand class by class."""
+    start = np.concatenate(([0], np.cumsum(rows)))
+    parts = [columns[:, begin:end] for begin, end in pairwise(start)]
+    mean = np.array([np.zeros(len(columns)), *(part.mean(axis=1) for part in parts)])
+    away = [part - part.mean(axis=1, keepdims=True) for part in parts]
+    return CellMoments(start, mean, np.array([_products(part) for part in away]))
+
+
+def _samples(every: ClassedRows, rows: Ints, seed: int) -> tuple[ClassedRows, ...]:
+    """Some of the rows, equally many of every class, then more, then all of them."""
+    generator = np.random.default_rng(seed)
+    start = np.concatenate(([0], np.cumsum(rows)[:-1]))
+    shuffled = [begin + generator.permutation(int(size)) for begin, size in zip(start, rows, strict=True)]
+    chosen = [np.concatenate([np.sort(some[: size // rows.size]) for some in shuffled])
+              for size in SAMPLE_ROWS if 1.5 * size < rows.sum()]  # fmt: skip
+    return *(ClassedRows(np.ascontiguousarray(every.design[:, some]), every.codes[some]) for some in chosen), every

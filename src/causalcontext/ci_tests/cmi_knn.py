@@ -1,0 +1,261 @@
+"""`cmi-knn`: conditional mutual information from neighbours in rank space, with local permutations, for any columns.
+
+Runge (2018), "Conditional independence testing based on a nearest-neighbor estimator of conditional mutual
+information", carried over to codes and ties by the estimator of Mesner and Shalizi (2020).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import scipy
+
+from causalcontext.ci_tests.labels import Strength
+from causalcontext.ci_tests.permutation import check_permutations, permutation_p
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
+from causalcontext.data.kinds import Kind
+from causalcontext.data.ranks import mean_ranks
+from causalcontext.errors import OptionError
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
+from causalcontext.kernels.rows import neighbours
+from causalcontext.views import Reason
+
+FEWEST_ROWS = 10
+"""Rows that a query needs, and rows whose x has to have somewhere to go."""
+LARGEST_TABLE = 16_000
+"""Twice the ranks of this many rows are 16-bit integers."""
+
+
+@dataclass(frozen=True)
+class CmiKnn(RowTest):
+    """Conditional mutual information by nearest neighbours, tested by local permutations.
+
+    Parameters
+    ----------
+    seed : int
+    neighbours : float
+        The k of the estimator. Below 1: a share of the rows that have the same codes as the row in question (of all
+        rows, where all columns are numbers).
+    permutations : int
+    shuffle_neighbours : int
+        A permutation gives every row the x of one of that many rows with the nearest conditions, itself among them.
+    enough : int or None
+        Stop after that many permutations with a statistic as large as the observed one; None: draw all.
+    device : {"cpu", "cuda"}
+        Where neighbours are counted; the answers are the same. Queries of more than 12,000 rows stay on the CPU.
+    most_rows : int
+        Larger tables are thinned to that many rows, drawn by the seed: time grows with the square of the rows.
+
+    Notes
+    -----
+    Numbers and ordered codes are replaced by their ranks (ties: mean ranks), categorical codes are at distance 0 or
+    farther than any two ranks, and the distance of two rows is the largest over columns. With r the distance of row i
+    to its k-th neighbour in all columns, the estimate is the mean over rows of
+
+    - psi(k) - psi(n_xz) - psi(n_yz) + psi(n_z), where n counts the rows closer than r, row i included (Frenzel and
+      Pompe 2007), if every column is a number without ties: the statistic of tigramite's `CMIknn` on ranks;
+    - psi(n_xyz) - psi(n_xz) - psi(n_yz) + psi(n_z), where n counts the rows at most as far as r, row i left out
+      (Mesner and Shalizi 2020), as soon as there are codes or ties. Their k tilde is k unless r = 0; here it is always
+      n_xyz, the number of rows up to r: the same where no two distances are equal, and consistent with the other
+      counts where they are, as they often are between ranks. A row alone with its codes contributes 0.
+
+    The two differ by terms of order 1 / k, so one is not a limit of the other, and statistics of queries of different
+    kinds should not be compared; p-values may.
+
+    A categorical column is permuted rather than a number, else x. Rows with equal conditions, if there are at least
+    `shuffle_neighbours` of them, are permuted among themselves, which is exact: so are all rows where nothing is given.
+    """
+
+    seed: int = 0
+    neighbours: float = 0.2
+    permutations: int = 100
+    shuffle_neighbours: int = 5
+    enough: int | None = 10
+    most_rows: int = 10_000
+    device: str = "cpu"
+    strength: ClassVar[Strength] = Strength.INFORMATION
+    name: str = field(default="cmi-knn", init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_permutations(self.permutations, self.enough)
+        if not self.neighbours > 0:
+            raise OptionError(f"neighbours is {self.neighbours!r}, expected a share of rows or a number of neighbours")
+        if self.shuffle_neighbours < 2:
+            raise OptionError(f"shuffle_neighbours is {self.shuffle_neighbours!r}, expected at least 2")
+        if not FEWEST_ROWS <= self.most_rows <= LARGEST_TABLE:
+            raise OptionError(f"most_rows is {self.most_rows!r}, expected {FEWEST_ROWS} to {LARGEST_TABLE}")
+
+    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+        """The estimate, in nats, and its p-value."""
+        if x.values.size > self.most_rows:
+            return self._compare_thinned(x, y, given, random)
+        if x.values.size < max(FEWEST_ROWS, self.neighbours + 2):
+            return untestable(Reason.FEW_ROWS)
+        space = rank_space(*((y, x) if _rather_permuted(y, x) else (x, y)), given)
+        exchange = exchange_of(space, self.shuffle_neighbours, _seed(random), self.device)
+        reason = exchange.obstacle(space)
+        if reason:
+            return untestable(reason)
+        observed, seed = self._statistics(space, space.columns[:1])[0], _seed(random)
+        threads = 1 if self.device == "cpu" else min(8, os.cpu_count() or 1)
+
+        def draw(first: int, count: int) -> Floats:
+            return self._statistics(space, space.columns[0][exchange.sources(first, count, seed, threads)])
+
+        return Comparison(observed, np.nan, permutation_p(observed, draw, self.permutations, self.enough))
+
+    def statistic(self, x: Variable, y: Variable, given: Sequence[Variable]) -> float:
+        """The estimate alone, in nats, on all rows (at most 16,000).
+
+        Examples
+        --------
+        >>> x = Variable(np.arange(20.0), Kind.CONTINUOUS)
+        >>> y = Variable(np.arange(20.0) // 10, Kind.CATEGORICAL, levels=2)
+        >>> round(CmiKnn().statistic(x, y, []), 2)
+        0.69
+        """
+        space = rank_space(x, y, given)
+        return float(self._statistics(space, space.columns[:1])[0])
+
+    def _statistics(self, space: RankSpace, shuffled: Shorts) -> Floats:
+        kernels = kernels_on(self.device, space.columns.shape[1])
+        found: Floats = kernels.shuffled_information(
+            shuffled, space.is_code, space.columns[1:], space.psi, space.far, float(self.neighbours), space.strict
+        )
+        return found
+
+    def _compare_thinned(
+        self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator
+    ) -> Comparison:
+        rows = random.choice(x.values.size, self.most_rows, replace=False)
+        thin = [as_variable(variable.values[rows], variable.kind) for variable in (x, y, *given)]
+        if thin[0] is None or thin[1] is None:
+            return untestable(Reason.CONSTANT)
+        return self.compare(thin[0], thin[1], [z for z in thin[2:] if z is not None], random)
+
+
+class RankSpace(NamedTuple):
+    """The columns x, y, z, ... of a query as ranks and codes: what all distances are made of.
+
+    Attributes
+    ----------
+    columns : array of int16, shape (columns, rows)
+    is_code : array of bool, shape (columns,)
+    far : int
+        The distance between two codes.
+    strict : bool
+        Whether every column is a number without ties.
+    psi : array of float, shape (rows + 1,)
+    """
+
+    columns: Shorts
+    is_code: Bools
+    far: int
+    strict: bool
+    psi: Floats
+
+
+def rank_space(x: Variable, y: Variable, given: Sequence[Variable]) -> RankSpace:
+    """Numbers as ranks, twice the mean rank if there are ties or codes; categorical codes as they are."""
+    variables, rows = (x, y, *given), x.values.size
+    if rows > LARGEST_TABLE:
+        raise OptionError(f"there are {rows} rows, expected at most {LARGEST_TABLE}: draw some of them")
+    is_code = np.array([variable.kind is Kind.CATEGORICAL for variable in variables])
+    columns = [v.codes if code else twice_mean_ranks(v.values) for v, code in zip(variables, is_code, strict=True)]
+    strict = not any(v.levels or np.unique(column).size < rows for v, column in zip(variables, columns, strict=True))
+    stacked = np.array(columns) // (2 if strict else 1)
+    psi = np.concatenate([[0.0], scipy.special.digamma(np.arange(1, rows + 1))])
+    return RankSpace(np.ascontiguousarray(stacked, np.int16), is_code, (1 if strict else 2) * rows, strict, psi)
+
+
+def twice_mean_ranks(values: Floats) -> Ints:
+    """Twice the rank of every value, from 0; equal values share the mean of their ranks.
+
+    Examples
+    --------
+    >>> twice_mean_ranks(np.array([2.0, 1.0, 2.0])).tolist()
+    [3, 0, 3]
+    """
+    ranks: Ints = (2.0 * mean_ranks(values) - 2.0).astype(np.int64)
+    return ranks
+
+
+class Exchange(NamedTuple):
+    """Which rows may give their x to which: strata of rows with equal conditions, and rows with nearest ones."""
+
+    nearest: Ints
+    loose: Ints
+    strata: Ints
+    starts: Ints
+
+    def sources(self, first: int, count: int, seed: np.uint64, threads: int = 1) -> Ints:
+        """The row whose x every row takes, for `count` permutations from the `first` on; shape (count, rows)."""
+
+        def draw(part: Ints) -> Ints:
+            return neighbours.local_shuffles(*self, part[0], part.size, seed)
+
+        parts = [part for part in np.array_split(np.arange(first, first + count), threads) if part.size]
+        if len(parts) == 1:
+            return draw(parts[0])
+        with ThreadPoolExecutor(threads) as pool:
+            return np.concatenate(list(pool.map(draw, parts)))
+
+    def obstacle(self, space: RankSpace) -> Reason:
+        """Why permutations say nothing: next to no row has another to exchange with, or x or y is the same in all."""
+        partners = (self.nearest[self.loose] >= 0).sum(axis=1)
+        if self.strata.size + (partners > 1).sum() < FEWEST_ROWS:
+            return Reason.FEW_ROWS
+        if self._movable(space.columns[0]) < FEWEST_ROWS or self._movable(space.columns[1]) < FEWEST_ROWS:
+            return Reason.COLLINEAR
+        return Reason.TESTABLE
+
+    def _movable(self, values: Shorts) -> int:
+        """How many rows can take a value other than their own."""
+        total = 0
+        for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
+            members = values[self.strata[start:stop]]
+            total += members.size if members.min() < members.max() else 0
+        near = self.nearest[self.loose]
+        others = values[np.where(near >= 0, near, self.loose[:, np.newaxis])]
+        return total + int((others != values[self.loose][:, np.newaxis]).any(axis=1).sum())
+
+
+def exchange_of(space: RankSpace, most: int, seed: np.uint64, device: str = "cpu") -> Exchange:
+    """Rows with at least `most` equals in the conditions as strata; the others with their `most` nearest rows."""
+    given, is_code = space.columns[2:], space.is_code[2:]
+    rows = space.columns.shape[1]
+    cells = np.zeros(rows, np.intp) if len(given) == 0 else np.unique(given, axis=1, return_inverse=True)[1].ravel()
+    sizes = np.bincount(cells)
+    large = sizes[cells] >= most
+    strata = np.flatnonzero(large)
+    strata = strata[np.argsort(cells[strata], kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(sizes[sizes >= most])])
+    loose = np.flatnonzero(~large)
+    nearest = np.full((rows, most), -1)
+    if loose.size:
+        nearest = kernels_on(device, rows).nearest_rows(given, is_code, space.far, most, seed)
+    return Exchange(nearest, loose, strata, starts)
+
+
+def kernels_on(device: str, rows: int) -> ModuleType:
+    """The kernels that count neighbours: on the CPU, or their twins on a card, if it holds so many rows."""
+    if device == "cpu":
+        return neighbours
+    from causalcontext.kernels.cuda import neighbours as on_card
+
+    return on_card if rows <= on_card.MOST_ROWS else neighbours
+
+
+def _seed(random: np.random.Generator) -> np.uint64:
+    """A seed for streams of random numbers."""
+    return np.uint64(random.integers(2**63))
+
+
+def _rather_permuted(one: Variable, other: Variable) -> bool:
+    return one.kind is Kind.CATEGORICAL and other.kind is not Kind.CATEGORICAL

@@ -1,0 +1,119 @@
+"""Tests of the conditional Gaussian model: numbers are Gaussian given categories, with their own slopes for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from causalcontext.ci_tests.association import FEWEST_DF, association
+from causalcontext.ci_tests.designs import added_to, base_of, columns_of
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
+from causalcontext.ci_tests.strata import parts_of, strata_of
+from causalcontext.data.kinds import Kind
+from causalcontext.kernels.arrays import Floats
+from causalcontext.views import Reason
+
+Rows = NDArray[np.intp]
+USABLE_SHARE = 0.8
+"""Part of the rows that must lie in strata with spare rows for slopes to be fitted in each."""
+
+
+@dataclass(frozen=True)
+class ConditionalGaussian(RowTest):
+    """Two numbers: partial correlations of every stratum. A number and a category: LR* between the categories.
+
+    Two categories are compared by Wilks' lambda of their indicators, which is no part of the model.
+    """
+
+    name: str = "conditional-gaussian"
+    draws: ClassVar[bool] = False
+
+    def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
+        """Whether at least one of the two is a number."""
+        return x.is_number or y.is_number
+
+    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+        """The answer for one query."""
+        if x.is_number != y.is_number:
+            return change_between(*((y, x) if x.is_number else (x, y)), given)
+        categories = [variable for variable in given if not variable.is_number]
+        if x.is_number and categories:
+            parts = parts_of(strata_of(categories, len(x.values)))
+            terms = stratum_terms(x, y, [variable for variable in given if variable.is_number], parts)
+            if sum(term.rows for term in terms) >= USABLE_SHARE * len(x.values):
+                statistic = sum(term.value for term in terms)
+                return Comparison(statistic, float(len(terms)), float(scipy.special.chdtrc(len(terms), statistic)))
+        base = base_of(given, len(x.values))
+        first, second = (added_to(base, columns_of(variable)) for variable in (x, y))
+        return association(first, second, base)
+
+
+class StratumTerm(NamedTuple):
+    """What a stratum adds: (n - q - 3) atanh(r)², from this many rows."""
+
+    value: float
+    rows: int
+
+
+def stratum_terms(x: Variable, y: Variable, numbers: Sequence[Variable], parts: Sequence[Rows]) -> list[StratumTerm]:
+    """The terms of the strata that have rows to spare and where neither variable is a function of the numbers."""
+    found = []
+    for rows in parts:
+        base = _base(numbers, rows)
+        ends = [added_to(base, columns_of(end)) for end in (_part(x, rows), _part(y, rows)) if end is not None]
+        spare = rows.size - base.shape[1] - 2
+        if spare > 0 and sum(end.shape[1] for end in ends) == 2:
+            r = np.clip(float(ends[0][:, 0] @ ends[1][:, 0]) / rows.size, -1.0 + 1e-15, 1.0 - 1e-15)
+            found.append(StratumTerm(spare * float(np.arctanh(r)) ** 2, rows.size))
+    return found
+
+
+def change_between(category: Variable, number: Variable, given: Sequence[Variable]) -> Comparison:
+    """LR*: whether the regression of the number on the conditions, variance included, differs between categories.
+
+    The formula of `context-change`, with categorical conditions as indicators. Categories with fewer than 5 rows beyond
+    the coefficients of their own fit leave.
+    """
+    if added_to(base_of(given, len(number.values)), columns_of(category)).shape[1] == 0:
+        return untestable(Reason.COLLINEAR)
+    parts = [rows for rows in parts_of(category.codes) if _spare(given, rows) >= FEWEST_DF]
+    if len(parts) < 2:
+        return untestable(Reason.FEW_CONTEXTS)
+    whole = _gaussian_fit(number, given, np.concatenate(parts))
+    each = [fit for fit in (_gaussian_fit(number, given, rows) for rows in parts) if fit is not None]
+    if whole is None or len(each) < len(parts):
+        return untestable(Reason.COLLINEAR)
+    together, apart = np.array(whole), np.sum(each, axis=0)
+    (ratio, expected), df = (together - apart)[:2], float((apart - together)[2])
+    statistic = max(float(ratio * df / expected), 0.0)
+    return Comparison(statistic, df, float(scipy.special.chdtrc(df, statistic)))
+
+
+def _part(variable: Variable, rows: Rows) -> Variable | None:
+    return as_variable(variable.values[rows], variable.kind)
+
+
+def _base(given: Sequence[Variable], rows: Rows) -> Floats:
+    return base_of([z for z in (_part(z, rows) for z in given) if z is not None], rows.size)
+
+
+def _spare(given: Sequence[Variable], rows: Rows) -> int:
+    return int(rows.size - _base(given, rows).shape[1])
+
+
+def _gaussian_fit(number: Variable, given: Sequence[Variable], rows: Rows) -> tuple[float, float, float] | None:
+    """n log(RSS / n), its mean for Gaussian noise of variance 1, and the parameters; None where nothing is left."""
+    here, base, n = _part(number, rows), _base(given, rows), rows.size
+    if here is None:
+        return None
+    column = here.values - here.values.mean()
+    left = column - base @ (base.T @ column / n)
+    if left @ left <= 1e-10 * (column @ column):
+        return None
+    expected = n * (float(scipy.special.digamma((n - base.shape[1]) / 2)) + np.log(2 / n))
+    return n * float(np.log(left @ left / n)), expected, base.shape[1] + 1.0

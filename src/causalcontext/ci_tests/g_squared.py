@@ -1,0 +1,115 @@
+"""G² of two categorical columns in the strata of categorical conditions.
+
+A stratum speaks about dependence only if both columns repeat a value and have two there; the others leave. Where counts
+are small, x is permuted inside the strata instead of trusting the chi-squared law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from causalcontext.ci_tests.permutation import sequential_p
+from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
+from causalcontext.ci_tests.strata import parts_of, strata_of
+from causalcontext.data.kinds import Kind
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.rows.contingency import cell_sum, permuted_exceedances
+from causalcontext.views import Reason
+
+ROWS_PER_CELL = 10
+"""Fewer than this on average, and the p-value comes from permutations."""
+FEWEST_ROWS = 10
+"""In strata that speak; with less, no table is unlikely enough."""
+
+
+@dataclass(frozen=True)
+class GSquared(RowTest):
+    """G² with df = the sum over strata of (rows - 1)(columns - 1) of the levels that occur there.
+
+    Numbers are taken as categories: each value is a level.
+    """
+
+    name: str = "g-squared"
+    seed: int = 0
+
+    def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
+        """Whether no column is a number."""
+        return not any(kind.is_number for kind in (x, y, *given))
+
+    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+        """The answer for one query."""
+        tables = tables_of(x, y, given)
+        if len(tables.x) < FEWEST_ROWS:
+            return untestable(Reason.FEW_ROWS)
+        observed = sum_of_cells(tables)
+        statistic = max(2.0 * (observed - tables.margins), 0.0)
+        if len(tables.x) < ROWS_PER_CELL * tables.cells:
+            return Comparison(statistic, float(tables.df), permutation_p(tables, observed, random))
+        return Comparison(statistic, float(tables.df), float(scipy.special.chdtrc(tables.df, statistic)))
+
+
+class StratifiedRows(NamedTuple):
+    """The rows of the strata that speak, stratum after stratum.
+
+    Attributes
+    ----------
+    x, y : arrays of int, shape (rows,)
+    bounds : array of int, shape (strata + 1,)
+    df, cells : int
+    margins : float
+        Half of G² is the sum of c log(c) over cells, less this.
+    """
+
+    x: Ints
+    y: Ints
+    bounds: Ints
+    df: int
+    cells: int
+    margins: float
+
+
+def tables_of(x: Variable, y: Variable, given: Sequence[Variable]) -> StratifiedRows:
+    """The tables of x and y in every stratum that speaks about their dependence."""
+    codes = [np.unique(variable.values, return_inverse=True)[1] for variable in (x, y)]
+    kept, df, cells, margins = [], 0, 0, 0.0
+    for rows in parts_of(strata_of(given, len(x.values))):
+        sides = [np.bincount(column[rows]) for column in codes]
+        first, second = (int(np.count_nonzero(side)) for side in sides)
+        if not (1 < first < rows.size and 1 < second < rows.size):
+            continue
+        kept.append(rows)
+        df, cells = df + (first - 1) * (second - 1), cells + first * second
+        own = sum(float(scipy.special.xlogy(side, side).sum()) for side in sides)
+        margins += own - float(scipy.special.xlogy(rows.size, rows.size))
+    bounds = np.concatenate([[0], np.cumsum([rows.size for rows in kept])]).astype(np.int64)
+    order = np.concatenate(kept) if kept else np.zeros(0, dtype=np.intp)
+    return StratifiedRows(codes[0][order], codes[1][order], bounds, df, cells, margins)
+
+
+def sum_of_cells(tables: StratifiedRows) -> float:
+    """The sum of c log(c) over all cells."""
+    return float(cell_sum(tables.x, tables.y, tables.bounds, _zeros(tables), _logs(len(tables.x))))
+
+
+def permutation_p(tables: StratifiedRows, observed: float, random: np.random.Generator) -> float:
+    """The share of permutations of x inside strata whose G² reaches the observed one; margins stay as they are."""
+    moved, zeros, logs = tables.x.copy(), _zeros(tables), _logs(len(tables.x))
+    reach = observed - 1e-9 * (1.0 + abs(observed))
+
+    def draw(uniforms: Floats, most: int) -> tuple[int, int]:
+        return permuted_exceedances(moved, tables.y, tables.bounds, zeros, logs, reach, uniforms, most)
+
+    return sequential_p(draw, len(moved), random)
+
+
+def _zeros(tables: StratifiedRows) -> Ints:
+    return np.zeros((int(tables.x.max()) + 1, int(tables.y.max()) + 1), dtype=np.int64)
+
+
+def _logs(rows: int) -> Floats:
+    return np.asarray(scipy.special.xlogy(np.arange(rows + 1.0), np.arange(rows + 1.0)))

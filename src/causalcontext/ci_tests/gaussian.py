@@ -1,0 +1,211 @@
+"""Linear-Gaussian tests prepared for one table: all that is kept of the rows are the cross products of every view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from causalcontext.ci_tests.labels import Label, Strength
+from causalcontext.ci_tests.protocol import Declared, answer_in_groups
+from causalcontext.ci_tests.wilks import WILKS, wilks
+from causalcontext.data.moments import Moments
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.levels.gaussian import FISHER, CIQueries, RowSelections, Views, answer_batch, workspace
+from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
+
+STUDENT_LABEL = Label("partial-correlation", Strength.CORRELATION)
+FISHER_LABEL = Label("fisher-z", Strength.CORRELATION)
+OTHER_LABELS = (Label("partial-correlation by context"), Label("context-change"), WILKS)
+"""What two system variables given a context on all rows are tested by, a context against one of them, two contexts."""
+FAIR = 1e60
+"""Sums of squares between 1 / this and this are multiplied as they are."""
+_MAKING_ROOM = Lock()
+USUAL_SIZE = 10
+"""Terms of LR* are computed for conditioning sets up to this size at once."""
+
+
+class RowSelection(NamedTuple):
+    """Which rows answer: strata, each with the parts that are compared, all as tuples of cells."""
+
+    strata: tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...]
+    inside: bool
+
+
+class PreparedGaussian(Declared):
+    """Partial correlation for two system variables, LR* for a context against one of them, Wilks for two contexts.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of all columns of the table in every cell, constant at context variables.
+    contexts : Contexts
+    kind : int
+        `STUDENT` or `FISHER`: how the p-value of a partial correlation is computed.
+    """
+
+    compiled_roles = (0, 1)
+
+    def __init__(self, moments: Moments, contexts: Contexts, kind: int) -> None:
+        self.moments, self.contexts, self.kind, self.gaussian = moments, contexts, kind, self
+        self.labels = (FISHER_LABEL if kind == FISHER else STUDENT_LABEL, *OTHER_LABELS)
+        self._cells = _in_fair_units(moments)
+        self._variables = moments.mean.shape[1]
+        self._place: dict[tuple[int, ...], int] = {(cell,): cell for cell in range(moments.rows.size)}
+        self._selections: dict[tuple[int, tuple[int, ...], tuple[int, ...], int], RowSelection] = {}
+        self._merged = np.zeros((0, self._variables, self._variables))
+        self._rows = moments.rows
+        self._views: Views | None = None
+        self._fewest = int(moments.rows.min())
+        if len(contexts.positions) <= 1:
+            self._make_room([contexts.members(number) for number in range(len(contexts.views))])
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order."""
+        groups: dict[tuple[int, int], list[int]] = {}
+        for i, query in enumerate(queries):
+            conditions = sum(z not in self.contexts.positions for z in query.given)
+            groups.setdefault((len(self._ends(query)), conditions), []).append(i)
+        return answer_in_groups(queries, groups, self._answer_group)
+
+    def selection(self, view: int, named: tuple[int, ...], ends: tuple[int, ...], conditions: int) -> RowSelection:
+        """The rows that answer about a pair.
+
+        Parameters
+        ----------
+        view : int
+        named : tuple of int
+            Context variables among the conditions, which divide the rows of the view into strata.
+        ends : tuple of int
+            Context variables of the pair, which divide every stratum into parts: those with enough rows are compared.
+        conditions : int
+            How many other variables are conditioned on.
+        """
+        key = (view, named, ends, self.matters(conditions) if ends else 0)
+        if key not in self._selections:
+            views = self.contexts.parts(view, named) if named else (view,)
+            strata = [(self.contexts.members(v), self._parts(v, ends, conditions)) for v in views]
+            if ends:
+                strata = [(tuple(sorted(sum(parts, ()))), parts) for _, parts in strata if len(parts) > 1]
+            self._selections[key] = RowSelection(tuple(strata), view > 0)
+        return self._selections[key]
+
+    def matters(self, conditions: int) -> int:
+        """The number of conditions, or 0 where every cell has enough rows for any number of them."""
+        return 0 if self._fewest > self._variables + SPARE_ROWS else conditions
+
+    def selections(self, asked: Sequence[RowSelection], change: bool) -> RowSelections:
+        """The row selections as arrays for the kernels."""
+        self._make_room(
+            [cells for selection in asked for whole, parts in selection.strata for cells in (whole, *parts)]
+        )
+        strata = [stratum for selection in asked for stratum in selection.strata]
+        return RowSelections(
+            start=np.cumsum([0, *(len(selection.strata) for selection in asked)]),
+            whole=np.array([self._place[whole] for whole, _ in strata], dtype=np.int64),
+            parts_start=np.cumsum([0, *(len(parts) for _, parts in strata)]),
+            parts=np.array([self._place[cells] for _, parts in strata for cells in parts], dtype=np.int64),
+            change=int(change),
+            inside=np.array([selection.inside for selection in asked], dtype=np.int64),
+        )
+
+    def views(self, size: int) -> Views:
+        """What the kernels need to know about rows, for conditioning sets of up to `size` variables."""
+        with _MAKING_ROOM:
+            if self._views is None or self._views.expected.shape[1] <= size:
+                expected = _expected_terms(self._rows, max(size, USUAL_SIZE))
+                self._views = Views(self._cells.scatter, self._merged, self._rows, expected, self.kind)
+            return self._views
+
+    def place(self, view: int) -> int:
+        """Where the cross products of a view are among those of `views`."""
+        cells = self.contexts.members(view)
+        self._make_room([cells])
+        return self._place[cells]
+
+    def _ends(self, query: CIQuery) -> tuple[int, ...]:
+        return tuple(end for end in (query.x, query.y) if end in self.contexts.positions)
+
+    def _parts(self, view: int, ends: Sequence[int], conditions: int) -> tuple[tuple[int, ...], ...]:
+        """The parts of a view that have enough rows, as cells."""
+        if not ends:
+            return ()
+        parts = (self.contexts.members(part) for part in self.contexts.parts(view, ends))
+        needed = conditions + 1 + SPARE_ROWS
+        return tuple(cells for cells in parts if self.moments.rows[list(cells)].sum() >= needed)
+
+    def _answer_group(self, key: tuple[int, int], queries: list[CIQuery]) -> Outcomes:
+        """Queries with as many context variables in the pair, and as many conditions that are none."""
+        ends, size = key
+        if ends == 2:
+            return wilks(self.moments, self.contexts, queries)
+        known: dict[RowSelection, int] = {}
+        selection = [known.setdefault(self._selection_of(query, size), len(known)) for query in queries]
+        selections = self.selections(list(known), ends == 1)
+        pairs = np.array([self._system(query) for query in queries], dtype=np.int64).reshape(-1, 2)
+        given = [[z for z in query.given if z not in self.contexts.positions] for query in queries]
+        asked = CIQueries(
+            np.array(selection, dtype=np.int64),
+            pairs[:, 0].copy(),
+            pairs[:, 1].copy(),
+            np.array(given, dtype=np.int64).reshape(len(queries), size),
+        )
+        numbers, facts = np.full((len(queries), 3), np.nan), np.zeros((len(queries), 3), dtype=np.int64)
+        answer_batch(
+            self.views(size), selections, asked, numbers, facts, workspace(selections, size, 1, self._variables)
+        )
+        for i, query in enumerate(queries):
+            if set(self._ends(query)).intersection(self.contexts.fixed(query.view)):
+                numbers[i], facts[i, 1] = np.nan, Reason.CONSTANT
+        statistic, df, p = numbers.T
+        return Outcomes(statistic, df, p, facts[:, 0], facts[:, 1].astype(np.int8), facts[:, 2].astype(np.int8))
+
+    def _selection_of(self, query: CIQuery, conditions: int) -> RowSelection:
+        named = tuple(z for z in query.given if z in self.contexts.positions)
+        return self.selection(query.view, named, self._ends(query), conditions)
+
+    def _system(self, query: CIQuery) -> tuple[int, int]:
+        """The two variables whose moments are looked at: against a context, the other one twice."""
+        if query.x in self.contexts.positions:
+            return query.y, query.y
+        return (query.x, query.x) if query.y in self.contexts.positions else (query.x, query.y)
+
+    def _make_room(self, wanted: Sequence[tuple[int, ...]]) -> None:
+        """Let the cross products hold some sets of cells; those of several threads one after the other."""
+        with _MAKING_ROOM:
+            self._merge([cells for cells in dict.fromkeys(wanted) if cells not in self._place])
+
+    def _merge(self, fresh: Sequence[tuple[int, ...]]) -> None:
+        if not fresh:
+            return
+        begin = len(self._merged)
+        merged = np.empty((begin + len(fresh), *self._merged.shape[1:]))
+        merged[:begin] = self._merged
+        rows = np.zeros(len(fresh), dtype=np.int64)
+        for place, cells in enumerate(fresh):
+            rows[place] = self._cells.rows[list(cells)].sum()
+            self._cells.merge_into(merged[begin + place], cells)
+            self._place[cells] = len(self._rows) + place
+        self._merged, self._rows, self._views = merged, np.concatenate([self._rows, rows]), None
+
+
+def _in_fair_units(moments: Moments) -> Moments:
+    """The moments themselves, or copies in other units where products of their own come close to under- or overflow."""
+    squares = moments.squares
+    if squares.max(initial=0.0) < FAIR and squares[squares > 0.0].min(initial=1.0) > 1.0 / FAIR:
+        return moments
+    units = np.sqrt(np.where(squares > 0.0, squares, 1.0) / max(int(moments.rows.sum()), 1))
+    return Moments(moments.rows, moments.mean / units, moments.scatter / units[:, None] / units)
+
+
+def _expected_terms(counts: Ints, size: int) -> Floats:
+    """n (ψ((n - rank - 1) / 2) + log(2 / n)) for every view and rank up to `size`; zero where n is too small."""
+    n = counts[:, None].astype(np.float64)
+    half = (n - 1.0 - np.arange(size + 1)) / 2.0
+    safe = half > 0.0
+    terms = n * (scipy.special.digamma(np.where(safe, half, 1.0)) + np.log(2.0 / np.maximum(n, 1.0)))
+    return np.where(safe, terms, 0.0)

@@ -1,0 +1,121 @@
+"""The seam between a search and a test: a test is prepared once for a table, then answers batches of queries.
+
+A test *declares* what it can do; nothing is found out by its name. What a prepared test declares: the names of the
+tests that may answer, with what their statistics mean (`labels`), and whether a kernel on moments answers whole levels
+for it (`gaussian`, `compiled_roles`). `Declared` is a base class with the declarations of a plain test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from causalcontext.ci_tests.labels import Label
+from causalcontext.views import CIQuery, Outcomes, Reason
+
+if TYPE_CHECKING:
+    from causalcontext.ci_tests.gaussian import PreparedGaussian
+    from causalcontext.data.dataset import Dataset
+    from causalcontext.data.sufficient_statistics import SufficientStatistics
+
+
+Key = TypeVar("Key")
+
+
+class Needs(StrEnum):
+    """What a test looks at."""
+
+    MOMENTS = "moments"
+    ROWS = "rows"
+
+
+@runtime_checkable
+class PreparedTest(Protocol):
+    """A test that has seen the table: a pure function of the query."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The tests that may answer; an outcome says which did by its place here."""
+        ...
+
+    @property
+    def gaussian(self) -> PreparedGaussian | None:
+        """The linear-Gaussian test whose kernel answers whole levels, if there is one."""
+        ...
+
+    @property
+    def compiled_roles(self) -> tuple[int, ...]:
+        """With how many context variables in a pair that kernel answers: none of them, one."""
+        ...
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order; never an exception for a query that cannot be run."""
+        ...
+
+
+@runtime_checkable
+class IndependenceTest(Protocol):
+    """What `discover(..., test=...)` accepts: a name, and a way to look at the table once."""
+
+    @property
+    def name(self) -> str:
+        """What the test is called in settings and logs."""
+        ...
+
+    def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
+        """The test for this table. `statistics` holds the moments of every cell, from one pass over the rows."""
+        ...
+
+
+class Declared:
+    """What a prepared test declares if it answers batches of queries and nothing else."""
+
+    labels: tuple[Label, ...] = ()
+    gaussian: PreparedGaussian | None = None
+    compiled_roles: tuple[int, ...] = ()
+
+
+class Plain(Declared):
+    """A prepared test of one's own that has no more than a method `answer`."""
+
+    def __init__(self, name: str, prepared: PreparedTest) -> None:
+        self.labels, self._prepared = (Label(name),), prepared
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order; the name of the test is all that is known about it."""
+        return replace(self._prepared.answer(queries), label=None)
+
+
+def prepared_test(test: IndependenceTest, data: Dataset, statistics: SufficientStatistics) -> PreparedTest:
+    """The test for a table, with every declaration that a search relies on."""
+    prepared = test.prepare(data, statistics)
+    return prepared if isinstance(prepared, (Declared, PreparedTest)) else Plain(test.name, prepared)
+
+
+def answer_in_groups(
+    queries: Sequence[CIQuery], groups: Mapping[Key, list[int]], answer: Callable[[Key, list[CIQuery]], Outcomes]
+) -> Outcomes:
+    """The outcomes of queries that are answered group by group, in the order of the queries.
+
+    Parameters
+    ----------
+    queries : sequence of CIQuery
+    groups : mapping from key to list of int
+        The places of the queries of every group; what is in none has no test.
+    answer : function
+        `answer(key, queries)`: the outcomes of one group.
+    """
+    numbers = np.full((3, len(queries)), np.nan)
+    n = np.zeros(len(queries), dtype=np.int64)
+    reason = np.full(len(queries), Reason.NO_TEST, dtype=np.int8)
+    label = np.zeros(len(queries), dtype=np.int8)
+    for key, chosen in groups.items():
+        found = answer(key, [queries[i] for i in chosen])
+        numbers[:, chosen] = found.statistic, found.df, found.p
+        n[chosen], reason[chosen] = found.n, found.reason
+        label[chosen] = 0 if found.label is None else found.label
+    return Outcomes(numbers[0], numbers[1], numbers[2], n, reason, label)

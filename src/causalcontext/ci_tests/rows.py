@@ -1,0 +1,190 @@
+"""Tests that look at rows: the seam for a test of one's own, and what is done before every one of them.
+
+A test is a class with a `name` and a method `compare(x, y, given, random)`. It gets the columns of one query on the
+rows that answer it, and gives a statistic with its p-value, or the reason why there is none. Everything else is done
+here: which rows, which of their levels occur, constant columns, and a source of random numbers that depends on the
+names of the columns alone, so that neither the order of columns nor that of queries matters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.ci_tests.labels import Label, Strength
+from causalcontext.ci_tests.protocol import Declared, Needs
+from causalcontext.data.kinds import Kind
+from causalcontext.data.some_rows import complete_rows
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.views import CIQuery, Outcomes, Reason, described
+
+if TYPE_CHECKING:
+    from causalcontext.data.dataset import Dataset
+    from causalcontext.data.sufficient_statistics import SufficientStatistics
+
+
+_NO_RANDOM = np.random.default_rng(0)
+
+
+class Variable(NamedTuple):
+    """A column on the rows of a query.
+
+    Attributes
+    ----------
+    values : array of float, shape (rows,)
+        Continuous numbers with mean 0 and variance 1; counts; codes 0, 1, ..., `levels` - 1 of a categorical or ordered
+        column, every one of which occurs.
+    kind : Kind
+    levels : int
+        How many values a categorical or ordered column has on these rows; 0 for numbers.
+    """
+
+    values: Floats
+    kind: Kind
+    levels: int = 0
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the values are numbers (continuous, count) rather than codes."""
+        return self.kind.is_number
+
+    @property
+    def codes(self) -> Ints:
+        """The codes of a categorical or ordered column as integers."""
+        return self.values.astype(np.int64)
+
+
+class Comparison(NamedTuple):
+    """What a test says about one query; `df` is NaN where it has none."""
+
+    statistic: float
+    df: float
+    p: float
+    reason: Reason = Reason.TESTABLE
+
+
+def untestable(reason: Reason) -> Comparison:
+    """No p-value, for this reason: the pair keeps its edge."""
+    return Comparison(np.nan, np.nan, np.nan, reason)
+
+
+class RowTest(ABC):
+    """A test of x against y given a set, on rows; subclasses have a `name` and a method `compare`.
+
+    A subclass that draws random numbers takes them from `random`. One that is a frozen dataclass with a field `seed`
+    gets the seed of `discover`.
+    """
+
+    name: str
+    seed: int = 0
+    draws: ClassVar[bool] = True
+    """Whether `compare` draws random numbers; a source of them takes longer to make than a quick test to run."""
+    strength: ClassVar[Strength] = Strength.RATIO
+    """What the statistic means as the strength of a dependence."""
+    needs: ClassVar[Needs] = Needs.ROWS
+    at_context: ClassVar[bool] = True
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """What the log calls the test."""
+        return (Label(self.name, self.strength),)
+
+    def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
+        """Whether the test is made for columns of these kinds; by default for all."""
+        return True
+
+    def answers(self, data: Dataset, query: CIQuery) -> bool:
+        """Whether the test is made for the columns of a query."""
+        return self.takes(data.kinds[query.x], data.kinds[query.y], [data.kinds[z] for z in query.given])
+
+    @abstractmethod
+    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+        """The answer for one query. No column is constant; x comes before y, and conditions are in order, by name."""
+
+    def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedRows:
+        """The test for this table."""
+        return PreparedRows(self, data)
+
+
+class PreparedRows(Declared):
+    """A row test and the table it looks at; incomplete rows are left out.
+
+    Parameters
+    ----------
+    test : RowTest
+    data : Dataset
+    """
+
+    def __init__(self, test: RowTest, data: Dataset) -> None:
+        self.test, self.data = test, data
+        self.labels = test.labels
+        self._complete = complete_rows(data)
+        self._rows: dict[int, NDArray[np.intp]] = {}
+        self._columns: dict[tuple[int, int], Variable | None] = {}
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order."""
+        answers = [self._answer(query) for query in queries]
+        columns = np.array([answer[:3] for answer in answers], dtype=np.float64).reshape(-1, 3)
+        n = np.array([len(self.rows_of(query.view)) for query in queries], dtype=np.int64)
+        reason = np.array([answer.reason for answer in answers], dtype=np.int8)
+        return Outcomes(columns[:, 0], columns[:, 1], columns[:, 2], n, reason)
+
+    def rows_of(self, view: int) -> NDArray[np.intp]:
+        """The complete rows of a view."""
+        if view not in self._rows:
+            matches = self._complete.copy()
+            for column, level in self.data.contexts.views[view]:
+                matches &= np.asarray(self.data.columns[column]) == level
+            self._rows[view] = np.flatnonzero(matches)
+        return self._rows[view]
+
+    def _answer(self, query: CIQuery) -> Comparison:
+        name = self.data.names.__getitem__
+        x, y = (self._variable(end, query.view) for end in sorted((query.x, query.y), key=name))
+        if x is None or y is None:
+            return untestable(Reason.CONSTANT)
+        conditions = (self._variable(z, query.view) for z in sorted(query.given, key=name))
+        random = self._random(query) if self.test.draws else _NO_RANDOM
+        answer = self.test.compare(x, y, [z for z in conditions if z is not None], random)
+        return answer if answer.reason or np.isfinite(answer.p) else untestable(Reason.COLLINEAR)
+
+    def _variable(self, column: int, view: int) -> Variable | None:
+        """A column on the rows of a view; None if it is constant there."""
+        if (column, view) not in self._columns:
+            rows, values = self.rows_of(view), np.asarray(self.data.columns[column])
+            values = values if len(rows) == len(values) else values[rows]  # all rows: no copy
+            found = as_variable(np.asarray(values, np.float64), self.data.kinds[column])
+            if found is not None and found.kind is Kind.CONTINUOUS:
+                found = found._replace(values=standardised(found.values))
+            self._columns[column, view] = found
+        return self._columns[column, view]
+
+    def _random(self, query: CIQuery) -> np.random.Generator:
+        names = self.data.names
+        view = [[name, str(value)] for name, value in
+                described(self.data.contexts, query.view, names, self.data.levels).items()]  # fmt: skip
+        text = json.dumps([self.test.seed, sorted((names[query.x], names[query.y])),
+                           sorted(names[z] for z in query.given), view])  # fmt: skip
+        return np.random.default_rng(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32))
+
+
+def as_variable(values: Floats, kind: Kind) -> Variable | None:
+    """The values as a `Variable`, with codes of the levels that occur; None if they are constant."""
+    if kind.is_number:
+        return None if values.size == 0 or values.min() == values.max() else Variable(values, kind)
+    occurring, codes = np.unique(values, return_inverse=True)
+    return None if occurring.size < 2 else Variable(codes.astype(np.float64), kind, int(occurring.size))
+
+
+def standardised(values: Floats) -> Floats:
+    """Numbers with mean 0 and variance 1, so that units and offsets change nothing."""
+    centred = values - values.mean()
+    centred /= np.abs(centred).max()
+    return np.asarray((centred - centred.mean()) / centred.std())

@@ -1,0 +1,249 @@
+"""One pass over the rows: counts, means, cross products per cell, and a fingerprint of the table.
+
+Everything that linear-Gaussian work needs is in the moments of every cell, so the rows are visited once, a
+batch at a time. The table is never copied as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.data.checks import check_missing_option, check_size
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
+from causalcontext.data.moments import Moments
+from causalcontext.data.some_rows import only_cells
+from causalcontext.data.totals import ScanTotals, add_batch, no_totals, settle
+from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.limits import PERFECT
+from causalcontext.kernels.rows.scan import digest_rows
+
+_BATCH_VALUES = 2**19  # 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
+_LARGEST_BATCH_VALUES = 2**22
+_ROWS_PER_LEVEL = 256  # fewer rows are not worth an update of all cross products of their context
+_MANY_VARIABLES = 500
+_PER_CELL = ("constant", "missing", "infinite", "lost")
+
+
+@dataclass(frozen=True, eq=False)
+class SufficientStatistics:
+    """The moments of every cell, and what stood in the way of computing them.
+
+    K cells, p system variables. The moments are those of the *usable* rows: a value of every context variable, and a
+    finite number in every system variable.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The system variables, in table order.
+    values : tuple
+        What the cells are called.
+    moments : Moments
+        Of the usable rows. Cross products with a variable that is constant in a cell are exactly 0.
+    constant : array of bool, shape (K, p)
+        One value in all usable rows of the cell, or differences too small to be squared.
+    missing, infinite : arrays of int64, shape (K, p)
+        NaN and infinite values.
+    missing_context : int
+        Rows without a context value.
+    lost : array of int64, shape (K,)
+        Rows of each cell that are not usable: what listwise deletion drops.
+    fingerprint : str
+        Same for the same table in any order of columns, in any batches and in any dtypes; another one if a
+        value, the order of the rows, a name or a context value changes.
+    emptied : tuple of (value, rows)
+        Cells that `drop_empty_cells` took out because all of their rows were lost.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    moments: Moments
+    constant: Bools
+    missing: Ints
+    infinite: Ints
+    missing_context: int
+    lost: Ints
+    fingerprint: str
+    emptied: tuple[tuple[Any, int], ...] = ()
+
+    def of_columns(self, data: Dataset) -> Moments:
+        """The moments of all columns of the table, each at its own position.
+
+        Two categories are the numbers 0 and 1, ordered ones 0, 1, 2, ...; what has no numbers (context variables, more
+        than two categories) counts as constant. Made once for a table.
+        """
+        known = self.__dict__.get("_columns")
+        if known is None or known[0] is not data:
+            known = (data, self._of_columns(data))
+            self.keep_columns(*known)
+        moments: Moments = known[1]
+        return moments
+
+    def keep_columns(self, data: Dataset, moments: Moments) -> None:
+        """Remember the moments of all columns of a table."""
+        object.__setattr__(self, "_columns", (data, moments))
+
+    def _of_columns(self, data: Dataset) -> Moments:
+        if not data.contexts.positions and not data.categories:
+            return self.moments
+        system, total = np.array(data.system), len(data.names)
+        mean = np.zeros((len(self.values), total))
+        scatter = np.zeros((len(self.values), total, total))
+        mean[:, system] = self.moments.mean
+        scatter[:, system[:, None], system] = self.moments.scatter
+        named = [position for position in data.categories if data.kinds[position] is Kind.CATEGORICAL]
+        several = [position for position in named if len(data.categories[position]) > 2]
+        mean[:, several], scatter[:, several], scatter[:, :, several] = 0.0, 0.0, 0.0
+        return Moments(self.moments.rows, mean, scatter)
+
+
+def gather_statistics(
+    data: Dataset, missing: str = "raise", batch: int = 65536, n_jobs: int = 1
+) -> SufficientStatistics:
+    """The `SufficientStatistics` of a table, after one pass over its rows.
+
+    Parameters
+    ----------
+    data : Dataset
+    missing : {"raise", "listwise", "testwise"}
+        Checked here, before a long pass. Rows with a missing value never enter the moments; whether they are
+        an error is up to `check_statistics`.
+    batch : int
+        Largest number of rows at a time; fewer are taken when there are many columns.
+    n_jobs : int
+        Threads, for many columns; the numbers are the same whatever there are.
+
+    Examples
+    --------
+    >>> from causalcontext.data.tables import read_table
+    >>> table = {"X": [1.0, 3.0, 2.0, 6.0], "Y": [0, 1, 2, 3], "R": ["dry", "dry", "wet", "wet"]}
+    >>> statistics = gather_statistics(read_table(table, context="R"))
+    >>> statistics.moments.rows.tolist(), statistics.moments.mean.tolist()
+    ([2, 2], [[2.0, 0.5], [4.0, 2.5]])
+    >>> statistics.moments.scatter[1].tolist()
+    [[8.0, 2.0], [2.0, 0.5]]
+    """
+    check_missing_option(missing)
+    check_size(data)
+    shared = _shared_columns(data)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        totals = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch, n_jobs)
+        constant = settle(totals)
+    own = shared or slice(None)
+    statistics = SufficientStatistics(
+        names=tuple(data.names[position] for position in data.system),
+        values=data.values,
+        moments=Moments(totals.n, totals.mean[:, own], totals.scatter[:, own, own]),
+        constant=constant[:, own],
+        missing=totals.missing[:, own],
+        infinite=totals.infinite[:, own],
+        missing_context=int(np.count_nonzero(data.codes < 0)),
+        lost=totals.lost,
+        fingerprint=fingerprint_of(data, data.n_rows, totals.digests[own], _context_digest(data)),
+    )
+    if shared is not None:
+        statistics.keep_columns(data, Moments(totals.n, totals.mean, totals.scatter))
+    return statistics
+
+
+def _shared_columns(data: Dataset) -> slice | None:
+    """Where the system variables stand among all columns, if their moments had better be a part of those of all.
+
+    Of many variables a second array of cross products takes more memory than all the rest.
+    """
+    first, size = data.system[0], len(data.system)
+    beside = data.system == tuple(range(first, first + size))
+    return slice(first, first + size) if size > _MANY_VARIABLES and beside and not data.categories else None
+
+
+def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[Dataset, SufficientStatistics]:
+    """The table and its statistics without the cells that have no usable row; `statistics.emptied` lists them.
+
+    Their rows stay in the table, with the code -1: they belong to no context that is searched.
+    """
+    kept = statistics.moments.rows > 0
+    if kept.all():
+        return data, statistics
+    per_cell = {name: getattr(statistics, name)[kept] for name in _PER_CELL}
+    emptied = tuple((statistics.values[cell], int(statistics.lost[cell])) for cell in np.flatnonzero(~kept))
+    data = only_cells(data, np.flatnonzero(kept).tolist())
+    moments = statistics.moments.some(np.flatnonzero(kept).tolist())
+    return data, replace(
+        statistics, values=data.values, moments=moments, emptied=statistics.emptied + emptied, **per_cell
+    )
+
+
+def collinear_pairs(statistics: SufficientStatistics, cell: int | None = None) -> list[tuple[str, str]]:
+    """Pairs of variables that are exact linear functions of each other, in all rows or in one cell."""
+    correlation = statistics.moments.merged().correlation() if cell is None else statistics.moments.correlation(cell)
+    first, second = np.nonzero(np.triu(np.abs(correlation) > PERFECT, k=1))
+    return [(statistics.names[i], statistics.names[j]) for i, j in zip(first, second, strict=True)]
+
+
+def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int, n_jobs: int) -> ScanTotals:
+    """What the rows of some columns add up to; context variables count as constant."""
+    nothing = np.zeros(data.n_rows)
+    contexts = data.contexts.positions
+    columns = [nothing if position in contexts else data.columns[position] for position in positions]
+    totals = no_totals(len(data.contexts.cells), len(columns))
+    rows = _rows_per_batch(batch, len(columns), len(data.contexts.cells), data.n_rows)
+    buffer = np.empty(len(columns) * rows)
+    for first in range(0, data.n_rows, rows):
+        codes = data.codes[first : first + rows]
+        values = buffer[: len(columns) * len(codes)].reshape(len(columns), len(codes))
+        for place, column in enumerate(columns):
+            values[place] = column[first : first + rows]
+        add_batch(totals, values, codes, first, n_jobs)
+    return totals
+
+
+def _rows_per_batch(batch: int, variables: int, levels: int, n_rows: int) -> int:
+    """As many rows as are worth a visit to the cross products, and no more than fit in little memory."""
+    worthwhile = max(_BATCH_VALUES // variables, _ROWS_PER_LEVEL * levels)
+    return max(1, min(batch, worthwhile, max(_LARGEST_BATCH_VALUES // variables, 1), n_rows))
+
+
+def fingerprint_of(data: Dataset, rows: int, digests: NDArray[np.uint64], context: int) -> str:
+    """A hash of names and values; columns enter sorted by name.
+
+    Parameters
+    ----------
+    data : Dataset
+        The columns and contexts of the table; its rows may be some of them.
+    rows : int
+    digests : array of uint64
+        Of every system variable, over all rows.
+    context : int
+        The digest of the context's values; left out without a context.
+    """
+    names = [data.names[position] for position in data.system]
+    parts: list[Any] = sorted(zip(names, digests.tolist(), strict=True))
+    parts += sorted([data.names[place], [str(value) for value in data.categories[place]]] for place in data.categories)
+    if data.contexts.positions:
+        parts.append(["context", data.context_name, context])
+    return hashlib.sha256(json.dumps([rows, parts]).encode()).hexdigest()
+
+
+def _context_digest(data: Dataset) -> int:
+    """A hash of the context's values row by row, whatever codes they have."""
+    words = np.array([*(word_of(value) for value in data.values), MISSING_WORD], dtype=np.uint64)
+    return int(digest_rows(words[data.codes], 0))
+
+
+def word_of(value: Any) -> int:
+    """A hash of what a cell is called."""
+    return _hashed(json.dumps([type(value).__name__, str(value)]))
+
+
+def _hashed(text: str) -> int:
+    return int(np.frombuffer(hashlib.blake2b(text.encode(), digest_size=8).digest(), dtype=np.uint64)[0])
+
+
+MISSING_WORD = _hashed("missing")

@@ -1,0 +1,116 @@
+"""What a pass over the rows adds up, cell by cell: batches go in one after the other, without losing digits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causalcontext.kernels.arrays import Bools, Codes, Floats
+from causalcontext.kernels.limits import SMALLEST_SCATTER
+from causalcontext.kernels.rows.scan import (
+    add_blocks,
+    blocks,
+    centre_by_level,
+    mirror,
+    order_by_level,
+    scan,
+)
+from causalcontext.kernels.rows.stretches import ScanTotals
+from causalcontext.kernels.threads import in_threads
+
+__all__ = ["ScanTotals", "add_batch", "no_totals", "settle"]
+
+
+def no_totals(levels: int, variables: int) -> ScanTotals:
+    """The totals of no rows."""
+    shape = (levels, variables)
+    return ScanTotals(
+        n=np.zeros(levels, dtype=np.int64),
+        lost=np.zeros(levels, dtype=np.int64),
+        centre=np.zeros(shape),
+        mean=np.zeros(shape),
+        low=np.full(shape, np.inf),
+        high=np.full(shape, -np.inf),
+        scatter=np.zeros((*shape, variables)),
+        missing=np.zeros(shape, dtype=np.int64),
+        infinite=np.zeros(shape, dtype=np.int64),
+        digests=np.zeros(variables, dtype=np.uint64),
+    )
+
+
+def add_batch(totals: ScanTotals, values: Floats, codes: Codes, first_row: int, n_jobs: int = 1) -> None:
+    """Add a batch of rows to the totals.
+
+    Parameters
+    ----------
+    totals : ScanTotals
+        Changed.
+    values : array of float64, shape (p, rows), contiguous
+    codes : array of int32, shape (rows,)
+        Context of every row, -1 where it is missing.
+    first_row : int
+        Place of the batch in the table, for the digests.
+    n_jobs : int
+        Threads; the sums are the same whatever their number.
+    """
+    levels, variables = totals.mean.shape
+    usable = np.empty(len(codes), dtype=np.bool_)
+    scan(values.view(np.uint64), codes, first_row, totals.digests, totals.missing, totals.infinite, usable)
+    order, starts = order_by_level(codes, usable, levels)
+    totals.lost[:] += np.bincount(codes[codes >= 0], minlength=levels) - np.diff(starts)
+    centred = np.empty((variables, len(order) + levels))
+    near, rest = np.empty_like(totals.mean), np.empty_like(totals.mean)
+    centre_by_level(values, order, starts, centred, near, rest, totals.low, totals.high)
+    for level in np.flatnonzero(np.diff(starts)):
+        start, free = starts[level] + level, starts[level + 1] + level
+        _merge(totals, int(level), centred, start, free, (near[level], rest[level]), n_jobs)
+
+
+def settle(totals: ScanTotals) -> Bools:
+    """Which variables are constant in which context, once all batches are in; the moments are exact for them.
+
+    Rounding leaves traces of a constant: its mean is replaced by the value itself, its cross products by 0. Means are
+    whole afterwards, and centres 0.
+    """
+    mirror(totals.scatter)
+    totals.mean[...] += totals.centre
+    totals.centre[...] = 0.0
+    single = (totals.low == totals.high) | (totals.n <= 1)[:, None]
+    totals.mean[...] = np.where(single & (totals.n > 0)[:, None], totals.low, totals.mean)
+    constant: Bools = single | (np.diagonal(totals.scatter, axis1=1, axis2=2) < SMALLEST_SCATTER)
+    for level in np.flatnonzero(constant.any(axis=1)):
+        totals.scatter[level, constant[level], :] = 0.0
+        totals.scatter[level, :, constant[level]] = 0.0
+    return constant
+
+
+def _merge(
+    totals: ScanTotals,
+    level: int,
+    centred: Floats,
+    start: int,
+    free: int,
+    batch_mean: tuple[Floats, Floats],
+    n_jobs: int,
+) -> None:
+    """Add rows of one context: columns `start` to `free` of `centred`, with column `free` to write in.
+
+    Their mean is the sum of two numbers, the first of which they are centred by.
+
+    With m new rows around their mean, n old ones and a difference d between the two means, the cross products
+    grow by those of the m rows and of one more, d sqrt(n m / (n + m)) (Chan, Golub and LeVeque 1983).
+    """
+    old, new = int(totals.n[level]), int(free - start)
+    near, rest = batch_mean
+    if old == 0:
+        totals.centre[level] = near
+    difference = (near - totals.centre[level]) + (rest - totals.mean[level])
+    centred[:, free] = difference * np.sqrt(old * new / (old + new))
+    parts = [(k, k + 1) for k in range(blocks(len(near)))] if n_jobs > 1 else [(0, blocks(len(near)))]
+
+    def add(part: tuple[int, int]) -> None:
+        add_blocks(centred, start, free + 1, totals.scatter[level], *part)
+
+    for _ in in_threads(add, parts, n_jobs):
+        pass
+    totals.mean[level] += difference * (new / (old + new))
+    totals.n[level] = old + new

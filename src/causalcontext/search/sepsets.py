@@ -1,0 +1,237 @@
+"""The deciding test of every pair in every graph: the separating one, or else the weakest evidence for the edge.
+
+Most pairs of a wide table are separated by the empty set. A sepset records may leave them out: it holds records of the
+pairs that it *lists*, and knows what separated all others at once (`Screened`), from which their records are made again
+when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Shorts
+from causalcontext.kernels.levels.neighbours import Edges, list_edges
+from causalcontext.kernels.levels.skeleton import (
+    CUT,
+    FACTS,
+    MASK,
+    SEPARATED,
+    SIZE,
+    Decisions,
+    P,
+    keep_better,
+    no_decisions,
+)
+
+NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+
+class Screened(Protocol):
+    """What separated the pairs that sepset records does not list."""
+
+    def separates(self, first: Ints, second: Ints) -> Bools:
+        """Whether these pairs, none of them listed, were asked about, and so are separated by the empty set."""
+        ...
+
+    def decisions(self, first: Ints, second: Ints) -> Decisions:
+        """The decisions on such pairs, as a level search gives them; of pairs never asked about, nothing."""
+        ...
+
+
+@dataclass
+class SepsetRecords:
+    """Records of pairs `i < j`, in row order, as arrays of shape (graphs, pairs, ...).
+
+    Attributes
+    ----------
+    variables, graphs : int
+    first, second : arrays of int, shape (pairs,)
+        The two variables of every listed pair.
+    slots : array of int, shape (pairs,), or None
+        The places of the listed pairs among all pairs; None where all are listed.
+    numbers : array, shape (graphs, pairs, 3)
+        p-value (-1 before any test), statistic, degrees of freedom.
+    facts : array of int32, shape (graphs, pairs, columns)
+        As the kernels have them; a set of triggers by its place among the masks of the plan.
+    given : array of int16, shape (graphs, pairs, width)
+        The other members of the conditioning set, padded with -1; grows with the size of the sets.
+    tests : array of int, shape (2,)
+        Tests run on all rows, and on the rows of some contexts.
+    screened : Screened, optional
+        What separated all other pairs.
+    """
+
+    variables: int
+    graphs: int
+    first: Ints
+    second: Ints
+    slots: Ints | None
+    numbers: Floats
+    facts: Codes
+    given: Shorts
+    tests: Ints
+    screened: Screened | None = None
+
+    @classmethod
+    def empty(cls, variables: int, graphs: int) -> SepsetRecords:
+        """A sepset records of all pairs, in which nothing has been tested."""
+        return cls._of(variables, graphs, *_pairs(variables), None)
+
+    @classmethod
+    def of_pairs(cls, variables: int, graphs: int, listed: tuple[Ints, Ints],
+                 screened: Screened | None = None) -> SepsetRecords:  # fmt: skip
+        """A sepset records of some pairs, in row order, none of which has been tested."""
+        return cls._of(variables, graphs, *listed, slots(*listed, variables), screened)
+
+    @classmethod
+    def _of(cls, variables: int, graphs: int, first: Ints, second: Ints, places: Ints | None,
+            screened: Screened | None = None) -> SepsetRecords:  # fmt: skip
+        numbers = np.full((graphs, first.size, 3), np.nan)
+        numbers[:, :, P] = -1.0
+        facts = np.zeros((graphs, first.size, FACTS), dtype=np.int32)
+        facts[:, :, MASK] = -1
+        given = np.full((graphs, first.size, 0), -1, dtype=np.int16)
+        tests = np.zeros(2, dtype=np.int64)
+        return cls(variables, graphs, first, second, places, numbers, facts, given, tests, screened)
+
+    def edges(self, graphs: Bools) -> Edges:
+        """The edges that some graph has, none of them between pairs that are not listed."""
+        if self.slots is None:
+            return list_edges(graphs)
+        first, second = self._both_ways
+        present = graphs[:, first, second]
+        kept = np.flatnonzero(present.any(axis=0))
+        return Edges(first[kept], second[kept], present[:, kept])
+
+    @cached_property
+    def _both_ways(self) -> tuple[Ints, Ints]:
+        """The listed pairs, each of them twice, in row order."""
+        first, second = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
+        order = np.lexsort((second, first))
+        return first[order], second[order]
+
+    def slot(self, x: int, y: int) -> int:
+        """The place of a pair in this sepset records; -1 if it is not listed."""
+        place = slot(x, y, self.variables)
+        if self.slots is None:
+            return place
+        found = int(np.searchsorted(self.slots, place))
+        return found if found < self.slots.size and self.slots[found] == place else -1
+
+    def places(self, first: Ints, second: Ints) -> Ints:
+        """The places of pairs in this sepset records, all of them listed."""
+        wanted = slots(first, second, self.variables)
+        return wanted if self.slots is None else np.searchsorted(self.slots, wanted)
+
+    def separated(self) -> Bools:
+        """True for the listed pairs that some set separates, shape (graphs, pairs)."""
+        separated: Bools = self.facts[:, :, SEPARATED] == 1
+        return separated
+
+    def are_separated(self, graph: Ints, x: Ints, y: Ints) -> Bools:
+        """Whether some set separates these pairs, each in its graph."""
+        wanted = slots(x, y, self.variables)
+        if self.slots is None:
+            return np.asarray(self.facts[graph, wanted, SEPARATED] == 1)
+        place = np.minimum(np.searchsorted(self.slots, wanted), max(self.slots.size - 1, 0))
+        listed = self.slots[place] == wanted if self.slots.size else np.zeros(wanted.size, dtype=bool)
+        found = np.zeros(wanted.size, dtype=bool)
+        found[listed] = self.facts[graph[listed], place[listed], SEPARATED] == 1
+        if self.screened is not None:
+            found[~listed] = self.screened.separates(np.minimum(x, y)[~listed], np.maximum(x, y)[~listed])
+        return found
+
+    def separating_set(self, graph: int, x: int, y: int) -> tuple[tuple[int, ...], int] | None:
+        """The separating set of a pair, triggers apart, and the place of its mask; None if there is none."""
+        slot = self.slot(x, y)
+        if slot < 0:
+            return ((), 0) if self._screened(x, y) else None
+        facts = self.facts[graph, slot]
+        if facts[SEPARATED] != 1:
+            return None
+        return tuple(int(z) for z in self.given[graph, slot, : facts[SIZE]]), int(facts[MASK])
+
+    def take(self, decisions: Decisions, places: Ints, leader: Ints, begin: int) -> None:
+        """Write decisions down, for the graphs from `begin` on, and for those that take over their answers.
+
+        Parameters
+        ----------
+        decisions : Decisions
+            Of the pairs at these `places`; of a graph that does not lead, they say nothing.
+        leader : array of int, shape (graphs,)
+            The graph that answers for every graph.
+        """
+        self._make_room(decisions.given.shape[2])
+        for bit in range(decisions.facts.shape[1]):
+            if leader[begin + bit] != begin + bit:
+                continue
+            records = Decisions(self.numbers[begin + bit], self.facts[begin + bit], self.given[begin + bit])
+            keep_better(records, places, decisions, bit)
+            for g in np.flatnonzero(leader == begin + bit)[1:]:
+                for array in (self.numbers, self.facts, self.given):
+                    array[g, places] = array[begin + bit, places]
+
+    def remove_separated(self, graphs: Bools) -> None:
+        """Take the edges out of the graphs, shape (graphs, N, N), for which there is a separating set."""
+        g, pair = np.nonzero(self.separated())
+        graphs[g, self.first[pair], self.second[pair]] = False
+        graphs[g, self.second[pair], self.first[pair]] = False
+
+    def records(self) -> Decisions:
+        """What is written down about the listed pairs, shapes (graphs, pairs, ...)."""
+        return Decisions(self.numbers, self.facts, self.given)
+
+    def unlisted(self, first: Ints, second: Ints) -> Decisions:
+        """The records of pairs that are not listed, made again; shapes (graphs, pairs, ...)."""
+        if self.screened is None:
+            found = no_decisions(first.size, self.graphs, 0)
+        else:
+            found = self.screened.decisions(first, second)
+        return Decisions(found.numbers.swapaxes(0, 1), found.facts.swapaxes(0, 1), found.given.swapaxes(0, 1))
+
+    def _screened(self, x: int, y: int) -> bool:
+        pair = np.array([min(x, y)]), np.array([max(x, y)])
+        return self.screened is not None and bool(self.screened.separates(*pair)[0])
+
+    def cut_short(self, pairs: Sequence[tuple[int, int]], size: int) -> None:
+        """Note for these pairs that not all sets of `size` variables, and none that are larger, were tried."""
+        for slot in (self.slot(x, y) for x, y in pairs):
+            cut = self.facts[:, slot, CUT] if slot >= 0 else np.ones(1, np.int32)
+            cut[cut == 0] = size
+
+    def _make_room(self, size: int) -> None:
+        """Let records hold conditioning sets of `size` variables."""
+        if self.given.shape[2] < size:
+            wider = np.full((*self.given.shape[:2], size), -1, dtype=np.int16)
+            wider[:, :, : self.given.shape[2]] = self.given
+            self.given = wider
+
+
+def slot(x: int, y: int, variables: int) -> int:
+    """The place of a pair among all pairs `i < j`, in row order."""
+    i, j = min(x, y), max(x, y)
+    return i * (2 * variables - i - 1) // 2 + j - i - 1
+
+
+def slots(first: Ints, second: Ints, variables: int) -> Ints:
+    """The places of pairs, for arrays of them."""
+    i, j = np.minimum(first, second), np.maximum(first, second)
+    return np.asarray(i * (2 * variables - i - 1) // 2 + j - i - 1)
+
+
+def pairs_at(places: Ints, variables: int) -> tuple[Ints, Ints]:
+    """The pairs `i < j` at some places among all pairs."""
+    starts = slots(np.arange(variables), np.arange(variables) + 1, variables)
+    first = np.searchsorted(starts, places, side="right") - 1
+    return first, places - starts[first] + first + 1
+
+
+@lru_cache(maxsize=1)
+def _pairs(variables: int) -> tuple[Ints, Ints]:
+    """All pairs `i < j`, in row order."""
+    return np.triu_indices(variables, 1)
