@@ -66,9 +66,9 @@ def fates(model: CurvedModel, result: cc.ContextGraphs) -> Counter[tuple[str, st
     rows = {frozenset((row.source, row.target)): row for row in result.changes(*result.contexts[:2]).itertuples()}
     for x, y in np.argwhere(model.links[0] != model.links[1]):
         if model.context not in (x, y):
-            ends = " to ".join("category" if model.categorical[end] else "number" for end in (x, y))
+            endpoints = " to ".join("category" if model.categorical[end] else "number" for end in (x, y))
             row = rows.get(frozenset((names[x], names[y])))
-            count[ends, "not in the graphs" if row is None else "claimed" if row.claimed else row.doubt] += 1
+            count[endpoints, "not in the graphs" if row is None else "claimed" if row.claimed else row.doubt] += 1
     return count
 
 
@@ -77,7 +77,7 @@ def print_fates(cell: str, method: str, models: int, first_seed: int) -> None:
     total: Counter[tuple[str, str]] = Counter()
     for model, result in drawn(cell, method, models, first_seed):
         total += fates(model, result)
-    lines = [[cell, ends, fate, number] for (ends, fate), number in sorted(total.items())]
+    lines = [[cell, endpoints, fate, number] for (endpoints, fate), number in sorted(total.items())]
     print(markdown_table(("cell", "ends", "what became of the changes", "changes"), lines), flush=True)
 
 

@@ -260,18 +260,18 @@ def count(model: CurvedModel, result: cc.ContextGraphs) -> Counts:
     truth = model.truth()
     names = [f"V{i}" if i != model.context else "R" for i in range(model.design.nodes)]
     place = [result.names.index(name) for name in names]
-    ends = np.stack([result.graphs[level].ends for level in result.contexts])[:, place][:, :, place]
-    return count_ends(truth, ends, model.context)
+    endpoints = np.stack([result.graphs[level].endpoints for level in result.contexts])[:, place][:, :, place]
+    return count_endpoints(truth, endpoints, model.context)
 
 
-def count_ends(truth: Bools, ends: Endpoints, context: int) -> Counts:
+def count_endpoints(truth: Bools, endpoints: Endpoints, context: int) -> Counts:
     """The same from ends in the order of the truth."""
     nodes = truth.shape[1]
     first, second = np.triu_indices(nodes, 1)
     at_context = (first == context) | (second == context)
     there = (truth | truth.transpose(0, 2, 1))[:, first, second]
-    found = (ends != Endpoint.NONE)[:, first, second]
-    forward = directed(ends)
+    found = (endpoints != Endpoint.NONE)[:, first, second]
+    forward = directed(endpoints)
     right, wrong = ((either | either.transpose(0, 2, 1))[:, first, second]
                     for either in (truth & forward, truth & forward.transpose(0, 2, 1)))  # fmt: skip
     s, r = ~at_context, at_context

@@ -31,9 +31,9 @@ def main() -> None:
         for number, truth in enumerate(models):
             found = search_oracle(random_discrete_model(truth, 0, seed=number), masked_scope=scope, across=True,
                                   collider_rule="first")  # fmt: skip
-            right = np.array_equal(found.ends != 0, skeleton(truth))
+            right = np.array_equal(found.endpoints != 0, skeleton(truth))
             wrong += not right
-            marks += wrong_marks(found.ends, truth) if right else 0
+            marks += wrong_marks(found.endpoints, truth) if right else 0
             tests += int(found.sepsets.tests.sum())
         base = tests if base is None else base
         print(f"{scope:10} wrong skeletons: {wrong:4d}   wrong marks where the skeleton is right: {marks}   "

@@ -62,16 +62,16 @@ def _stages(table: pd.DataFrame, n_jobs: int, test: str) -> tuple[dict[str, floa
     The levels are timed by the last report of progress of the level before, the other stages by a profiler, which
     makes Python code look somewhat slower than it is.
     """
-    ends: dict[int, float] = {}
+    endpoints: dict[int, float] = {}
     profiler = cProfile.Profile()
     begin = time.perf_counter()
     profiler.enable()
-    _search(table, n_jobs, test, lambda size, done, total: ends.update({size: time.perf_counter()}))
+    _search(table, n_jobs, test, lambda size, done, total: endpoints.update({size: time.perf_counter()}))
     profiler.disable()
     total = time.perf_counter() - begin
     named = _named_stages(profiler)
     first = begin + sum(named[stage] for stage in ("read_table", "gather_statistics", "prepared_test"))
-    return _in_order(named, _levels(first, ends)), total
+    return _in_order(named, _levels(first, endpoints)), total
 
 
 def _named_stages(profiler: cProfile.Profile) -> dict[str, float]:
@@ -88,10 +88,10 @@ def _named_stages(profiler: cProfile.Profile) -> dict[str, float]:
     return found
 
 
-def _levels(begin: float, ends: dict[int, float]) -> dict[str, float]:
+def _levels(begin: float, endpoints: dict[int, float]) -> dict[str, float]:
     """Seconds of every level of the skeleton, from the end of the one before."""
-    starts = [begin, *ends.values()]
-    return {f"sets of {size}": end - start for (size, end), start in zip(ends.items(), starts, strict=False)}
+    starts = [begin, *endpoints.values()]
+    return {f"sets of {size}": end - start for (size, end), start in zip(endpoints.items(), starts, strict=False)}
 
 
 def _in_order(named: dict[str, float], levels: dict[str, float]) -> dict[str, float]:

@@ -19,7 +19,7 @@ import causalcontext as cc
 from causalcontext.graphs.endpoints import Endpoint, Endpoints
 from causalcontext.knowledge import Knowledge
 from causalcontext.simulate import random_hidden_model
-from causalcontext.study.ancestral import ancestral_counts, ancestral_rates, knowable_ends
+from causalcontext.study.ancestral import ancestral_counts, ancestral_rates, knowable_endpoints
 from causalcontext.study.baselines import fci_m, fci_p
 from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
 
@@ -37,7 +37,7 @@ def ours(method: str, **options: object) -> Callable[[StudyTask], tuple[Endpoint
 
     def search(task: StudyTask) -> tuple[Endpoints, int]:
         result = cc.discover(task.table, context="R", method=method, test=task.test, alpha=task.alpha, **options)
-        return np.stack([graph.ends for graph in result.graphs.values()]), sum(result.tests_run.values())
+        return np.stack([graph.endpoints for graph in result.graphs.values()]), sum(result.tests_run.values())
 
     return search
 
@@ -45,13 +45,13 @@ def ours(method: str, **options: object) -> Callable[[StudyTask], tuple[Endpoint
 def stable(task: StudyTask) -> tuple[Endpoints, int]:
     """The ends of fci-ac that 70 % of 15 bootstrap samples agree on; the others are circles."""
     result = cc.discover(task.table, context="R", method="fci-ac", test=task.test, alpha=task.alpha)
-    ends = np.stack([graph.ends for graph in result.graphs.values()])
-    shares = result.stability(samples=15).ends(least=0.0)
+    endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
+    shares = result.stability(samples=15).endpoints(least=0.0)
     for row in shares[shares["found"].isin(("arrow", "tail"))].itertuples():
         if getattr(row, row.found) < 0.7:
             place = result.contexts.index(row.context), result.position(row.other), result.position(row.at)
-            ends[place] = Endpoint.CIRCLE
-    return ends, sum(result.tests_run.values())
+            endpoints[place] = Endpoint.CIRCLE
+    return endpoints, sum(result.tests_run.values())
 
 
 def theirs(search: Callable[[StudyTask], EstimatedEndpoints]) -> Callable[[StudyTask], tuple[Endpoints, int]]:
@@ -83,13 +83,13 @@ def measure(hidden: int, n: int, seeds: range, methods: Sequence[str], known: di
     for seed in seeds:
         model = random_hidden_model(OBSERVED, hidden, DEGREES[hidden], seed=seed)
         if seed not in known:
-            known[seed] = knowable_ends(model)
+            known[seed] = knowable_endpoints(model)
         task = StudyTask(model.sample(n, seed=100_000 + seed), "R", Knowledge(), TEST, ALPHA, {})
         for name in methods:
             begin = time.process_time()
-            ends, tests = METHODS[name](task)
+            endpoints, tests = METHODS[name](task)
             totals[name].update({"tests": tests, "seconds": time.process_time() - begin})
-            totals[name].update(ancestral_counts(ends, model, known[seed]))
+            totals[name].update(ancestral_counts(endpoints, model, known[seed]))
     return totals
 
 
@@ -115,9 +115,9 @@ def report(count: int, n: int, asked: argparse.Namespace, known: dict[int, Endpo
     for name, counts in measure(count, n, seeds, asked.methods, known).items():
         rates = ancestral_rates(counts)
         shown = "".join(f"{rates[column]:12.3f}" for column in COLUMNS)
-        ends = f"{counts['arrows']:8.0f}{counts['tails']:8.0f}{counts['bidirected']:6.0f}"
+        endpoints = f"{counts['arrows']:8.0f}{counts['tails']:8.0f}{counts['bidirected']:6.0f}"
         per_model = f"{counts['tests'] / asked.models:8.0f}{1000 * counts['seconds'] / asked.models:8.1f}"
-        print(f"{name:22}{shown}{ends}{per_model}", flush=True)
+        print(f"{name:22}{shown}{endpoints}{per_model}", flush=True)
 
 
 def main() -> None:

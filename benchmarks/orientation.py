@@ -32,16 +32,16 @@ def run(design: dict, n: int, options: dict, seeds: range) -> np.ndarray:
         start = time.perf_counter()
         result = cc.discover(table, context="R", method="pc-ac", **options)
         spent = time.perf_counter() - start
-        ends = np.stack([result.graphs[value].ends for value in result.contexts])
-        totals += _counts(ends, model.adjacency, model.context, sum(result.tests_run.values()), spent)
+        endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
+        totals += _counts(endpoints, model.adjacency, model.context, sum(result.tests_run.values()), spent)
     hit, true, false, absent, right, arrows, links, right_r, arrows_r, links_r, tests, spent = totals
     return np.array([hit / true, false / absent, right / arrows, right / links, right_r / max(arrows_r, 1),
                      right_r / max(links_r, 1), tests / len(seeds), 1000 * spent / len(seeds)])  # fmt: skip
 
 
-def _counts(ends: np.ndarray, truth: np.ndarray, context: int, tests: int, spent: float) -> list[float]:
-    adjacent, true = ends != 0, truth | truth.swapaxes(1, 2)
-    arrows, at_context = directed(ends), np.zeros_like(truth)
+def _counts(endpoints: np.ndarray, truth: np.ndarray, context: int, tests: int, spent: float) -> list[float]:
+    adjacent, true = endpoints != 0, truth | truth.swapaxes(1, 2)
+    arrows, at_context = directed(endpoints), np.zeros_like(truth)
     at_context[:, context, :] = at_context[:, :, context] = True
     return [
         (adjacent & true).sum(), true.sum(), (adjacent & ~true).sum(), (~true).sum(),

@@ -88,9 +88,9 @@ def _sources(table: pd.DataFrame, folder: Path) -> Iterator[tuple[str, Any]]:
     table.to_parquet(folder / "table.parquet", index=False, row_group_size=rows // 7)
     parts = folder / "parts"
     parts.mkdir()
-    ends = [0, 1, rows // 50, rows // 3, rows - 2, rows]
-    for k in range(len(ends) - 1):
-        table.iloc[ends[k] : ends[k + 1]].to_parquet(parts / f"{k}.parquet", index=False)
+    endpoints = [0, 1, rows // 50, rows // 3, rows - 2, rows]
+    for k in range(len(endpoints) - 1):
+        table.iloc[endpoints[k] : endpoints[k + 1]].to_parquet(parts / f"{k}.parquet", index=False)
     whole = pa.Table.from_pandas(table, preserve_index=False)
     yield "Parquet file", folder / "table.parquet"
     yield "folder of 5 unequal files", parts

@@ -2,8 +2,8 @@
 
     python benchmarks/proxies.py --models 40
 
-Cells are those of `violations.py`. A link of score-ac counts once for all contexts; it is false if its ends are linked
-in none of them. "named" are links that explain nothing beside the curves of a neighbour (`results/proxies.py`).
+Cells are those of `violations.py`. A link of score-ac counts once for all contexts; it is false if its endpoints are
+linked in none of them. "named" are links that explain nothing beside the curves of a neighbour (`results/proxies.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def count(cell: str, seed: int, rows: int) -> Counter[str]:
     table = model.sample(rows, np.random.default_rng([seed, rows]))
     result = cc.discover(table, "R", method="score-ac")
     truth = np.asarray((model.links | model.links.transpose(0, 2, 1)).any(axis=0))
-    links = np.any([directed(graph.ends) for graph in result.graphs.values()], axis=0)
+    links = np.any([directed(graph.endpoints) for graph in result.graphs.values()], axis=0)
     begin = time.process_time()
     named = {(link.cause, link.effect) for link in replaceable_links(result)}
     found = Counter(ms=round(1000 * (time.process_time() - begin)), tables=int(bool(named)))

@@ -48,7 +48,7 @@ def arrows(seed: int, rows: int) -> Counter[tuple[str, bool]]:
     model = draw_model(Design(("linear",)), seed)
     table = model.sample(rows, np.random.default_rng([seed, rows]))
     result = cc.discover(table, "R", method="pc-ac")
-    found = directed(np.stack([result.graphs[value].ends for value in result.contexts]))
+    found = directed(np.stack([result.graphs[value].endpoints for value in result.contexts]))
     names = ["R" if node == model.context else f"V{node}" for node in range(model.design.nodes)]
     place = np.array([names.index(name) for name in result.names])
     truth = model.truth()[:, place][:, :, place]

@@ -72,7 +72,7 @@ def differs(table: pd.DataFrame) -> bool:
         cc.discover(table, "experiment", method="pc-ac"),
         cc.discover(table, "experiment", test=OnRows(), method="pc-ac"),
     )
-    same = all(np.array_equal(quick.graphs[value].ends, slow.graphs[value].ends) for value in slow.contexts)
+    same = all(np.array_equal(quick.graphs[value].endpoints, slow.graphs[value].endpoints) for value in slow.contexts)
     mine, theirs = quick.tests(), slow.tests()
     clear = (mine.p <= 1e-6) & (theirs.p <= 1e-6)
     return not (same and mine[~clear].equals(theirs[~clear]))
@@ -122,9 +122,9 @@ def main() -> None:
     lines = []
     for scale, table in tables(chosen).items():
         duration, result = timed(lambda table=table: cc.discover(table, **options))
-        ends = result.graphs[result.contexts[0]].ends[table.columns.get_loc(chosen.context)]
+        endpoints = result.graphs[result.contexts[0]].endpoints[table.columns.get_loc(chosen.context)]
         lines.append((scale, len(table), spoken_time(duration.cpu), spoken_time(duration.wall),
-                      sum(result.tests_run.values()), int((ends != 0).sum())))  # fmt: skip
+                      sum(result.tests_run.values()), int((endpoints != 0).sum())))  # fmt: skip
     print(markdown_table(("scale", "rows", "processor time", "clock", "tests", "links at the context"), lines))
     if chosen.queries:
         times = [

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 import causalcontext as cc
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.graphs.endpoints import directed as directed_ends
+from causalcontext.graphs.endpoints import directed as directed_endpoints
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.clock import Clock
 from causalcontext.score.columns import make_columns
@@ -152,7 +152,7 @@ def context_rates(links: Bools, graph: cc.Graph, context: int) -> list[float]:
     truth, found = links | links.T, graph.adjacency
     others = np.arange(len(truth)) != context
     off = ~np.eye(len(truth), dtype=bool)
-    arrows = directed_ends(graph.ends)
+    arrows = directed_endpoints(graph.endpoints)
     there, directed = links & found, links & (arrows | arrows.T)
     return [
         _share(found, truth), _share(found, ~truth), _share(found, ~truth & off),

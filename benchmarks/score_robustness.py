@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import causalcontext as cc
-from causalcontext.graphs.endpoints import directed as directed_ends
+from causalcontext.graphs.endpoints import directed as directed_endpoints
 from causalcontext.graphs.paths import ancestors
 from causalcontext.simulate import ContextSCM, random_model
 from causalcontext.simulate.linear import cut_at_quantiles
@@ -130,7 +130,7 @@ def rates(model: ContextSCM, result: cc.ContextGraphs) -> list[float]:
     context, others = model.context, np.arange(len(model.names)) != model.context
     for level in result.contexts:
         links, graph = model.adjacency[level], result.graphs[level]
-        truth, arrows = links | links.T, directed_ends(graph.ends)
+        truth, arrows = links | links.T, directed_endpoints(graph.endpoints)
         at_context = np.zeros_like(links)
         at_context[context] = at_context[:, context] = True
         directed = links & at_context & (arrows | arrows.T)

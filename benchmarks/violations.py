@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 import causalcontext as cc
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.simulate.noise import NOISE_LAWS
-from curved_models import Counts, CurvedModel, Design, count_ends, draw_model
+from curved_models import Counts, CurvedModel, Design, count_endpoints, draw_model
 from measuring import machine, markdown_table
 from peers import causal_learn_graph, within
 
@@ -153,7 +153,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     result = cc.discover(table, "R", method=method)
     names = _names(model)
     place = [result.names.index(name) for name in names]
-    ends = np.stack([result.graphs[level].ends for level in result.contexts])[:, place][:, :, place]
+    endpoints = np.stack([result.graphs[level].endpoints for level in result.contexts])[:, place][:, :, place]
     truth = model.truth()
     links = (truth | truth.transpose(0, 2, 1))[:2]
     changed = {frozenset((names[i], names[j])) for i, j in np.argwhere(links[0] != links[1])}
@@ -166,7 +166,7 @@ def facts_of(model: CurvedModel, table: pd.DataFrame, method: str) -> Facts:
     own = () if result.evidence is None else result.evidence.contradicted
     findings = frozenset((*own, *(violation.kind for violation in result.violations)))
     warned = bool(result.violations) or any("chose" not in note for note in result.notes)
-    return Facts(np.array(count_ends(truth, ends, model.context)), len(claimed), len(claimed - changed),
+    return Facts(np.array(count_endpoints(truth, endpoints, model.context)), len(claimed), len(claimed - changed),
                  len(claimed & changed), len(changed), warned, result.settings.method, findings)  # fmt: skip
 
 
@@ -176,9 +176,9 @@ def facts_of_peer(model: CurvedModel, table: pd.DataFrame, method: str, limit: i
     found = within(limit, causal_learn_graph, values, 0.05, method.removeprefix("causal-learn "))
     if found is None:
         return None
-    ends = np.select([found.T == 1, found.T == -1], [Endpoint.ARROW, Endpoint.TAIL], Endpoint.NONE).astype(np.int8)
+    endpoints = np.select([found.T == 1, found.T == -1], [Endpoint.ARROW, Endpoint.TAIL], Endpoint.NONE).astype(np.int8)
     truth = model.truth()
-    return Facts(np.array(count_ends(truth, np.repeat(ends[np.newaxis], len(truth), axis=0), model.context)))
+    return Facts(np.array(count_endpoints(truth, np.repeat(endpoints[np.newaxis], len(truth), axis=0), model.context)))
 
 
 def _names(model: CurvedModel) -> list[str]:

@@ -29,8 +29,8 @@ def paint_all(folder: Path) -> None:
     flat = example_ii_truth()
     flat.physical[0].plot(path=folder / "physical.svg")
     flat.descriptive[0].plot(path=folder / "descriptive.svg")
-    ends = [("A", "B", "-->"), ("B", "C", "o->"), ("D", "C", "<->"), ("D", "E", "o-o"), ("B", "E", "x-x")]
-    cc.Graph.from_edges("ABCDE", ends, kind="pag").plot(path=folder / "ends.svg")
+    endpoints = [("A", "B", "-->"), ("B", "C", "o->"), ("D", "C", "<->"), ("D", "E", "o-o"), ("B", "E", "x-x")]
+    cc.Graph.from_edges("ABCDE", endpoints, kind="pag").plot(path=folder / "ends.svg")
     farm = cc.examples.farm(5000, seed=2)
     fields = cc.discover(farm, "water", alpha=0.01, method="fci-ac", contested="bidirected")
     fields.plot(path=folder / "farm.svg")

@@ -72,21 +72,21 @@ def search_written(text, **options):
     return seen, search_pags(PreparedSeparation(stack, 0, tuple(range(len(seen))), contexts), len(seen), **options)
 
 
-def marks(names, ends):
+def marks(names, endpoints):
     """Every edge of a graph as text, such as {"A-->B"}, written towards its arrow, else by name."""
     found = set()
     for (i, a), (j, b) in combinations(enumerate(names), 2):
-        if ends[i, j]:
-            mark = mark_of(ends, i, j)
+        if endpoints[i, j]:
+            mark = mark_of(endpoints, i, j)
             backwards = mark[0] == "<" and mark[-1] != ">"
-            found.add(f"{b}{mark_of(ends, j, i)}{a}" if backwards else f"{a}{mark}{b}")
+            found.add(f"{b}{mark_of(endpoints, j, i)}{a}" if backwards else f"{a}{mark}{b}")
     return found
 
 
-def wrong_ends(ends, stack, observed):
-    """Tails at what is no ancestor, and arrows at what is one; leading axes of `ends` as those of `stack`."""
+def wrong_endpoints(endpoints, stack, observed):
+    """Tails at what is no ancestor, and arrows at what is one; leading axes of `endpoints` as those of `stack`."""
     causes = reach(stack)[..., :observed, :observed].swapaxes(-1, -2)
-    return ((ends == Endpoint.ARROW) & causes) | ((ends == Endpoint.TAIL) & ~causes)
+    return ((endpoints == Endpoint.ARROW) & causes) | ((endpoints == Endpoint.TAIL) & ~causes)
 
 
 @dataclass(frozen=True)

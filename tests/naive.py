@@ -387,8 +387,8 @@ def meek_says(a: Node, b: Node, arrows: set[Arrow], lines: set[Pair], unclear: s
         return frozenset((u, v)) in lines
 
     def no_collider(u: Node, centre: Node, v: Node) -> bool:
-        ends = frozenset((u, v))
-        return ends not in adjacent and (centre, ends) not in unclear
+        endpoints = frozenset((u, v))
+        return endpoints not in adjacent and (centre, endpoints) not in unclear
 
     if any((c, a) in arrows and no_collider(c, a, b) for c in nodes):
         return True  # R1: c -> a - b
@@ -448,7 +448,7 @@ def union_mark(marks: Iterable[str]) -> str:
     return next((mark for mark in ("-->", "<--", "o-o", "x-x") if mark in seen), "")
 
 
-def union_mark_by_ends(marks: Iterable[str], pag: bool = False) -> str:
+def union_mark_by_endpoints(marks: Iterable[str], pag: bool = False) -> str:
     """The mark of a pair in the union of any graphs, letter by letter, from its marks in all contexts."""
     present = [mark.replace("<=>", "+-+") for mark in marks if mark]
     if not present:
@@ -467,15 +467,15 @@ def _union_letter(seen: set[str], pag: bool) -> str:
     return next(letter for letter in "->ox" if letter in seen)
 
 
-def orientation_round(ends: dict[Arrow, str], asked: Iterable[tuple[Node, Node, str]], pag: bool) -> set[Arrow]:
+def orientation_round(endpoints: dict[Arrow, str], asked: Iterable[tuple[Node, Node, str]], pag: bool) -> set[Arrow]:
     """Set ends (a, b), the end at b of a - b, as asked for in one round; the ends that were settled otherwise.
 
     An edge of a pattern is asked for one direction or for both, which is a conflict. In a PAG a tail asks for an arrow
     at the other end as well, and an end that is asked for both makes a conflict of all that is open on its edge.
     """
-    wanted = [(a, b, end) for a, b, end in asked if ends[a, b] == "o"]
-    doubts = {(a, b) for a, b, end in asked if ends[a, b] in "->" and ends[a, b] != end}
-    for a, b in [place for place in ends if place[0] < place[1]]:
+    wanted = [(a, b, end) for a, b, end in asked if endpoints[a, b] == "o"]
+    doubts = {(a, b) for a, b, end in asked if endpoints[a, b] in "->" and endpoints[a, b] != end}
+    for a, b in [place for place in endpoints if place[0] < place[1]]:
         if pag:
             claims = {(x, y, end) for x, y, end in wanted if {x, y} == {a, b}}
             claims |= {(y, x, ">") for x, y, end in claims if end == "-"}
@@ -484,7 +484,7 @@ def orientation_round(ends: dict[Arrow, str], asked: Iterable[tuple[Node, Node, 
         else:
             heads = {(x, y) if end == ">" else (y, x) for x, y, end in wanted if {x, y} == {a, b}}
             new = {(x, y): "x" if len(heads) > 1 else end for h in heads for x, y, end in ((*h, ">"), (*h[::-1], "-"))}
-        ends.update({place: end for place, end in new.items() if ends[place] == "o"})
+        endpoints.update({place: end for place, end in new.items() if endpoints[place] == "o"})
     return doubts
 
 

@@ -55,16 +55,16 @@ def of_some_skeletons(models: Iterable[NDArray[np.bool_]], every: int) -> list[t
     return [model for group in list(groups.values())[::every] for model in group]
 
 
-def wrong_marks(ends: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:
+def wrong_marks(endpoints: NDArray[np.int8], truth: NDArray[np.bool_]) -> int:
     """Arrowheads that contradict the true directed graphs, conflicts included."""
-    return int((directed(ends) & ~truth).sum() + marked(ends, "x-x").sum() // 2)
+    return int((directed(endpoints) & ~truth).sum() + marked(endpoints, "x-x").sum() // 2)
 
 
-def open_to_kin(ends: Endpoints, contexts: Iterable[int]) -> bool:
+def open_to_kin(endpoints: Endpoints, contexts: Iterable[int]) -> bool:
     """Whether a link of a context variable is open though arrows of any graphs lead along it: rule A1 would turn it."""
-    reach = directed(ends).any(axis=0)
+    reach = directed(endpoints).any(axis=0)
     for _ in range(3):
         reach |= reach @ reach
     kin = reach | reach.T
-    is_open = (ends == Endpoint.CIRCLE).any(axis=0)
+    is_open = (endpoints == Endpoint.CIRCLE).any(axis=0)
     return any(bool((kin[context] & is_open[context]).any()) for context in contexts)

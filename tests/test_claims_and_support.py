@@ -62,4 +62,4 @@ def test_claims_on_graphs_of_a_score_meet_what_is_asked(setting, noise):
 def test_no_wrong_mark_in_thousands_of_models_with_four_variables():
     for seed, truth in enumerate(random_models(3000, variables=4, seed=77)):
         found = search_oracle(random_discrete_model(truth, 0, seed=seed), across=True, masked_scope="always")
-        assert wrong_marks(found.ends, truth) == 0
+        assert wrong_marks(found.endpoints, truth) == 0

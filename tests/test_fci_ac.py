@@ -58,15 +58,15 @@ def test_explain_says_what_ends_mean_and_where_they_come_from(farm, bold):
 def test_every_end_of_a_direction_has_its_reason(bold):
     for place, value in enumerate(bold.contexts):
         graph = bold.graphs[value]
-        for x, y in np.argwhere(np.isin(graph.ends, (Endpoint.ARROW, Endpoint.TAIL))).tolist():
+        for x, y in np.argwhere(np.isin(graph.endpoints, (Endpoint.ARROW, Endpoint.TAIL))).tolist():
             story = bold.explain(graph.names[x], graph.names[y]).splitlines()[place]
             assert f" at {graph.names[y]} by " in story or f" at {graph.names[y]}, since" in story
 
 
 def test_changes_lists_ends_that_differ(bold, farm):
     changes = bold.changes("rain-fed", "irrigated")
-    ends = changes[changes["kind"] == "end"]
-    assert ends[["source", "target", "mark"]].to_numpy().tolist() == [["fertiliser", "yield", "<-> | -->"]]
+    endpoints = changes[changes["kind"] == "end"]
+    assert endpoints[["source", "target", "mark"]].to_numpy().tolist() == [["fertiliser", "yield", "<-> | -->"]]
     edges = changes[changes["kind"] == "edge"]
     assert set(zip(edges["source"], edges["target"], strict=True)) >= {("fertiliser", "uptake")}
     assert "end" not in set(farm.changes("rain-fed", "irrigated")["kind"])
@@ -89,15 +89,15 @@ def test_a_pattern_is_told_which_directions_hidden_causes_would_spoil(table, far
 
 def test_stability_counts_ends(farm):
     stable = farm.stability(samples=4)
-    ends = stable.ends(least=0.0)
-    shares = ends[["arrow", "tail", "circle", "conflict"]].sum(axis=1)
+    endpoints = stable.endpoints(least=0.0)
+    shares = endpoints[["arrow", "tail", "circle", "conflict"]].sum(axis=1)
     edges = stable.edges(least=0.0).set_index(["x", "y", "context"])["present"]
     for (other, at, context), share in zip(
-        ends[["other", "at", "context"]].itertuples(index=False), shares, strict=True
+        endpoints[["other", "at", "context"]].itertuples(index=False), shares, strict=True
     ):
         x, y = sorted((other, at), key=farm.names.index)
         assert share == pytest.approx(edges.get((x, y, context), 0.0))
-    row = ends.query("other == 'water' and at == 'uptake' and context == 'irrigated'").iloc[0]
+    row = endpoints.query("other == 'water' and at == 'uptake' and context == 'irrigated'").iloc[0]
     assert (row["found"], row["arrow"]) == ("arrow", 1.0)
 
 
@@ -172,11 +172,11 @@ def test_without_noise_the_graphs_are_those_of_the_model():
         for options in ({}, {"possible_dsep": 6}, {"orientation": "within"}):
             found = cc.discover(rows, context="R", method="fci-ac", test=model.oracle(), contested="bidirected",
                                 **options)  # fmt: skip
-            ends = np.stack([graph.ends for graph in found.graphs.values()])
-            assert np.array_equal(ends != 0, model.ends != 0)
+            endpoints = np.stack([graph.endpoints for graph in found.graphs.values()])
+            assert np.array_equal(endpoints != 0, model.endpoints != 0)
             causes = model.causes.swapaxes(1, 2)
-            assert not ((ends == Endpoint.ARROW) & causes).any()
-            assert not ((ends == Endpoint.TAIL) & ~causes).any()
+            assert not ((endpoints == Endpoint.ARROW) & causes).any()
+            assert not ((endpoints == Endpoint.TAIL) & ~causes).any()
 
 
 def test_missing_values_kinds_and_other_tests(table):
@@ -214,7 +214,7 @@ def test_an_interrupted_search_leaves_circles(table):
     result = caught.value.result
     assert result.union.kind is GraphKind.PAG
     assert not result.complete
-    assert set(np.unique(result.union.ends)) <= {Endpoint.NONE, Endpoint.CIRCLE}
+    assert set(np.unique(result.union.endpoints)) <= {Endpoint.NONE, Endpoint.CIRCLE}
 
 
 def test_exporters_take_the_graphs(bold):

@@ -7,7 +7,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.data.determinism import _steps, step_functions
 from causalcontext.data.tables import read_table
-from causalcontext.graphs.endpoints import ends_of_mark
+from causalcontext.graphs.endpoints import endpoints_of_mark
 from causalcontext.search.indicator import links_of_indicator
 
 
@@ -159,12 +159,12 @@ def test_advice_about_a_deterministic_context_can_be_typed_whatever_the_name():
     assert again.warnings == ()
 
 
-def ends_of(*graphs, nodes=4):
+def endpoints_of(*graphs, nodes=4):
     """Ends of graphs over W, X, Y, Z from lists of (first, second, mark)."""
     codes = np.zeros((len(graphs), nodes, nodes), dtype=np.int8)
     for graph, edges in zip(codes, graphs, strict=True):
         for i, j, mark in edges:
-            graph[j, i], graph[i, j] = ends_of_mark(mark)
+            graph[j, i], graph[i, j] = endpoints_of_mark(mark)
     return codes
 
 
@@ -173,27 +173,27 @@ LINE, ARROW = "o-o", "-->"
 
 
 def test_only_one_end_next_to_the_column():
-    found = ends_of([(W, Y, LINE), (X, Y, LINE)], [(W, Y, LINE)])
+    found = endpoints_of([(W, Y, LINE), (X, Y, LINE)], [(W, Y, LINE)])
     assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
 
 
 def test_both_ends_and_a_direction():
-    found = ends_of([(W, X, LINE), (W, Y, LINE), (X, Y, ARROW)], [(W, X, LINE), (W, Y, LINE)])
+    found = endpoints_of([(W, X, LINE), (W, Y, LINE), (X, Y, ARROW)], [(W, X, LINE), (W, Y, LINE)])
     assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
 
 
 def test_both_ends_without_a_direction_are_ambiguous():
-    found = ends_of([(W, X, LINE), (W, Y, LINE), (X, Y, LINE)], [(W, X, LINE), (W, Y, LINE)])
+    found = endpoints_of([(W, X, LINE), (W, Y, LINE), (X, Y, LINE)], [(W, X, LINE), (W, Y, LINE)])
     assert {(effect, certain) for effect, certain, _ in links_of_indicator(found, W)} == {(X, False), (Y, False)}
 
 
 def test_a_known_cause_of_the_column_is_no_effect_of_it():
-    found = ends_of([(X, W, ARROW), (W, Y, LINE), (X, Y, LINE)], [(X, W, ARROW), (W, Y, LINE)])
+    found = endpoints_of([(X, W, ARROW), (W, Y, LINE), (X, Y, LINE)], [(X, W, ARROW), (W, Y, LINE)])
     assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
 
 
 def test_no_end_next_to_the_column_is_no_physical_change():
-    assert list(links_of_indicator(ends_of([(X, Y, LINE)], []), W)) == []
+    assert list(links_of_indicator(endpoints_of([(X, Y, LINE)], []), W)) == []
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_links_at_the_context_have_the_same_marks_in_all_graphs(seed):
     model = random_model(seed=seed, contexts=3)
     result = cc.discover(model.sample(900, seed=seed), context="R", method="pc-ac")
     place = result.position("R")
-    marks = np.stack([mark_texts(graph.ends)[place] for graph in result.graphs.values()])
+    marks = np.stack([mark_texts(graph.endpoints)[place] for graph in result.graphs.values()])
     assert (marks == marks[0]).all()
 
 
@@ -73,7 +73,9 @@ def test_across_adds_arrows_and_keeps_the_skeleton():
         within, across = (cc.discover(table, context="R", orientation=o, method="pc-ac") for o in ("within", "across"))
         for value in within.contexts:
             assert np.array_equal(within.graphs[value].adjacency, across.graphs[value].adjacency)
-            more += int(directed(across.graphs[value].ends).sum()) - int(directed(within.graphs[value].ends).sum())
+            more += int(directed(across.graphs[value].endpoints).sum()) - int(
+                directed(within.graphs[value].endpoints).sum()
+            )
     assert more > 0
 
 

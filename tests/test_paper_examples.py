@@ -59,4 +59,4 @@ def test_soil_moisture_is_found():
     result = cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, method="pc-ac")
     for value, truth in soil_moisture_truth().descriptive.items():
         assert np.array_equal(result.graphs[value].adjacency, truth.adjacency)
-        assert (directed(result.graphs[value].ends) <= directed(truth.ends)).all()
+        assert (directed(result.graphs[value].endpoints) <= directed(truth.endpoints)).all()

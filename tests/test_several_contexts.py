@@ -41,11 +41,11 @@ def naive_answer(frame: pd.DataFrame):
         for column, level in where:
             rows &= codes[column] == level
         rest = [place[z] for z in given]
-        ends = [end for end in (x, y) if end in codes]
-        if len(ends) == 2:
+        endpoints = [end for end in (x, y) if end in codes]
+        if len(endpoints) == 2:
             return naive.wilks(system[rows], codes[x][rows], codes[y][rows], rest)[-1]
-        if ends:
-            found = naive.context_change(system[rows], codes[ends[0]][rows], place[x + y - ends[0]], rest)
+        if endpoints:
+            found = naive.context_change(system[rows], codes[endpoints[0]][rows], place[x + y - endpoints[0]], rest)
         else:
             found = naive.partial_correlation(system[rows], place[x], place[y], rest)
         return None if found is None else found[-1]

@@ -28,7 +28,7 @@ def test_a_sample_is_a_search_of_the_drawn_rows(result):
         rows = np.concatenate([of[generator.integers(len(of), size=len(of))] for of in resample.of_cell])
         drawn = cc.discover(table.iloc[rows], context="soil", alpha=0.01, method="pc-ac")
         for place, value in enumerate(drawn.contexts):
-            adjacency = resample.ends(number, seed=3)[place] != 0
+            adjacency = resample.endpoints(number, seed=3)[place] != 0
             assert np.array_equal(adjacency, drawn.graphs[value].adjacency)
 
 
@@ -45,8 +45,8 @@ def test_frequencies_are_shares(result, stable):
 
 def test_marks_of_pags_have_their_own_columns():
     pags = soil_pags()
-    ends = np.stack([graph.ends for graph in pags.graphs.values()])
-    frequency = np.stack([marked(ends, mark) for mark in MARKS[GraphKind.PAG]], axis=-1).astype(float)
+    endpoints = np.stack([graph.endpoints for graph in pags.graphs.values()])
+    frequency = np.stack([marked(endpoints, mark) for mark in MARKS[GraphKind.PAG]], axis=-1).astype(float)
     edges = Stability(pags, 1, frequency, {}).edges()
     assert (edges["present"] == 1.0).all()
     assert all(row[row["found"]] == 1.0 for _, row in edges.iterrows())

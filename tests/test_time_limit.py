@@ -133,7 +133,7 @@ def test_a_long_search_is_forecast_once() -> None:
     watch.answered(100)
     for _ in range(2):
         watch.expect(2, {2: 200.0, 3: 13000.0})
-    assert said == ["about 550 trials, some 55 s; with max_given=2 some 20 s"]
+    assert said == ["about 550 tests, some 55 s; with max_given=2 some 20 s"]
 
 
 def test_parts_are_joined_in_order() -> None:

@@ -116,9 +116,10 @@ def test_marks_and_log_are_those_of_the_test_on_rows(seed: int, monkeypatch: pyt
     turned = cc.discover(table[table.columns[::-1]], context="R", n_jobs=2, method="pc-ac")
     monkeypatch.setattr(RobustChange, "prepare", lambda self, data, statistics: PreparedRows(self, data))
     slow = cc.discover(table, context="R", method="pc-ac")
-    assert all(np.array_equal(quick.graphs[value].ends, slow.graphs[value].ends) for value in slow.contexts)
+    assert all(np.array_equal(quick.graphs[value].endpoints, slow.graphs[value].endpoints) for value in slow.contexts)
     assert all(
-        np.array_equal(quick.graphs[value].ends, turned.graphs[value].ends[::-1, ::-1]) for value in slow.contexts
+        np.array_equal(quick.graphs[value].endpoints, turned.graphs[value].endpoints[::-1, ::-1])
+        for value in slow.contexts
     )
     mine, theirs = quick.tests(), slow.tests()
     clear = (mine.p <= CLEAR) & (theirs.p <= CLEAR)

@@ -137,7 +137,7 @@ def test_a_split_search_finds_what_the_compiled_one_finds(seed: int) -> None:
     found = [algorithm_1(search, plan, jobs, lambda *_: None) for jobs, search in enumerate(searches, 1)]
     logs = [CITestLog.from_sepsets(plan, each.sepsets, 2, prepared.labels) for each in found]
     for other, log in zip(found[1:], logs[1:], strict=True):
-        assert np.array_equal(found[0].ends, other.ends)
+        assert np.array_equal(found[0].endpoints, other.endpoints)
         for numbers in ("p", "statistic", "df"):
             assert np.allclose(getattr(logs[0], numbers), getattr(log, numbers), equal_nan=True)
 

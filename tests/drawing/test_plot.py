@@ -101,11 +101,11 @@ def test_one_panel_per_context_in_one_layout(soil):
 def test_panels_show_what_the_graphs_have(soil):
     for value in soil.contexts:
         strokes = context_panel(soil, value).strokes
-        ends = np.zeros((7, 7), dtype=np.int8)
+        endpoints = np.zeros((7, 7), dtype=np.int8)
         for stroke in strokes:
             i, j = stroke.pair
-            ends[j, i], ends[i, j] = stroke.ends
-        assert Graph(soil.names, ends) == soil.graphs[value]
+            endpoints[j, i], endpoints[i, j] = stroke.endpoints
+        assert Graph(soil.names, endpoints) == soil.graphs[value]
     labels = {stroke.label for stroke in union_panel(soil).strokes}
     assert labels == {"", "dry", "wet"}
 

@@ -16,20 +16,20 @@ def pag(*edges, names=NAMES):
 
 
 def given(graph, x, y, fixed=()):
-    found = adjustment(graph.ends, graph.position(x), graph.position(y), [graph.position(name) for name in fixed])
+    found = adjustment(graph.endpoints, graph.position(x), graph.position(y), [graph.position(name) for name in fixed])
     return None if found.given is None else tuple(graph.names[v] for v in found.given)
 
 
 def blamed(graph, x, y, fixed=()):
-    found = adjustment(graph.ends, graph.position(x), graph.position(y), [graph.position(name) for name in fixed])
+    found = adjustment(graph.endpoints, graph.position(x), graph.position(y), [graph.position(name) for name in fixed])
     return tuple(graph.names[v] for v in found.blamed)
 
 
 def test_an_edge_is_visible_if_something_points_into_its_tail_from_outside():
-    assert is_visible(pag("C o-> A", "A --> B").ends, 0, 1)
-    assert not is_visible(pag("C o-> A", "A --> B", "C --> B").ends, 0, 1)
-    assert not is_visible(pag("A --> B").ends, 0, 1)
-    assert is_visible(pag("D o-> C", "C <-> A", "C --> B", "A --> B").ends, 0, 1)
+    assert is_visible(pag("C o-> A", "A --> B").endpoints, 0, 1)
+    assert not is_visible(pag("C o-> A", "A --> B", "C --> B").endpoints, 0, 1)
+    assert not is_visible(pag("A --> B").endpoints, 0, 1)
+    assert is_visible(pag("D o-> C", "C <-> A", "C --> B", "A --> B").endpoints, 0, 1)
 
 
 def test_what_to_adjust_for_and_what_forbids_it():
@@ -51,11 +51,11 @@ def test_a_context_that_is_held_must_not_lie_on_the_way():
 
 def test_connections_are_blocked_and_opened():
     chain = pag("A --> B", "B --> C")
-    assert connection(chain.ends, 0, 2, ()) == (0, 1)
-    assert connection(chain.ends, 0, 2, (1,)) is None
+    assert connection(chain.endpoints, 0, 2, ()) == (0, 1)
+    assert connection(chain.endpoints, 0, 2, (1,)) is None
     collider = pag("A o-> B", "C o-> B", "B --> D")
-    assert connection(collider.ends, 0, 2, ()) is None
-    assert connection(collider.ends, 0, 2, (3,)) == (0, 1)
+    assert connection(collider.endpoints, 0, 2, ()) is None
+    assert connection(collider.endpoints, 0, 2, (3,)) == (0, 1)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -69,9 +69,9 @@ def test_every_offered_adjustment_gives_the_effect_of_a_model_with_hidden_variab
         effects = np.linalg.inv(np.eye(len(slopes)) - slopes)
         covariance = effects.T @ effects
         for x in range(len(NAMES)):
-            for y in np.flatnonzero(possible_descendants(graph.ends, x)):
+            for y in np.flatnonzero(possible_descendants(graph.endpoints, x)):
                 asked += 1
-                found = adjustment(graph.ends, x, int(y)).given
+                found = adjustment(graph.endpoints, x, int(y)).given
                 if found is not None:
                     offered += 1
                     columns = observed[[x, *found]]

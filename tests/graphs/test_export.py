@@ -44,7 +44,7 @@ DIRECTED_AND_UNDIRECTED = {
 }
 
 
-def random_graph(seed: int, marks: tuple[str, ...], kind: str = "pattern") -> Graph:
+def random_graph(seed: int, marks: tuple[str, ...], kind: str = "cpdag") -> Graph:
     generator = np.random.default_rng(seed)
     drawn = [(*pair, str(generator.choice(["", "", *marks]))) for pair in combinations("ABCDEF", 2)]
     return Graph.from_edges("ABCDEF", [edge for edge in drawn if edge[2]], kind)
@@ -86,7 +86,7 @@ def test_a_pag_that_looks_like_a_pattern_needs_a_word():
         export.from_tetrad(export.to_tetrad(plain), kind="pag"),
     ):
         assert found == plain
-    assert export.from_mark_table(export.to_mark_table(plain)).kind == "pattern"
+    assert export.from_mark_table(export.to_mark_table(plain)).kind == "cpdag"
 
 
 def test_lines_of_other_tools_are_undirected_in_a_pattern_only():

@@ -5,7 +5,7 @@ import pytest
 
 import naive_hidden as naive
 from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.graphs.mags import mag_adjacency, mag_ends
+from causalcontext.graphs.mags import mag_adjacency, mag_endpoints
 from causalcontext.graphs.paths import open_paths
 from causalcontext.search.possible_dsep import possible_d_sep
 
@@ -59,11 +59,11 @@ def test_adjacent_in_a_mag_are_those_with_an_inducing_path_and_without_a_separat
 def test_ends_of_a_mag_say_who_causes_whom():
     observed = (1, 0, 4)
     for links, _ in random_dags(40, 0.5, seed=6):
-        ends = mag_ends(links, observed)
-        assert np.array_equal(ends != 0, mag_adjacency(links, observed))
-        for i, j in np.argwhere(ends).tolist():
+        endpoints = mag_endpoints(links, observed)
+        assert np.array_equal(endpoints != 0, mag_adjacency(links, observed))
+        for i, j in np.argwhere(endpoints).tolist():
             causes = observed[i] in naive.descendants(links, observed[j])
-            assert ends[i, j] == (Endpoint.TAIL if causes else Endpoint.ARROW)
+            assert endpoints[i, j] == (Endpoint.TAIL if causes else Endpoint.ARROW)
 
 
 def test_possible_d_sep_is_that_of_the_list():

@@ -66,7 +66,7 @@ def test_possible_descendants_are_found_along_every_path_without_an_arrow_back(s
         for path in nx.all_simple_paths(skeleton, "A", end)
         if not any(graph.mark(a, b).startswith("<") for a, b in pairwise(path))
     ]
-    found = {graph.names[node] for node in np.flatnonzero(possible_descendants(graph.ends, 0))}
+    found = {graph.names[node] for node in np.flatnonzero(possible_descendants(graph.endpoints, 0))}
     assert found - {"A"} == {path[-1] for path in open_paths}
 
 

@@ -42,8 +42,8 @@ def test_graph_by_name():
     assert graph.neighbours("X") == ("Y", "Z")
     assert [str(edge) for edge in graph] == ["X --> Y", "X o-o Z", "Z --> Y"]
     assert graph.adjacency.sum() == 6
-    assert graph == Graph("XYZ", graph.ends)
-    assert hash(graph) == hash(Graph("XYZ", graph.ends))
+    assert graph == Graph("XYZ", graph.endpoints)
+    assert hash(graph) == hash(Graph("XYZ", graph.endpoints))
     with pytest.raises(DataError, match="no variable 'W'"):
         graph.mark("W", "X")
 
@@ -51,6 +51,6 @@ def test_graph_by_name():
 def test_graph_is_frozen_and_consistent():
     graph = one_edge("-->")
     with pytest.raises(ValueError, match="read-only"):
-        graph.ends[0, 1] = 0
+        graph.endpoints[0, 1] = 0
     with pytest.raises(DataError, match="both ends"):
         Graph("XY", np.array([[0, Endpoint.ARROW], [0, 0]]))

@@ -192,7 +192,7 @@ def test_the_exact_search_finds_the_best_of_all_models_and_directs_what_forbiddi
     best = max(Naive(layout).models(), key=lambda model: model[0])
     assert found.best.score == pytest.approx(best[0], abs=1e-4)
     told = direct(found, np.ones((4, 4), dtype=bool))
-    arrows = directed(told.ends)
+    arrows = directed(told.endpoints)
     for cause, effect in np.argwhere(found.best.links.any(axis=0)):
         rival = max(Naive(layout, (cause, effect)).models(), key=lambda model: model[0])
         margin = best[0] - rival[0]
@@ -201,7 +201,7 @@ def test_the_exact_search_finds_the_best_of_all_models_and_directs_what_forbiddi
             assert np.array_equal(arrows[:, cause, effect], found.best.links[:, cause, effect])
         elif _links(rival[1:], 3, 2)[:, effect, cause].all():
             assert not arrows[:, cause, effect].any()
-    assert np.array_equal(told.ends != 0, found.best.links | found.best.links.transpose(0, 2, 1))
+    assert np.array_equal(told.endpoints != 0, found.best.links | found.best.links.transpose(0, 2, 1))
 
 
 @pytest.mark.parametrize("design", rest_slow([CYCLIC, {}, {"contexts": 3, "nodes": 6}]))
@@ -230,7 +230,7 @@ def test_union_cycles_are_within_reach():
     for seed in range(10):
         model = cc.simulate.random_model(seed=seed, cycles="enforce", edits=("flip",))
         result = cc.discover(model.sample(1000, seed), "R", method="score-ac")
-        truth, union = (marked(graph.ends, "<=>") for graph in (model.union_graph(), result.union))
+        truth, union = (marked(graph.endpoints, "<=>") for graph in (model.union_graph(), result.union))
         found += bool((truth & union).any())
     assert found >= 6  # both directions must be clear: a model without one of them is 3 nats worse
 

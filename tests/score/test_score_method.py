@@ -118,8 +118,8 @@ def test_workers_columns_and_units_do_not_matter(design):
     assert marks_by_name(cc.discover(scaled, "R", method="score-ac", seed=3)) == marks_by_name(result)
     renamed = rows.rename(columns={name: f"Z{ord(name[-1]) % 7}{name}" for name in rows if name != "R"})
     again = cc.discover(renamed, "R", method="score-ac", seed=3)
-    assert [graph.ends.tolist() for graph in again.graphs.values()] == [
-        graph.ends.tolist() for graph in result.graphs.values()
+    assert [graph.endpoints.tolist() for graph in again.graphs.values()] == [
+        graph.endpoints.tolist() for graph in result.graphs.values()
     ]
 
 

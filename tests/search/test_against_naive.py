@@ -96,7 +96,7 @@ def search(case: Case, rule: str, knowledge: Knowledge | None = None, max_given=
 
 
 def edge_sets(found: FoundGraphs) -> list[set[frozenset[int]]]:
-    return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.ends]
+    return [{frozenset((int(i), int(j))) for i, j in zip(*np.nonzero(marks), strict=True)} for marks in found.endpoints]
 
 
 CASES = {
@@ -135,7 +135,7 @@ def test_skeleton_and_separating_sets_are_the_naive_ones(case, rule, max_given):
 def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
     kernel, plan = search(case, rule, collider_rule=collider_rule)
     batched, _ = search(case, rule, batched=True, collider_rule=collider_rule)
-    assert np.array_equal(kernel.ends, batched.ends)
+    assert np.array_equal(kernel.endpoints, batched.endpoints)
     mine, theirs = (CITestLog.from_sepsets(plan, found.sepsets, len(plan.cells), ()) for found in (kernel, batched))
     for name in ("decision", "n", "view", "given", "reason", "untested", "cut", "label"):
         assert np.array_equal(getattr(mine, name), getattr(theirs, name))
@@ -148,7 +148,7 @@ def test_batches_give_the_same_as_the_kernel(case, rule, collider_rule):
 def test_threads_do_not_matter(case, rule):
     one, _ = search(case, rule)
     two, _ = search(case, rule, n_jobs=2)
-    assert np.array_equal(one.ends, two.ends)
+    assert np.array_equal(one.endpoints, two.endpoints)
     for name in ("numbers", "facts", "given"):
         assert np.array_equal(getattr(one.sepsets, name), getattr(two.sepsets, name), equal_nan=name == "numbers")
 
@@ -158,7 +158,7 @@ def test_threads_do_not_matter(case, rule):
 @pytest.mark.parametrize("collider_rule", ["majority", "conservative"])
 def test_colliders_are_those_of_the_naive_votes(case, rule, collider_rule):
     found, plan = search(case, rule, collider_rule=collider_rule)
-    adjacency = found.ends != 0
+    adjacency = found.endpoints != 0
     judged = judge_triples(SplitSearch(case.prepared), plan, found.sepsets, found.sepsets.edges(adjacency))
     union = [frozenset(map(int, pair)) for pair in zip(*np.nonzero(adjacency.any(axis=0)), strict=True)]
     seen = 0
@@ -250,7 +250,7 @@ def test_many_contexts_search_in_groups():
     table.insert(0, "R", context)
     case = Case(table, 0)
     kernel, _ = search(case, "adaptive")
-    assert kernel.ends.shape == (70, 4, 4)
+    assert kernel.endpoints.shape == (70, 4, 4)
     twins = naive.pc_stable_contexts(case.answer(), range(4), 0, case.levels, "adaptive")
     assert [twin.edges for twin in twins.values()] == edge_sets(kernel)
 
@@ -266,7 +266,7 @@ def test_too_many_sets_are_cut_short_and_noted():
     case = Case(table, 0)
     found, plan = search(case, "adaptive")
     log = CITestLog.from_sepsets(plan, found.sepsets, 2, case.prepared.labels)
-    assert (found.ends[:, 0, 1:25] != 0).all()
+    assert (found.endpoints[:, 0, 1:25] != 0).all()
     cut = log.cut > 0
     assert set(log.cut[cut].tolist()) == {6}
     assert cut.sum() == 2 * 24
@@ -281,5 +281,5 @@ def test_batches_are_cut_short_too(monkeypatch):
     found, _ = search(case, "adaptive", batched=True)
     cut = found.sepsets.facts[:, :, CUT]
     assert cut.max() >= 1
-    kept = (found.ends != 0)[:, found.sepsets.first, found.sepsets.second]
+    kept = (found.endpoints != 0)[:, found.sepsets.first, found.sepsets.second]
     assert kept[(cut > 0) & ~found.sepsets.separated()].all()

@@ -40,8 +40,8 @@ def propose(a, b, end, graph=0):
 
 
 def state(family, graph=0):
-    ends = family.ends[graph]
-    return {(int(a), int(b)): LETTERS[Endpoint(ends[a, b])] for a, b in np.argwhere(ends)}
+    endpoints = family.endpoints[graph]
+    return {(int(a), int(b)): LETTERS[Endpoint(endpoints[a, b])] for a, b in np.argwhere(endpoints)}
 
 
 @pytest.mark.parametrize("kind", GraphKind)
@@ -50,22 +50,24 @@ def test_rounds_are_the_naive_ones(kind, seed):
     generator = np.random.default_rng(seed)
     adjacency = np.triu(generator.random((NODES, NODES)) < 0.7, k=1)
     family = family_of([adjacency | adjacency.T], kind)
-    ends, doubts = state(family), set()
+    endpoints, doubts = state(family), set()
     for _ in range(5):
-        asked = [(a, b, end) for a, b in ends for end in (Endpoint.ARROW, Endpoint.TAIL) if generator.random() < 0.12]
+        asked = [
+            (a, b, end) for a, b in endpoints for end in (Endpoint.ARROW, Endpoint.TAIL) if generator.random() < 0.12
+        ]
         changed = family.apply(propose(*proposal) for proposal in asked)
-        before = dict(ends)
-        doubts |= naive.orientation_round(ends, [(a, b, LETTERS[end]) for a, b, end in asked], kind == "pag")
-        assert state(family) == ends
-        assert changed == (before != ends)
+        before = dict(endpoints)
+        doubts |= naive.orientation_round(endpoints, [(a, b, LETTERS[end]) for a, b, end in asked], kind == "pag")
+        assert state(family) == endpoints
+        assert changed == (before != endpoints)
         assert family.doubts == {Doubt("rule", 0, a, b) for a, b in doubts}
 
 
 def test_an_arrow_of_a_pattern_is_a_direction_and_one_of_a_pag_is_not():
-    for kind, mark in ((GraphKind.PATTERN, "-->"), (GraphKind.PAG, "o->")):
+    for kind, mark in ((GraphKind.CPDAG, "-->"), (GraphKind.PAG, "o->")):
         family = pair(kind)
         assert family.apply([propose(0, 1, Endpoint.ARROW)])
-        assert mark_of(family.ends[0], 0, 1) == mark
+        assert mark_of(family.endpoints[0], 0, 1) == mark
         assert (family.graphs[0].parents[1] == {0}) == (mark == "-->")
         assert set(family.origins) == {(0, 0, 1)}
 
@@ -73,27 +75,27 @@ def test_an_arrow_of_a_pattern_is_a_direction_and_one_of_a_pag_is_not():
 def test_a_tail_of_a_pag_is_a_direction():
     family = pair()
     family.apply([propose(1, 0, Endpoint.TAIL)])
-    assert mark_of(family.ends[0], 0, 1) == "-->"
+    assert mark_of(family.endpoints[0], 0, 1) == "-->"
     assert family.graphs[0].children[0] == {1}
     assert family.origins == {(0, 1, 0): Origin("rule", 0, ())}  # the arrow at 1 follows, and has no origin
 
 
 def test_two_arrows_of_a_round_are_a_conflict_in_a_pattern_and_a_hidden_cause_in_a_pag():
-    for kind, mark in ((GraphKind.PATTERN, "x-x"), (GraphKind.PAG, "<->")):
+    for kind, mark in ((GraphKind.CPDAG, "x-x"), (GraphKind.PAG, "<->")):
         family = pair(kind)
         family.apply([propose(0, 1, Endpoint.ARROW), propose(1, 0, Endpoint.ARROW)])
-        assert mark_of(family.ends[0], 0, 1) == mark
+        assert mark_of(family.endpoints[0], 0, 1) == mark
         assert len(family.origins) == (2 if kind is GraphKind.PAG else 0)
 
 
 def test_contradictions_of_a_round_close_what_is_open_and_leave_what_is_settled():
     family = pair()
     family.apply([propose(0, 1, Endpoint.ARROW), propose(0, 1, Endpoint.TAIL)])
-    assert mark_of(family.ends[0], 0, 1) == "x-x"
+    assert mark_of(family.endpoints[0], 0, 1) == "x-x"
     family = pair()
     family.apply([propose(1, 0, Endpoint.ARROW)])
     family.apply([propose(0, 1, Endpoint.ARROW), propose(0, 1, Endpoint.TAIL)])
-    assert mark_of(family.ends[0], 0, 1) == "<-x"
+    assert mark_of(family.endpoints[0], 0, 1) == "<-x"
     assert not family.apply([propose(0, 1, Endpoint.ARROW)])  # a conflict is never overwritten
 
 
@@ -101,22 +103,22 @@ def test_an_earlier_end_stands_and_the_contradiction_is_a_doubt():
     family = pair()
     family.apply([propose(0, 1, Endpoint.ARROW)])
     assert not family.apply([propose(0, 1, Endpoint.TAIL)])
-    assert mark_of(family.ends[0], 0, 1) == "o->"
+    assert mark_of(family.endpoints[0], 0, 1) == "o->"
     assert family.doubts == {Doubt("rule", 0, 0, 1)}
 
 
 def test_a_rule_may_ask_for_a_conflict():
     family = pair()
     family.apply([propose(0, 1, Endpoint.CONFLICT)])
-    assert mark_of(family.ends[0], 0, 1) == "x-x"
+    assert mark_of(family.endpoints[0], 0, 1) == "x-x"
 
 
 def test_ends_at_a_context_are_shared_by_all_graphs():
     triangle = ~np.eye(3, dtype=bool)
     family = family_of([triangle] * 3, contexts=(0,))
     family.apply([propose(1, 0, Endpoint.ARROW, graph=1), propose(1, 2, Endpoint.ARROW, graph=1)])
-    assert [mark_of(ends, 1, 0) for ends in family.ends] == ["o->"] * 3
-    assert [mark_of(ends, 1, 2) for ends in family.ends] == ["o-o", "o->", "o-o"]
+    assert [mark_of(endpoints, 1, 0) for endpoints in family.endpoints] == ["o->"] * 3
+    assert [mark_of(endpoints, 1, 2) for endpoints in family.endpoints] == ["o-o", "o->", "o-o"]
 
 
 def test_checks_of_patterns_are_not_made_of_pags():
@@ -133,7 +135,7 @@ def test_a_rule_is_one_function_and_one_entry(monkeypatch):
 
     def arrow_at_everything(family):
         for g, graph in enumerate(family.graphs):
-            for a, b in graph.open_ends():
+            for a, b in graph.open_endpoints():
                 yield Proposal(g, a, b, Endpoint.ARROW, (), g)
 
     words = "{effect} causes nothing"
@@ -143,7 +145,10 @@ def test_a_rule_is_one_function_and_one_entry(monkeypatch):
     adjacency = np.stack([graph.adjacency for graph in result.graphs.values()])
     evidence = Evidence([Triples(frozenset(), frozenset())] * len(adjacency))
     found = orient_all(adjacency, evidence, GraphKind.PAG)
-    graphs = {value: Graph(result.names, ends, "pag") for value, ends in zip(result.contexts, found.ends, strict=True)}
+    graphs = {
+        value: Graph(result.names, endpoints, "pag")
+        for value, endpoints in zip(result.contexts, found.endpoints, strict=True)
+    }
     pags = replace(result, graphs=graphs, origins=found.origins)
     edge = pags.graphs["dry"].edges[0]
     assert {edge.mark for graph in graphs.values() for edge in graph} == {"<->"}

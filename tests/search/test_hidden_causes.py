@@ -25,7 +25,7 @@ from hidden_models import (
     search_written,
     signatures,
     written,
-    wrong_ends,
+    wrong_endpoints,
 )
 from marks import rest_slow
 
@@ -89,8 +89,8 @@ VARYING = (149_755, 894, 667_152, 0, 0, 158_568, 158_568, 414_324, 414_324, 139_
 def test_named_models(name):
     text, *expected = NAMED[name]
     names, found = search_written(text)
-    for ends, edges in zip(found.ends, expected, strict=True):
-        assert marks(names, ends) == set(edges.split())
+    for endpoints, edges in zip(found.endpoints, expected, strict=True):
+        assert marks(names, endpoints) == set(edges.split())
     assert not found.doubts
 
 
@@ -98,8 +98,8 @@ def test_named_models(name):
 def test_named_models_with_larger_sets(name):
     """Neighbours are enough for all of them."""
     names, found = search_written(NAMED[name][0], possible_dsep=6)
-    for ends, edges in zip(found.ends, NAMED[name][1:], strict=True):
-        assert marks(names, ends) == set(edges.split())
+    for endpoints, edges in zip(found.endpoints, NAMED[name][1:], strict=True):
+        assert marks(names, endpoints) == set(edges.split())
 
 
 @cache
@@ -111,34 +111,44 @@ def classes(varying):
     return stacks, first, place.ravel()
 
 
-def found_ends(varying, **options):
+def found_endpoints(varying, **options):
     """What is found for every model, shape (models, contexts, 4, 4), and how many doubts there are."""
     stacks, first, place = classes(varying)
-    asked, ends, doubts = list(questions(4)), [], 0
+    asked, endpoints, doubts = list(questions(4)), [], 0
     for row in signatures(stacks[first], 4):
         found = search_pags(Answers(dict(zip(asked, row.tolist(), strict=True))), 4, **options)
-        ends.append(found.ends)
+        endpoints.append(found.endpoints)
         doubts += len(found.doubts)
-    return np.stack(ends)[place], doubts
+    return np.stack(endpoints)[place], doubts
 
 
 def counted(varying, **options):
     """The counts by name."""
     stacks, first, _ = classes(varying)
-    ends, doubts = found_ends(varying, **options)
+    endpoints, doubts = found_endpoints(varying, **options)
     assert doubts == 0
-    here, there = adjacent(ends), mag_adjacency(stacks, FOUR)
+    here, there = adjacent(endpoints), mag_adjacency(stacks, FOUR)
     pairs = np.triu(SYSTEM)
     vary, found_vary = ((which[:, 0] != which[:, 1]) & pairs for which in (there, here))
     linked = there[:, :, 0].any(axis=1)
     values = (
-        len(stacks), len(first), (there & pairs).sum(), (there & ~here & pairs).sum(), (here & ~there & pairs).sum(),
-        vary.sum(), (vary & found_vary & (here == there).all(axis=1)).sum(), linked.sum(),
-        here[:, 0, 0].sum(), ((ends == Endpoint.ARROW) & SYSTEM).sum(), ((ends == Endpoint.TAIL) & SYSTEM).sum(),
-        (marked(ends, "<->") & pairs).sum(), ((ends[:, 0] == Endpoint.ARROW) & AT_CONTEXT).sum(),
-        ((ends[:, 0] == Endpoint.TAIL) & AT_CONTEXT).sum(), wrong_ends(ends, stacks, 4).sum(),
-        (ends == Endpoint.CONFLICT).sum(),
-    )  # fmt: skip
+        len(stacks),
+        len(first),
+        (there & pairs).sum(),
+        (there & ~here & pairs).sum(),
+        (here & ~there & pairs).sum(),
+        vary.sum(),
+        (vary & found_vary & (here == there).all(axis=1)).sum(),
+        linked.sum(),
+        here[:, 0, 0].sum(),
+        ((endpoints == Endpoint.ARROW) & SYSTEM).sum(),
+        ((endpoints == Endpoint.TAIL) & SYSTEM).sum(),
+        (marked(endpoints, "<->") & pairs).sum(),
+        ((endpoints[:, 0] == Endpoint.ARROW) & AT_CONTEXT).sum(),
+        ((endpoints[:, 0] == Endpoint.TAIL) & AT_CONTEXT).sum(),
+        wrong_endpoints(endpoints, stacks, 4).sum(),
+        (endpoints == Endpoint.CONFLICT).sum(),
+    )
     return dict(zip(COUNTS, map(int, values), strict=True))
 
 
@@ -162,18 +172,18 @@ def test_graphs_that_do_not_learn_from_each_other_share_their_ends_at_the_contex
 @pytest.mark.slow
 def test_an_unconfounded_context_says_more_and_is_right_if_it_is_unconfounded():
     stacks, _, _ = classes(False)
-    ends, _ = found_ends(False, confounded=False)
+    endpoints, _ = found_endpoints(False, confounded=False)
     confounded = stacks[:, 0, 4, 0]
-    tails = (ends[:, 0] == Endpoint.TAIL) & AT_CONTEXT
+    tails = (endpoints[:, 0] == Endpoint.TAIL) & AT_CONTEXT
     assert tails[~confounded].sum() == 6_960
-    assert not wrong_ends(ends, stacks, 4)[~confounded].any()
-    assert wrong_ends(ends, stacks, 4)[confounded].any()
+    assert not wrong_endpoints(endpoints, stacks, 4)[~confounded].any()
+    assert wrong_endpoints(endpoints, stacks, 4)[confounded].any()
 
 
-def wrong_and_found(ends, stacks, end):
+def wrong_and_found(endpoints, stacks, end):
     """How many ends of that kind between system variables are wrong, out of how many."""
-    chosen = (ends == end) & SYSTEM
-    return int((chosen & wrong_ends(ends, stacks, 4)).sum()), int(chosen.sum())
+    chosen = (endpoints == end) & SYSTEM
+    return int((chosen & wrong_endpoints(endpoints, stacks, 4)).sum()), int(chosen.sum())
 
 
 @pytest.mark.slow
@@ -183,9 +193,9 @@ def test_other_searches_are_wrong_on_the_same_exact_answers():
     asked, pool, inside, pattern = list(questions(4)), [], [], []
     for row in signatures(stacks[first], 4):
         answers = Answers(dict(zip(asked, row.tolist(), strict=True)))
-        pool.append(np.repeat(search_pags(answers, 4, across=False, rule=pooled, cells=(0,)).ends, 2, axis=0))
-        inside.append(search_pags(answers, 4, across=False, rule=masked).ends)
-        pattern.append(search_patterns(answers, 4).ends)
+        pool.append(np.repeat(search_pags(answers, 4, across=False, rule=pooled, cells=(0,)).endpoints, 2, axis=0))
+        inside.append(search_pags(answers, 4, across=False, rule=masked).endpoints)
+        pattern.append(search_patterns(answers, 4).endpoints)
     pool, inside, pattern = (np.stack(found)[place] for found in (pool, inside, pattern))
     there, pairs = mag_adjacency(stacks, FOUR), np.triu(SYSTEM)
     assert wrong_and_found(pool, stacks, Endpoint.ARROW) == (444, 31_956)
@@ -208,10 +218,10 @@ def test_larger_models_with_several_hidden_causes(models):
         prepared = PreparedSeparation(model.model.adjacency, model.model.context, model.observed, by_last(7))
         found = search_pags(prepared, 8, contexts=by_last(7))
         causes = model.causes.swapaxes(1, 2)
-        assert not ((found.ends == Endpoint.ARROW) & causes).any()
-        assert not ((found.ends == Endpoint.TAIL) & ~causes).any()
-        assert adjacent(found.ends)[adjacent(model.ends)].all()
-        too_many += int((adjacent(found.ends) & ~adjacent(model.ends)).sum())
+        assert not ((found.endpoints == Endpoint.ARROW) & causes).any()
+        assert not ((found.endpoints == Endpoint.TAIL) & ~causes).any()
+        assert adjacent(found.endpoints)[adjacent(model.endpoints)].all()
+        too_many += int((adjacent(found.endpoints) & ~adjacent(model.endpoints)).sum())
     assert too_many <= 4
 
 
@@ -227,9 +237,9 @@ def test_larger_sets_may_be_needed_and_are_found():
     causes = model.causes.swapaxes(1, 2)
     for possible_dsep, too_many in ((None, 4), (1, 4), (7, 0)):
         found = search_pags(prepared, 8, contexts=by_last(7), possible_dsep=possible_dsep)
-        assert (adjacent(found.ends) & ~adjacent(model.ends)).sum() == too_many
-        assert not ((found.ends == Endpoint.ARROW) & causes).any()
-        assert not ((found.ends == Endpoint.TAIL) & ~causes).any()
+        assert (adjacent(found.endpoints) & ~adjacent(model.endpoints)).sum() == too_many
+        assert not ((found.endpoints == Endpoint.ARROW) & causes).any()
+        assert not ((found.endpoints == Endpoint.TAIL) & ~causes).any()
 
 
 @pytest.mark.parametrize("models", rest_slow([10, 40]))
@@ -240,8 +250,8 @@ def test_three_contexts(models):
         stack = every[number]
         found = search_pags(PreparedSeparation(stack, 0, tuple(range(5)), three), 5, contexts=three, cells=(0, 1, 2))
         there = mag_adjacency(stack, range(5))
-        assert np.array_equal(adjacent(found.ends)[:, 1:, 1:], there[:, 1:, 1:])
-        assert not wrong_ends(found.ends, stack, 5).any()
+        assert np.array_equal(adjacent(found.endpoints)[:, 1:, 1:], there[:, 1:, 1:])
+        assert not wrong_endpoints(found.endpoints, stack, 5).any()
         assert not found.doubts
 
 
@@ -284,4 +294,4 @@ def test_tempting_rules_are_wrong(rule, name, monkeypatch):
     monkeypatch.setattr(rules, "RULES", (*rules.RULES, entry))
     names, found = search_written(NAMED[name][0])
     _, _, stack = written(NAMED[name][0])
-    assert wrong_ends(found.ends, stack, len(names)).any()
+    assert wrong_endpoints(found.endpoints, stack, len(names)).any()

@@ -37,8 +37,8 @@ def colliders_of(dag, variables):
     )
 
 
-def arrows_of(ends):
-    return {(int(i), int(j)) for i, j in zip(*np.nonzero(directed(ends)), strict=True)}
+def arrows_of(endpoints):
+    return {(int(i), int(j)) for i, j in zip(*np.nonzero(directed(endpoints)), strict=True)}
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -46,12 +46,12 @@ def test_true_colliders_give_the_cpdag(seed):
     rng = np.random.default_rng(seed)
     variables = 4 + seed % 2
     dag = random_dag(rng, variables, 0.6)
-    ends = orient(
+    endpoints = orient(
         adjacency(dag, variables), FREE.links(range(variables)), Triples(colliders_of(dag, variables), frozenset())
     )
     arrows, lines = naive.cpdag(dag)
-    assert arrows_of(ends) == arrows
-    assert {frozenset(map(int, pair)) for pair in zip(*np.nonzero(marked(ends, "o-o")), strict=True)} == lines
+    assert arrows_of(endpoints) == arrows
+    assert {frozenset(map(int, pair)) for pair in zip(*np.nonzero(marked(endpoints, "o-o")), strict=True)} == lines
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -68,31 +68,31 @@ def test_rules_with_knowledge_and_ambiguous_triples_are_the_naive_ones(seed):
     ambiguous = frozenset(triple for triple in unshielded if rng.random() < 0.2)
     colliders = true_colliders - ambiguous
     links = Knowledge(required=[(names[i], names[j]) for i, j in known]).links(names)
-    ends = orient(matrix, links, Triples(colliders, ambiguous))
+    endpoints = orient(matrix, links, Triples(colliders, ambiguous))
     by_knowledge = {(int(i), int(j)) for i, j in zip(*np.nonzero(matrix & links.may & ~links.may.T), strict=True)}
     start = by_knowledge | {(x, w) for x, w, _ in colliders} | {(y, w) for _, w, y in colliders}
     rest = [pair for pair in dag if pair not in start and pair[::-1] not in start]
     arrows, _ = naive.meek(start, rest, ambiguous)
-    assert arrows_of(ends) == arrows
+    assert arrows_of(endpoints) == arrows
     assert arrows <= set(dag)  # and none of them is wrong
 
 
 def test_contradicting_colliders_are_a_conflict_whatever_the_order_of_columns():
     chain = adjacency([(0, 1), (1, 2), (2, 3)], 4)
     triples = Triples(frozenset({(0, 1, 2), (1, 2, 3)}), frozenset())
-    ends = orient(chain, FREE.links("abcd"), triples)
-    assert mark_of(ends, 1, 2) == mark_of(ends, 2, 1) == "x-x"
-    assert mark_of(ends, 0, 1) == mark_of(ends, 3, 2) == "-->"
+    endpoints = orient(chain, FREE.links("abcd"), triples)
+    assert mark_of(endpoints, 1, 2) == mark_of(endpoints, 2, 1) == "x-x"
+    assert mark_of(endpoints, 0, 1) == mark_of(endpoints, 3, 2) == "-->"
     mirrored = orient(chain[::-1, ::-1], FREE.links("abcd"), triples)
-    assert np.array_equal(mirrored[::-1, ::-1], ends)
+    assert np.array_equal(mirrored[::-1, ::-1], endpoints)
 
 
 def test_a_conflict_supports_no_further_rule():
     graph = adjacency([(0, 1), (1, 2), (2, 3), (2, 4)], 5)
     triples = Triples(frozenset({(0, 1, 2), (1, 2, 3)}), frozenset())
-    ends = orient(graph, FREE.links("abcde"), triples)
-    assert mark_of(ends, 1, 2) == "x-x"
-    assert mark_of(ends, 2, 4) == "-->"  # by R1 from 3 --> 2, not from the conflict
+    endpoints = orient(graph, FREE.links("abcde"), triples)
+    assert mark_of(endpoints, 1, 2) == "x-x"
+    assert mark_of(endpoints, 2, 4) == "-->"  # by R1 from 3 --> 2, not from the conflict
     only = orient(graph, FREE.links("abcde"), Triples(triples.colliders, frozenset({(3, 2, 4)})))
     assert mark_of(only, 2, 4) == "o-o"
 
@@ -100,14 +100,14 @@ def test_a_conflict_supports_no_further_rule():
 def test_a_collider_that_knowledge_rules_out_orients_nothing():
     graph = adjacency([(0, 1), (1, 2)], 3)
     links = Knowledge(required=[("b", "a")]).links("abc")
-    ends = orient(graph, links, Triples(frozenset({(0, 1, 2)}), frozenset()))
-    assert mark_of(ends, 1, 0) == "-->"
-    assert mark_of(ends, 1, 2) == "o-o"
+    endpoints = orient(graph, links, Triples(frozenset({(0, 1, 2)}), frozenset()))
+    assert mark_of(endpoints, 1, 0) == "-->"
+    assert mark_of(endpoints, 1, 2) == "o-o"
 
 
 def test_triples_apart_by_assumption_orient_nothing():
     graph = adjacency([(0, 1), (1, 2)], 3)
     links = Knowledge(required=[("a", "b")], forbidden=[("a", "c"), ("c", "a")]).links("abc")
-    ends = orient(graph, links, Triples(frozenset(), frozenset({(0, 1, 2)})))
-    assert mark_of(ends, 0, 1) == "-->"
-    assert mark_of(ends, 1, 2) == "o-o"  # R1 would need a verdict on (a, b, c)
+    endpoints = orient(graph, links, Triples(frozenset(), frozenset({(0, 1, 2)})))
+    assert mark_of(endpoints, 0, 1) == "-->"
+    assert mark_of(endpoints, 1, 2) == "o-o"  # R1 would need a verdict on (a, b, c)

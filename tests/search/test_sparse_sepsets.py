@@ -78,7 +78,7 @@ def test_every_mark_and_every_entry_is_the_same(seed, contexts, rule):
     (sparse, dense), (mine, theirs) = both(random_table(seed, contexts), contexts, rule,
                                            known if seed % 2 else Knowledge(), masked_scope=scope,
                                            collider_rule=rules[seed % 3])  # fmt: skip
-    assert np.array_equal(sparse.ends, dense.ends)
+    assert np.array_equal(sparse.endpoints, dense.endpoints)
     assert sparse.sepsets.tests.tolist() == dense.sepsets.tests.tolist()
     assert sparse.sepsets.first.size < dense.sepsets.first.size
     for name in COLUMNS:

@@ -82,13 +82,13 @@ def test_the_truth_is_that_of_all_sets():
                     inside = context not in (x, y) and any(
                         separated(stack, context, x, y, given, level) for given in naive.subsets(rest)
                     )
-                    assert (model.ends[level, i, j] == Endpoint.NONE) == (pooled or inside)
+                    assert (model.endpoints[level, i, j] == Endpoint.NONE) == (pooled or inside)
 
 
 def test_the_truth_of_a_large_model_is_found():
     model = random_hidden_model(observed=30, hidden=4, degree=2.0, seed=3)
-    assert model.ends.shape == (2, 31, 31)
-    assert np.array_equal(model.ends != 0, (model.ends != 0).swapaxes(1, 2))
+    assert model.endpoints.shape == (2, 31, 31)
+    assert np.array_equal(model.endpoints != 0, (model.endpoints != 0).swapaxes(1, 2))
 
 
 def test_ends_of_the_truth_say_who_causes_whom_in_a_context():

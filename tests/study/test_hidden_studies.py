@@ -8,7 +8,7 @@ from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.graph import Graph
 from causalcontext.simulate import ContextSCM, HiddenVariables, random_hidden_model
 from causalcontext.study import Design, Setting, grid, run_study, run_table, summary_table
-from causalcontext.study.ancestral import RATES, ancestral_counts, ancestral_rates, knowable_ends
+from causalcontext.study.ancestral import RATES, ancestral_counts, ancestral_rates, knowable_endpoints
 from causalcontext.study.baselines import fci_m, fci_p
 from causalcontext.study.estimate import StudyTask
 from hidden_models import written
@@ -23,15 +23,15 @@ def fork():
     return HiddenVariables(scm, (names.index("L"),))
 
 
-def ends_of(*edges):
-    return Graph.from_edges(["R", "X", "Y", "Z"], edges, "pag").ends
+def endpoints_of(*edges):
+    return Graph.from_edges(["R", "X", "Y", "Z"], edges, "pag").endpoints
 
 
 def test_ends_are_right_if_they_are_true_of_their_context():
     model = fork()
     found = np.stack([
-        ends_of(("X", "Y", "<->"), ("X", "Z", "-->"), ("R", "Z", "-->")),
-        ends_of(("X", "Y", "-->"), ("X", "Z", "o->"), ("R", "Z", "-->")),
+        endpoints_of(("X", "Y", "<->"), ("X", "Z", "-->"), ("R", "Z", "-->")),
+        endpoints_of(("X", "Y", "-->"), ("X", "Z", "o->"), ("R", "Z", "-->")),
     ])  # fmt: skip
     counts = ancestral_counts(found, model, found)
     assert (counts["pairs_true"], counts["pairs_right"], counts["pairs_wrong"]) == (3, 3, 1)
@@ -46,7 +46,7 @@ def test_ends_are_right_if_they_are_true_of_their_context():
 def test_the_ends_that_can_be_known_are_all_true():
     for seed in range(3):
         model = random_hidden_model(observed=5, hidden=2, seed=seed)
-        rates = ancestral_rates(ancestral_counts(knowable_ends(model), model, knowable_ends(model)))
+        rates = ancestral_rates(ancestral_counts(knowable_endpoints(model), model, knowable_endpoints(model)))
         assert rates["tpr"] == 1.0
         assert rates["fpr"] == 0.0
         for name in ("arrow_prec", "arrow_rec", "tail_prec", "tail_rec", "change_prec", "change_rec"):

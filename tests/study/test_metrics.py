@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import naive
-from causalcontext.graphs.endpoints import directed, ends_of_arcs, ends_of_mark
-from causalcontext.graphs.union import union_ends
+from causalcontext.graphs.endpoints import directed, endpoints_of_arcs, endpoints_of_mark
+from causalcontext.graphs.union import union_endpoints
 from causalcontext.study.bootstrap import bootstrap_std, resampling_weights
 from causalcontext.study.metrics import graph_metrics, label_metrics, rounded
 
@@ -21,13 +21,15 @@ def random_case(seed):
     order = generator.permutation(NODES)
     truth = truth[:, order][:, :, order]
     drawn = np.triu(generator.choice([0, 0, 1, 2, 3, 4], size=(CONTEXTS, NODES, NODES)), k=1)
-    at_first, at_second = np.array([ends_of_mark(mark) for mark in ("", "-->", "<--", "o-o", "x-x")], dtype=np.int8).T
-    ends = at_second[drawn] + at_first[drawn].swapaxes(1, 2)
+    at_first, at_second = np.array(
+        [endpoints_of_mark(mark) for mark in ("", "-->", "<--", "o-o", "x-x")], dtype=np.int8
+    ).T
+    endpoints = at_second[drawn] + at_first[drawn].swapaxes(1, 2)
     told = np.zeros((NODES, NODES), dtype=bool)
     if seed % 2:
         told[R] = told[:, R] = True
         told[R, R] = False
-    return truth, ends, told
+    return truth, endpoints, told
 
 
 def pair_set(adjacency):
@@ -45,33 +47,33 @@ def mean(rows, name):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_rates_agree_with_sets(seed):
-    truth, ends, told = random_case(seed)
+    truth, endpoints, told = random_case(seed)
     told_pairs = pair_set(told)
     rows = [
         naive.adjacency_rates(pair_set(found != 0), pair_set(links), range(NODES), told_pairs)
         | naive.mark_rates(arrow_set(directed(found)), pair_set(found != 0), arrow_set(links), told_pairs)
-        for found, links in zip(ends, truth, strict=True)
+        for found, links in zip(endpoints, truth, strict=True)
     ]
-    found = graph_metrics(ends, truth, R, told)
+    found = graph_metrics(endpoints, truth, R, told)
     for name in rows[0]:
         assert found[name] == pytest.approx(mean(rows, name), nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_labels_agree_with_sets(seed):
-    truth, ends, _ = random_case(seed)
-    expected = naive.label_rates([pair_set(found != 0) for found in ends], [pair_set(links) for links in truth], R)
-    found = label_metrics(ends, truth, R)
+    truth, endpoints, _ = random_case(seed)
+    expected = naive.label_rates([pair_set(found != 0) for found in endpoints], [pair_set(links) for links in truth], R)
+    found = label_metrics(endpoints, truth, R)
     assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_links_at_the_context_are_counted_apart():
     truth = np.zeros((1, 4, 4), dtype=bool)
     truth[0, 0, 1] = truth[0, 1, 2] = True
-    ends = np.zeros((1, 4, 4), dtype=np.int8)
-    ends[0, 1, 0], ends[0, 0, 1] = ends_of_mark("-->")
-    ends[0, 3, 2], ends[0, 2, 3] = ends_of_mark("o-o")
-    found = graph_metrics(ends, truth, 0, np.zeros((4, 4), dtype=bool))
+    endpoints = np.zeros((1, 4, 4), dtype=np.int8)
+    endpoints[0, 1, 0], endpoints[0, 0, 1] = endpoints_of_mark("-->")
+    endpoints[0, 3, 2], endpoints[0, 2, 3] = endpoints_of_mark("o-o")
+    found = graph_metrics(endpoints, truth, 0, np.zeros((4, 4), dtype=bool))
     assert (found["tpr_at_context"], found["fpr_at_context"]) == (1.0, 0.0)
     assert (found["tpr_system"], found["fpr_system"]) == (0.0, 0.5)
     assert found["shd"] == 2.0
@@ -79,19 +81,19 @@ def test_links_at_the_context_are_counted_apart():
 
 def test_the_right_graph_has_perfect_metrics_and_no_distance():
     truth, _, told = random_case(4)
-    ends = ends_of_arcs(truth)
-    found = graph_metrics(ends, truth, R, told)
+    endpoints = endpoints_of_arcs(truth)
+    found = graph_metrics(endpoints, truth, R, told)
     assert [found[name] for name in ("tpr", "fpr", "adj_prec", "f1", "edge_prec", "edge_rec", "shd")] == [
         1, 0, 1, 1, 1, 1, 0,
     ]  # fmt: skip
-    assert set(label_metrics(ends, truth, R).values()) == {1.0}
+    assert set(label_metrics(endpoints, truth, R).values()) == {1.0}
 
 
 def test_a_reversed_link_of_the_union_is_right_both_ways():
     truth = np.zeros((2, 3, 3), dtype=bool)
     truth[0, 1, 2] = truth[1, 2, 1] = True
     union = graph_metrics(
-        union_ends(ends_of_arcs(truth))[None], truth.any(axis=0)[None], 0, np.zeros((3, 3), dtype=bool)
+        union_endpoints(endpoints_of_arcs(truth))[None], truth.any(axis=0)[None], 0, np.zeros((3, 3), dtype=bool)
     )
     assert (union["tpr"], union["edge_rec"], union["shd"]) == (1.0, 1.0, 0.0)
 

@@ -44,11 +44,11 @@ def check(contexts, system, count, seed, collider_rule="majority"):
         for place, across in enumerate((True, False)):
             found = search_several(drawn, collider_rule, across)
             if not has_long_union_cycle(drawn.truth):
-                assert np.array_equal(found.ends != 0, skeleton(drawn.truth))
-            assert wrong_marks(found.ends, drawn.truth) == 0
+                assert np.array_equal(found.endpoints != 0, skeleton(drawn.truth))
+            assert wrong_marks(found.endpoints, drawn.truth) == 0
             assert found.doubts == ()
-            assert not (across and open_to_kin(found.ends, range(contexts)))
-            arrows[place] += directed(found.ends).sum()
+            assert not (across and open_to_kin(found.endpoints, range(contexts)))
+            arrows[place] += directed(found.endpoints).sum()
             rules |= {origin.rule for origin in found.origins.values()}
     return arrows, rules
 
@@ -66,12 +66,12 @@ def test_all_identifiable_marks_of_all_1773_models_of_two_contexts_and_two_varia
     system = at_contexts = 0
     for drawn, signature in searched:
         found = search_several(drawn)
-        assert np.array_equal(found.ends != 0, skeleton(drawn.truth))
-        assert wrong_marks(found.ends, drawn.truth) == 0
-        assert np.array_equal(directed(found.ends), np.all(classes[signature], axis=0))
-        assert not open_to_kin(found.ends, (A, B))
-        system += int(directed(found.ends)[:, 2:, 2:].sum())
-        at_contexts += int(directed(found.ends[0]).sum() - directed(found.ends[0])[2:, 2:].sum())
+        assert np.array_equal(found.endpoints != 0, skeleton(drawn.truth))
+        assert wrong_marks(found.endpoints, drawn.truth) == 0
+        assert np.array_equal(directed(found.endpoints), np.all(classes[signature], axis=0))
+        assert not open_to_kin(found.endpoints, (A, B))
+        system += int(directed(found.endpoints)[:, 2:, 2:].sum())
+        at_contexts += int(directed(found.endpoints[0]).sum() - directed(found.endpoints[0])[2:, 2:].sum())
     assert (len(searched), (system, at_contexts)) == (models, arrows)
 
 
@@ -99,16 +99,16 @@ def test_no_wrong_mark_in_many_models(contexts, system, count):
 def test_links_at_context_variables_point_the_same_way_everywhere():
     generator = np.random.default_rng(5)
     for _ in range(30):
-        ends = search_several(random_several_model(2, 3, generator)).ends
-        assert (ends[:, :2] == ends[:1, :2]).all()
-        assert (ends[:, :, :2] == ends[:1, :, :2]).all()
+        endpoints = search_several(random_several_model(2, 3, generator)).endpoints
+        assert (endpoints[:, :2] == endpoints[:1, :2]).all()
+        assert (endpoints[:, :, :2] == endpoints[:1, :, :2]).all()
 
 
 def test_the_variable_that_differs_is_the_cause():
     """A switches X --> Y, B shifts Y: B differs between combinations too, but the edge vanishes with A alone."""
     shared = [(A, Y), (B, Y)]
     found = search_several(model([(X, Y), *shared], [(X, Y), *shared], shared, shared))
-    marks = mark_texts(found.ends)
+    marks = mark_texts(found.endpoints)
     assert marks[:, A, Y].tolist() == ["-->"] * 4
     assert marks[:, X, Y].tolist() == ["-->", "-->", "", ""]
 
@@ -125,13 +125,13 @@ def test_combinations_that_differ_in_two_variables_conclude_nothing():
     generator = np.random.default_rng(6)
     for _ in range(30):
         drawn = random_several_model(2, 3, generator)
-        assert wrong_marks(search_several(drawn, cells=(0, 3)).ends, drawn.truth[[0, 3]]) == 0
+        assert wrong_marks(search_several(drawn, cells=(0, 3)).endpoints, drawn.truth[[0, 3]]) == 0
 
 
 def test_an_edge_that_turns_around_with_one_variable_makes_it_a_cause_of_both():
     Z = 4
     shared = [(A, Y), (A, Z), (X, Y), (B, X)]
     found = search_several(model(*[[*shared, (Y, Z)]] * 2, *[[*shared, (Z, Y)]] * 2, nodes=5))
-    marks = mark_texts(found.ends)
+    marks = mark_texts(found.endpoints)
     assert marks[:, A, Y].tolist() == marks[:, A, Z].tolist() == ["-->"] * 4
     assert marks[:, Y, Z].tolist() == ["-->", "-->", "<--", "<--"]

@@ -63,10 +63,10 @@ def test_rules_find_all_identifiable_marks_of_all_2553_models_and_no_wrong_one(e
     common = {signature: np.all(truths, axis=0) for signature, truths in classes.items()}
     system = at_context = 0
     for truth, signature, found in searched:
-        assert wrong_marks(found.ends, truth) == 0
-        assert np.array_equal(directed(found.ends), common[signature])
+        assert wrong_marks(found.endpoints, truth) == 0
+        assert np.array_equal(directed(found.endpoints), common[signature])
         assert found.doubts == ()
-        more = count(directed(found.ends))
+        more = count(directed(found.endpoints))
         system, at_context = system + more[0], at_context + more[1]
     assert len(searched) == models
     assert (system, at_context) == arrows
@@ -75,7 +75,7 @@ def test_rules_find_all_identifiable_marks_of_all_2553_models_and_no_wrong_one(e
 def test_every_arrow_has_an_origin_and_nothing_else_has(searches):
     rules = set()
     for _, found in searches:
-        arrows = {tuple(map(int, place)) for place in np.argwhere(directed(found.ends))}
+        arrows = {tuple(map(int, place)) for place in np.argwhere(directed(found.endpoints))}
         assert set(found.origins) == arrows
         rules |= {origin.rule for origin in found.origins.values()}
     assert {"collider", "V1", "V4", "T1", "R1"} <= rules
@@ -86,34 +86,34 @@ def test_every_arrow_has_an_origin_and_nothing_else_has(searches):
 def test_no_wrong_mark_with_four_variables(position, models):
     for seed, truth in enumerate(random_models(200, variables=4, context=position, seed=40 + position)[:models]):
         found = search_oracle(random_discrete_model(truth, position, seed=seed), across=True, masked_scope="always")
-        assert np.array_equal(found.ends != 0, skeleton(truth))
-        assert wrong_marks(found.ends, truth) == 0
+        assert np.array_equal(found.endpoints != 0, skeleton(truth))
+        assert wrong_marks(found.endpoints, truth) == 0
 
 
 def test_no_neighbour_with_an_open_link_is_a_known_ancestor_or_descendant_of_the_context(searches):
     """Rule A1 has nothing left to say (docs/decisions/orientation-across.md)."""
     for _, found in searches:
-        assert not open_to_kin(found.ends, (R,))
+        assert not open_to_kin(found.endpoints, (R,))
 
 
 def test_links_at_the_context_are_the_same_in_all_graphs(searches):
     for _, found in searches:
-        assert np.array_equal(found.ends[0, R], found.ends[1, R])
+        assert np.array_equal(found.endpoints[0, R], found.endpoints[1, R])
 
 
 def test_union_graphs_never_carry_a_collider_that_no_context_has(searches):
     """X -[0]-> W -[1]-> Y looks like a collider on all rows; no graph of a context says so."""
     for truth, found in searches:
-        arrows = directed(found.ends)
+        arrows = directed(found.endpoints)
         for x, y in itertools.combinations(range(4), 2):
             for w in range(4):
-                if arrows[:, x, w].any() and arrows[:, y, w].any() and not (found.ends[:, x, y] != 0).any():
+                if arrows[:, x, w].any() and arrows[:, y, w].any() and not (found.endpoints[:, x, y] != 0).any():
                     # both arrowheads are true in some context, so the union has them for a reason
                     assert truth[:, x, w].any()
                     assert truth[:, y, w].any()
     chain = links([(R, Y), (R, Z), (X, Y)], [(R, Y), (R, Z), (Y, Z)])
     found = search_oracle(random_discrete_model(chain, R, seed=2), across=True)
-    arrows = directed(found.ends)
+    arrows = directed(found.endpoints)
     assert not (arrows[:, X, Y] & arrows[:, Z, Y]).any()
     assert not arrows[:, Z, Y].any()
 
@@ -123,17 +123,17 @@ def test_first_example_beyond_joint_causal_inference():
     truth = links([(X, Z), (Y, Z), (R, Y), (R, Z)], [(X, Y), (R, Y), (R, Z)])
     plain = search_oracle(random_discrete_model(truth, R, seed=1))
     found = search_oracle(random_discrete_model(truth, R, seed=1), across=True)
-    assert np.array_equal(directed(found.ends), truth)
+    assert np.array_equal(directed(found.endpoints), truth)
     assert found.origins[0, Y, Z].rule == "collider"
     assert found.origins[0, R, Z].rule in ("collider", "V1", "V4")
-    assert directed(plain.ends).sum() <= directed(found.ends).sum()
+    assert directed(plain.endpoints).sum() <= directed(found.endpoints).sum()
 
 
 def test_second_example_beyond_joint_causal_inference():
     """X -> Y everywhere, Y -> Z in context A and Z -> Y in context B: the flip says that R causes both."""
     truth = links([(X, Y), (Y, Z), (R, Y), (R, Z)], [(X, Y), (Z, Y), (R, Y), (R, Z)])
     found = search_oracle(random_discrete_model(truth, R, seed=1), across=True)
-    assert np.array_equal(directed(found.ends), truth)
+    assert np.array_equal(directed(found.endpoints), truth)
     assert found.origins[0, Y, Z].rule == "R1"
     assert found.origins[1, Z, Y].rule == "collider"
 
@@ -148,11 +148,11 @@ def test_a_vanishing_edge_orients_nothing_where_the_data_could_not_show_it():
 
     known = Knowledge(required=[("X", "R")]).links(("R", "X", "Y"))
     one = Contexts((R,), ((0,), (1,)))
-    trusted = directed(orient_all(adjacency, Evidence(free, known, one)).ends)
+    trusted = directed(orient_all(adjacency, Evidence(free, known, one)).endpoints)
     assert trusted[0, X, Y]
     assert trusted[0, R, Y]
     gated = orient_all(adjacency, Evidence(free, known, one, lambda *_: False))
-    assert marked(gated.ends, "o-o")[0, R, Y]
+    assert marked(gated.endpoints, "o-o")[0, R, Y]
 
 
 def four_cycle():
@@ -165,12 +165,12 @@ def four_cycle():
 def test_masked_tests_remove_the_false_edge_of_the_four_cycle():
     truth, x, y = four_cycle()
     model = random_discrete_model(truth, 0, seed=1)
-    assert search_oracle(model, across=True).ends[:, x, y].all()
+    assert search_oracle(model, across=True).endpoints[:, x, y].all()
     for scope in ("cycle", "always"):
         found = search_oracle(model, across=True, masked_scope=scope)
-        assert not found.ends[:, x, y].any()
-        assert np.array_equal(found.ends != 0, skeleton(truth))
-        assert wrong_marks(found.ends, truth) == 0
+        assert not found.endpoints[:, x, y].any()
+        assert np.array_equal(found.endpoints != 0, skeleton(truth))
+        assert wrong_marks(found.endpoints, truth) == 0
 
 
 @pytest.mark.parametrize("count", rest_slow([15, 150]))
@@ -183,6 +183,6 @@ def test_scopes_beyond_the_paper_leave_no_wrong_skeleton_on_large_cycles(count):
         model = random_discrete_model(truth, 0, seed=seed)
         for scope in wrong:
             found = search_oracle(model, across=True, masked_scope=scope)
-            wrong[scope] += not np.array_equal(found.ends != 0, skeleton(truth))
-            assert wrong_marks(found.ends, truth) == 0
+            wrong[scope] += not np.array_equal(found.endpoints != 0, skeleton(truth))
+            assert wrong_marks(found.endpoints, truth) == 0
     assert wrong == {"cycle": 0, "always": 0}

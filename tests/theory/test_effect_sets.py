@@ -40,13 +40,13 @@ def some(classes):
     chosen = []
     for members in classes:
         seed, truth = members[0]
-        pattern = search_oracle(random_discrete_model(truth, 0, seed=seed), across=True).ends
+        pattern = search_oracle(random_discrete_model(truth, 0, seed=seed), across=True).endpoints
         chosen.append((pattern, [other for _, other in members], linear_twin(members[-1][1], seed)))
     return chosen
 
 
 def mechanics_of(pattern, moments, kept=[]):  # noqa: B006
-    graphs = {r: cc.Graph(NAMES, ends) for r, ends in enumerate(pattern)}
+    graphs = {r: cc.Graph(NAMES, endpoints) for r, endpoints in enumerate(pattern)}
     if not kept:
         kept.append(result_of(graphs, moments))
     return Mechanics(replace(kept[0], graphs=graphs, moments=moments))
@@ -122,7 +122,7 @@ def test_every_model_has_its_truth_among_the_values_of_its_pattern(classes):
     """Each of the 2,553 models with slopes of its own; one value where all models of its class agree."""
     single = asked = 0
     for members in classes:
-        pattern = search_oracle(random_discrete_model(members[0][1], 0, seed=members[0][0]), across=True).ends
+        pattern = search_oracle(random_discrete_model(members[0][1], 0, seed=members[0][0]), across=True).endpoints
         for seed, truth in members:
             twin = linear_twin(truth, seed)
             mechanics = mechanics_of(pattern, twin.moments)

@@ -28,8 +28,8 @@ def test_theorem_1_holds_on_all_2391_models(every):
     wrong_skeletons = wrong = 0
     for seed, truth in models_of_theorem_1()[::every]:
         found = search_oracle(random_discrete_model(truth, 0, seed=seed))
-        wrong_skeletons += not np.array_equal(found.ends != 0, skeleton(truth))
-        wrong += wrong_marks(found.ends, truth)
+        wrong_skeletons += not np.array_equal(found.endpoints != 0, skeleton(truth))
+        wrong += wrong_marks(found.endpoints, truth)
     assert (wrong_skeletons, wrong) == (0, 0)
 
 
@@ -37,7 +37,7 @@ def test_theorem_1_holds_on_all_2391_models(every):
 def test_marks_of_all_2553_models_are_as_many_as_the_theory_counts():
     system = at_context = 0
     for seed, truth in enumerate(every_model()):
-        arrows = directed(search_oracle(random_discrete_model(truth, 0, seed=seed)).ends)
+        arrows = directed(search_oracle(random_discrete_model(truth, 0, seed=seed)).endpoints)
         system += int(arrows[:, 1:, 1:].sum())
         at_context += int(arrows[:, 0].sum() + arrows[:, :, 0].sum())
     assert (system, at_context / 2) == (3084, 1242)
@@ -51,8 +51,8 @@ def test_theorem_1_holds_on_a_sample_with_four_variables(position, every):
     assert len(models) > 80
     for seed, truth in list(enumerate(models))[::every]:
         found = search_oracle(random_discrete_model(truth, position, seed=seed))
-        assert np.array_equal(found.ends != 0, skeleton(truth))
-        assert wrong_marks(found.ends, truth) == 0
+        assert np.array_equal(found.endpoints != 0, skeleton(truth))
+        assert wrong_marks(found.endpoints, truth) == 0
 
 
 @pytest.mark.parametrize("every", rest_slow([70, 7]))
@@ -60,7 +60,7 @@ def test_theorem_1_holds_on_a_sample_with_four_variables(position, every):
 def test_every_collider_rule_is_right_without_noise(rule, every):
     for seed, truth in models_of_theorem_1()[::every]:
         found = search_oracle(random_discrete_model(truth, 0, seed=seed), collider_rule=rule)
-        assert wrong_marks(found.ends, truth) == 0
+        assert wrong_marks(found.endpoints, truth) == 0
 
 
 @pytest.mark.parametrize("every", rest_slow([30, 1]))
@@ -69,17 +69,17 @@ def test_intersection_lemma_holds_on_all_models(every):
         model = random_discrete_model(truth, 0, seed=seed)
         inside = search_oracle(model, masked)
         everywhere = search_oracle(model, pooled, levels=(0,))
-        both = intersect(inside.ends, everywhere.ends[0], [0]) != 0
+        both = intersect(inside.endpoints, everywhere.endpoints[0], [0]) != 0
         assert np.array_equal(both[:, 1:, 1:], skeleton(truth)[:, 1:, 1:])
-        assert not (inside.ends[:, 0] != 0).any()
+        assert not (inside.endpoints[:, 0] != 0).any()
 
 
 def test_masking_has_selection_bias_where_adaptive_search_has_none():
     truth = np.zeros((2, 3, 3), dtype=bool)
     truth[:, [1, 2], 0] = True  # X --> R <-- T
     model = random_discrete_model(truth, 0, seed=3)
-    assert search_oracle(model, masked).ends[:, 1, 2].all()
-    assert not search_oracle(model).ends[:, 1, 2].any()
+    assert search_oracle(model, masked).endpoints[:, 1, 2].all()
+    assert not search_oracle(model).endpoints[:, 1, 2].any()
 
 
 def test_the_four_cycle_keeps_a_false_edge_as_the_theory_says():
@@ -89,4 +89,4 @@ def test_the_four_cycle_keeps_a_false_edge_as_the_theory_says():
     truth[:, r, a] = truth[:, r, b] = truth[:, a, y] = truth[:, b, x] = True
     truth[0, x, a] = truth[1, y, b] = True
     found = search_oracle(random_discrete_model(truth, r, seed=1))
-    assert found.ends[:, x, y].all()
+    assert found.endpoints[:, x, y].all()

@@ -269,7 +269,7 @@ def test_time_runs_from_left_to_right(result):
     index = {name: place for place, name in enumerate(result.names)}
     assert places.centre[index["rain(t-1)"], 0] < places.centre[index["rain"], 0]
     assert places.centre[index["rain(t-1)"], 1] == places.centre[index["rain"], 1]
-    assert set(places.routes) == {(i, j) for i, j in zip(*np.nonzero(np.triu(result.union.ends)), strict=True)}
+    assert set(places.routes) == {(i, j) for i, j in zip(*np.nonzero(np.triu(result.union.endpoints)), strict=True)}
 
 
 def test_the_command_line_takes_lags(land, tmp_path):

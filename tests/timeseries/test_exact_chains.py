@@ -34,8 +34,8 @@ def errors(chain, found):
     """Links that are too many and too few, arrows that are wrong."""
     truth = chain.truth()
     there = truth | truth.swapaxes(1, 2)
-    here = adjacent(found.ends)
-    wrong = directed(found.ends) & ~truth
+    here = adjacent(found.endpoints)
+    wrong = directed(found.endpoints) & ~truth
     return int((here & ~there).sum()) // 2, int((there & ~here).sum()) // 2, int(wrong.sum())
 
 
@@ -44,7 +44,7 @@ def count(numbers, variables, into_context):
     for number in numbers:
         chain = random_chain(variables, [number, variables], into_context)
         found = search(chain)
-        total += (*errors(chain, found), int(marked(found.ends, "x-x").sum()))
+        total += (*errors(chain, found), int(marked(found.endpoints, "x-x").sum()))
     return total.tolist()
 
 
@@ -70,7 +70,7 @@ def too_many_into(chain, found, copies):
     """Links too many into system variables that read one of some copies of the context, or none."""
     d = chain.variables
     truth = chain.truth()
-    extra = adjacent(found.ends) & ~(truth | truth.swapaxes(1, 2))
+    extra = adjacent(found.endpoints) & ~(truth | truth.swapaxes(1, 2))
     fair = [d + j for j, lag in enumerate(chain.reads) if lag in copies]
     among = [*range(d - 1), *fair]
     return int(extra[np.ix_([0, 1], among, fair)].sum())
@@ -96,7 +96,7 @@ def test_all_rows_mix_contexts_up():
     for number in range(40):
         chain = random_chain(2, [number, 5], "any")
         union = chain.truth().any(axis=0)
-        here = adjacent(search(chain, pooled).ends).any(axis=0)
+        here = adjacent(search(chain, pooled).endpoints).any(axis=0)
         missing += int(((union | union.T) & ~here).sum())
     assert missing == 0
 

@@ -172,15 +172,15 @@ def test_tests_would_have_seen_a_collider():
 
 def _with_open(result, x, y):
     return {
-        value: Graph(graph.names, _opened(graph.ends, graph.names.index(x), graph.names.index(y)))
+        value: Graph(graph.names, _opened(graph.endpoints, graph.names.index(x), graph.names.index(y)))
         for value, graph in result.graphs.items()
     }
 
 
-def _opened(ends, i, j):
-    ends = ends.copy()
-    ends[i, j] = ends[j, i] = 3
-    return ends
+def _opened(endpoints, i, j):
+    endpoints = endpoints.copy()
+    endpoints[i, j] = endpoints[j, i] = 3
+    return endpoints
 
 
 def _replaced(result, graphs):
@@ -256,9 +256,9 @@ def test_a_masked_search_is_fitted_inside_its_contexts():
 def test_an_edge_in_conflict_is_blamed_where_it_is(land):
     place = [land.names.index(name) for name in ("rain", "moisture")]
     graphs = dict(land.graphs)
-    ends = graphs["water-limited"].ends.copy()
-    ends[place[0], place[1]] = ends[place[1], place[0]] = 4
-    graphs["water-limited"] = Graph(land.names, ends)
+    endpoints = graphs["water-limited"].endpoints.copy()
+    endpoints[place[0], place[1]] = endpoints[place[1], place[0]] = 4
+    graphs["water-limited"] = Graph(land.names, endpoints)
     found = land.with_graphs(graphs).effects("rain", "moisture").query("lag == 0")
     notes = {(row.context, row.versus): row.note for row in found.itertuples()}
     assert notes["water-limited", None] == "not identified, because of rain x-x moisture"

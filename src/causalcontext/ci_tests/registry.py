@@ -75,7 +75,7 @@ def _named(name: str, seed: int) -> IndependenceTest:
 def _treated_alike(test: Any, seed: int) -> IndependenceTest:
     if isinstance(test, type) or not isinstance(test, IndependenceTest):
         raise OptionError(f"test is {shortly(test)}, expected a name ({', '.join(TESTS)}) or an object with a name and "
-                          "a method prepare(data, survey)")  # fmt: skip
+                          "a method prepare(data, statistics)")  # fmt: skip
     if isinstance(test, Member):
         return Composite(test.name, (test, *AUTO), seed)
     return seeded(test, seed)  # type: ignore[no-any-return]

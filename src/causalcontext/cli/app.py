@@ -1,6 +1,6 @@
 """The command line: `causalcontext discover`, `check`, `explain`, `changes` and the rest.
 
-Options are read here; the other modules of `cli/` do the work. What the library refuses ends with one sentence on
+Options are read here; the other modules of `cli/` do the work. What the library refuses endpoints with one sentence on
 stderr and exit code 2, Ctrl-C with exit code 130.
 """
 

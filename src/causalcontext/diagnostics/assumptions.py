@@ -18,7 +18,7 @@ from causalcontext.search.rules import suspect
 
 MOST_NAMED = 3
 CONFLICTS = {
-    GraphKind.PATTERN: "have contradicting directions",
+    GraphKind.CPDAG: "have contradicting directions",
     GraphKind.PAG: "are a hidden common cause, or their separations contradict each other",
 }
 
@@ -41,14 +41,14 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
 
 
 def _conflicts(result: ContextGraphs) -> list[str]:
-    """Edges with an end in conflict: of the union of patterns, of any context of PAGs, whose ends all count."""
-    graphs = [result.union] if result.union.kind is GraphKind.PATTERN else result.graphs.values()
+    """Edges with an end in conflict: of the union of CPDAGs, of any context of PAGs, whose ends all count."""
+    graphs = [result.union] if result.union.kind is GraphKind.CPDAG else result.graphs.values()
     return list(dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark))
 
 
 def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
     """Directed cycles inside a context, or in the union at the context and its ancestors."""
-    arrows = [directed(graph.ends) for graph in result.graphs.values()]
+    arrows = [directed(graph.endpoints) for graph in result.graphs.values()]
     for value, links in zip(result.contexts, arrows, strict=True):
         cycle = shortest_cycle(links)
         if cycle:
@@ -63,7 +63,7 @@ def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
 
 def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
     """Pairs with an arrow one way in some contexts and the other way in others; a caution if the model does not fit."""
-    arrows = np.stack([directed(graph.ends) for graph in result.graphs.values()])
+    arrows = np.stack([directed(graph.endpoints) for graph in result.graphs.values()])
     pairs = np.argwhere(np.triu(arrows.any(axis=0) & arrows.any(axis=0).T)).tolist()
     if not pairs:
         return

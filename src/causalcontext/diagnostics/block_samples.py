@@ -50,13 +50,13 @@ class BlockResample:
         self.support = Support(self.data, result.settings.alpha)
         self.blocks = [block.some(kept) for block in scanned.blocks]
 
-    def ends(self, number: int, seed: int) -> NDArray[np.int8]:
+    def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
         """The ends of all contexts for one sample, shape (contexts, N, N)."""
         moments = self._on_columns(drawn_moments(self.blocks, number, seed))
         prepared = PreparedGaussian(moments, self.data.contexts, self.kind)
         task = Task(prepared, self.data, self.statistics, self.links, self.settings, ScoreOptions(), 1, Watch(nobody),
                     self.support)  # fmt: skip
-        return run_method(self.settings.method, task).whole().ends
+        return run_method(self.settings.method, task).whole().endpoints
 
     def _on_columns(self, moments: Moments) -> Moments:
         """The moments with every variable at its place in the table; context variables are constant."""

@@ -69,7 +69,10 @@ class EffectSampler:
             return found
         outcome = self.resample.outcome(chosen)
         names, kind = self.result.names, self.result.union.kind
-        graphs = {r: Graph(names, ends, kind) for r, ends in zip(self.result.contexts, outcome.ends, strict=True)}
+        graphs = {
+            r: Graph(names, endpoints, kind)
+            for r, endpoints in zip(self.result.contexts, outcome.endpoints, strict=True)
+        }
         own = {"graphs": graphs, "log": outcome.log, "evidence": outcome.evidence}
         return np.hstack([found, self._answers(chosen[self.complete[chosen]], own)])
 

@@ -46,14 +46,14 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     plain = result.settings.indicator is None and len(result.cells.positions) == 1
     if result.settings.method != "pc-ac" or not plain or result.prepared is None or result.prepared.gaussian is None:
         return
-    ours = np.stack([result.graphs[value].ends for value in result.contexts])
+    ours = np.stack([result.graphs[value].endpoints for value in result.contexts])
     task = _task(result, rows, result.prepared)
     questions = _questions(task, adjacent(ours))
     if questions > MOST_QUESTIONS:
         message = f"directions were not compared with fci-ac, which takes about {questions:,.0f} tests on rows"
         yield Finding(TOPIC, Severity.NOTE, message, "if hidden causes are plausible, run method='fci-ac'")
         return
-    cautious = run_method("fci-ac", task).whole().ends
+    cautious = run_method("fci-ac", task).whole().endpoints
     at_cause = cautious.swapaxes(-1, -2)
     arrows = directed(ours) & adjacent(cautious)
     for refuted in (True, False):

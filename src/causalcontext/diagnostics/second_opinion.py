@@ -32,11 +32,7 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
         return "a result without rows cannot be compared with another engine"
     if not result.complete:
         return f"{other} was not asked: the search was cut short"
-    if (
-        len(result.cells.positions) != 1
-        or result.cells.source is not None
-        or result.union.kind is not GraphKind.PATTERN
-    ):
+    if len(result.cells.positions) != 1 or result.cells.source is not None or result.union.kind is not GraphKind.CPDAG:
         return f"{other} cannot be asked about such a context or graph"
     if result.settings.missing == "testwise" or len(result.names) > MOST_VARIABLES:
         return f"{other} was not asked: too many variables, or incomplete rows"
@@ -53,15 +49,32 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     links = settings.knowledge.links(result.names)
     options = ScoreOptions(transform="none", time_limit=TIME_LIMIT)
     watch = Watch(nobody, TIME_LIMIT)
-    task = Task(prepared, rows, gather_statistics(rows, settings.missing), links, settings, options, 1, watch,
-                Support(rows, settings.alpha))  # fmt: skip
+    task = Task(
+        prepared,
+        rows,
+        gather_statistics(rows, settings.missing),
+        links,
+        settings,
+        options,
+        1,
+        watch,
+        Support(rows, settings.alpha),
+    )
     found = run_method(other, task)
     if watch.over:
         return f"{other} did not end within {TIME_LIMIT:.0f} s"
     found = found.whole()
     graphs = {
-        value: Graph(result.names, ends, found.kind) for value, ends in zip(result.contexts, found.ends, strict=True)
+        value: Graph(result.names, endpoints, found.kind)
+        for value, endpoints in zip(result.contexts, found.endpoints, strict=True)
     }
-    return replace(result, graphs=graphs, settings=replace(settings, score=asdict(options)), log=found.log,
-                   evidence=found.evidence, origins=dict(found.origins), doubts=found.doubts,
-                   notes=found.notes)  # fmt: skip
+    return replace(
+        result,
+        graphs=graphs,
+        settings=replace(settings, score=asdict(options)),
+        log=found.log,
+        evidence=found.evidence,
+        origins=dict(found.origins),
+        doubts=found.doubts,
+        notes=found.notes,
+    )

@@ -58,7 +58,7 @@ def _listed(values: tuple[Any, ...], result: ContextGraphs) -> str:
 def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
     if result.settings.method == "pc-m":
         return
-    may = may_cause(result.union.ends)
+    may = may_cause(result.union.endpoints)
     for context in result.cells.positions:
         name = result.names[context]
         causes = [result.names[v] for v in np.flatnonzero(may[:, context])]
@@ -79,6 +79,6 @@ def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
     found = algorithm_1(SplitSearch(prepared), plan, 1, nobody)
     if not found.complete:
         raise KeyboardInterrupt  # the search has heard it, and nobody can use half of it
-    edges = adjacent(found.ends)
+    edges = adjacent(found.endpoints)
     edges[:, result.cells.positions], edges[:, :, result.cells.positions] = False, False
     return edges

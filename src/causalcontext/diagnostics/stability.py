@@ -25,7 +25,7 @@ from causalcontext.data.sufficient_statistics import SufficientStatistics, gathe
 from causalcontext.diagnostics.block_samples import BlockResample, check_blocks
 from causalcontext.diagnostics.support import Support
 from causalcontext.errors import NotYetError, OptionError, check_whole, shortly
-from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, ends_of_mark, marked
+from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, endpoints_of_mark, marked
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Outcome, Task
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 100_000
 MARKS = {
-    GraphKind.PATTERN: ("-->", "<--", "o-o", "x-x"),
+    GraphKind.CPDAG: ("-->", "<--", "o-o", "x-x"),
     GraphKind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
 }
 
-ENDS = (Endpoint.ARROW, Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT)
+ENDPOINTS = (Endpoint.ARROW, Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +80,17 @@ class Stability:
         columns = ["x", "y", "context", "found", "present", *MARKS[self.result.union.kind]]
         return frame_of(rows, columns=columns)
 
-    def ends(self, least: float = 0.1) -> pd.DataFrame:
+    def endpoints(self, least: float = 0.1) -> pd.DataFrame:
         """Pairs as in `edges`, end by end: the share of samples in which the end `at` a variable is an arrow, ..."""
         rows = []
         for place, value in enumerate(self.result.contexts):
             shares, graph = self.frequency[place], self.result.graphs[value]
             for x, y in zip(*np.nonzero(shares.sum(axis=2) >= least), strict=True):
-                counted = [_share_of_end(shares[x, y], end, graph.kind) for end in ENDS]
-                rows.append((graph.names[x], graph.names[y], value, Endpoint(graph.ends[x, y]).name.lower(), *counted))
-        return frame_of(rows, columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDS)])
+                counted = [_share_of_end(shares[x, y], end, graph.kind) for end in ENDPOINTS]
+                rows.append(
+                    (graph.names[x], graph.names[y], value, Endpoint(graph.endpoints[x, y]).name.lower(), *counted)
+                )
+        return frame_of(rows, columns=["other", "at", "context", "found", *(end.name.lower() for end in ENDPOINTS)])
 
     def labels(self) -> pd.DataFrame:
         """For every edge of the union of the result, the share of samples in which it has the label that was found."""
@@ -107,7 +109,9 @@ class Stability:
 
 def _share_of_end(shares: Floats, end: Endpoint, kind: GraphKind) -> float:
     """The share of an end at the second variable, from the shares of all marks of a pair."""
-    return float(sum(share for share, mark in zip(shares, MARKS[kind], strict=True) if ends_of_mark(mark)[1] is end))
+    return float(
+        sum(share for share, mark in zip(shares, MARKS[kind], strict=True) if endpoints_of_mark(mark)[1] is end)
+    )
 
 
 def stability(
@@ -148,10 +152,10 @@ def stability(
         for part in _run(resample, tasks, seed, n_jobs):
             collected += part
             advance(len(collected), samples)
-    ends = np.stack(collected)
+    endpoints = np.stack(collected)
     counted = MARKS[result.union.kind]
-    frequency = np.stack([marked(ends, mark).mean(axis=0) for mark in counted], axis=-1)
-    return Stability(result, samples, frequency, _labels(result, adjacent(ends)))
+    frequency = np.stack([marked(endpoints, mark).mean(axis=0) for mark in counted], axis=-1)
+    return Stability(result, samples, frequency, _labels(result, adjacent(endpoints)))
 
 
 def _resampling(result: ContextGraphs) -> Resample | BlockResample | Resampling:
@@ -195,9 +199,9 @@ class Resample:
             self.values[:, position] = self.data.columns[position]
         self.values -= self.values.mean(axis=0)
 
-    def ends(self, number: int, seed: int) -> NDArray[np.int8]:
+    def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
         """The ends of all contexts for one sample, shape (contexts, N, N)."""
-        return self.outcome(drawn_rows(self.of_cell, number, seed)).ends
+        return self.outcome(drawn_rows(self.of_cell, number, seed)).endpoints
 
     def outcome(self, chosen: NDArray[np.intp]) -> Outcome:
         """What the search finds in some rows."""
@@ -244,7 +248,7 @@ def _run(
 def _several(
     resample: Resample | BlockResample | Resampling, numbers: NDArray[np.intp], seed: int
 ) -> list[NDArray[np.int8]]:
-    return [resample.ends(int(number), seed) for number in numbers]
+    return [resample.endpoints(int(number), seed) for number in numbers]
 
 
 def _labels(result: ContextGraphs, present: Bools) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:

@@ -56,23 +56,23 @@ def vanishing_edges(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
 def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """One finding for every edge and every reason why contexts lack it, compared with the largest that has it."""
     support = Support(rows, result.settings.alpha)
-    ends = np.stack([result.graphs[value].ends for value in result.contexts])
+    endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
     contexts, sayings = result.cells.positions, SaidByChanges(result)
-    for x, y in zip(*np.nonzero(np.triu(ends.any(axis=0))), strict=True):
+    for x, y in zip(*np.nonzero(np.triu(endpoints.any(axis=0))), strict=True):
         if x in contexts or y in contexts:
             continue
-        has = np.flatnonzero(ends[:, x, y]).tolist()
+        has = np.flatnonzero(endpoints[:, x, y]).tolist()
         told: dict[tuple[Cause | None, Said | None], list[tuple[MatchedSupport, int, int]]] = {}
-        for absent in np.flatnonzero(ends[:, x, y] == 0).tolist():
+        for absent in np.flatnonzero(endpoints[:, x, y] == 0).tolist():
             present = _nearest(result, has, absent)
-            source, target = as_written(ends[present], int(x), int(y))
-            settled = mark_of(ends[present], source, target) == "-->" and result.union.kind is GraphKind.PATTERN
+            source, target = as_written(endpoints[present], int(x), int(y))
+            settled = mark_of(endpoints[present], source, target) == "-->" and result.union.kind is GraphKind.CPDAG
             verdict = _verdict(result, support, source, target, settled, present, absent)
             said = sayings.about(source, target, present, absent)
             key = None if said is not None and said.doubt else verdict.cause  # a doubt is one, whatever the support
             told.setdefault((key, said), []).append((verdict, present, absent))
         for (_, said), places in told.items():
-            yield _finding(result, ends, (int(x), int(y)), said, places)
+            yield _finding(result, endpoints, (int(x), int(y)), said, places)
 
 
 def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
@@ -80,12 +80,12 @@ def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
     return min(having, key=lambda g: (len(result.cells.differing(g, absent)), -result.data.rows[g], g))
 
 
-def _finding(result: ContextGraphs, ends: Endpoints, pair: tuple[int, int], said: Said | None,
+def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int], said: Said | None,
              places: list[tuple[MatchedSupport, int, int]]) -> Finding:  # fmt: skip
     """What is said about an edge in all contexts that lack it for one reason."""
     verdict, present, _ = places[0]
-    x, y = as_written(ends[present], *pair)
-    edge = f"{result.names[x]} {mark_of(ends[present], x, y)} {result.names[y]}"
+    x, y = as_written(endpoints[present], *pair)
+    edge = f"{result.names[x]} {mark_of(endpoints[present], x, y)} {result.names[y]}"
     here, without = result.contexts[present], tuple(result.contexts[place] for *_, place in places)
     doubt = _doubt(verdict, said)
     trusted = verdict.cause is Cause.MECHANISM and not doubt

@@ -17,7 +17,7 @@ from causalcontext.results.provenance import DataSummary, Settings
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
     """The outcome of a task, with graphs by name and all that is to be known about them."""
     data, statistics, sampled = task.data, task.statistics, scanned is not None and not scanned.whole
-    outcome.ends.setflags(write=False)
+    outcome.endpoints.setflags(write=False)
     kinds = tuple(str(kind.value) for kind in data.kinds)
     summary = DataSummary(
         tuple(statistics.moments.rows.tolist()),
@@ -33,7 +33,8 @@ def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[s
         levels=data.levels,
         contexts=data.values,
         graphs={
-            value: Graph(data.names, ends, outcome.kind) for value, ends in zip(data.values, outcome.ends, strict=True)
+            value: Graph(data.names, endpoints, outcome.kind)
+            for value, endpoints in zip(data.values, outcome.endpoints, strict=True)
         },
         settings=_as_run(task.settings, outcome.method),
         data=summary,

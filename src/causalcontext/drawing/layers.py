@@ -24,7 +24,7 @@ Arc = tuple[int, int]
 def oriented_arcs(graph: Graph) -> list[Arc]:
     """Every edge once, as an arc along one order of the variables that respects the directed edges if any order can."""
     rank = {node: place for place, node in enumerate(_causal_order(graph))}
-    first, second = np.nonzero(np.triu(graph.ends))
+    first, second = np.nonzero(np.triu(graph.endpoints))
     pairs = [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
     return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in pairs]
 
@@ -77,9 +77,9 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
         place = {node: number for number, node in enumerate(there)}
         seen: list[int] = []
         for node in here:
-            ends = sorted(place[other] for other in behind[node])
-            total += sum(len(seen) - bisect_right(seen, end) for end in ends)
-            for end in ends:
+            endpoints = sorted(place[other] for other in behind[node])
+            total += sum(len(seen) - bisect_right(seen, end) for end in endpoints)
+            for end in endpoints:
                 insort(seen, end)
     return total
 
@@ -87,7 +87,7 @@ def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) 
 def _causal_order(graph: Graph) -> list[int]:
     """The variables, causes first; where directed edges go in circles, those with the most effects first."""
     adjacent = graph.adjacency
-    forward = (graph.ends == Endpoint.ARROW) & (graph.ends.T != Endpoint.ARROW)
+    forward = (graph.endpoints == Endpoint.ARROW) & (graph.endpoints.T != Endpoint.ARROW)
     causes, effects = forward.sum(axis=0), forward.sum(axis=1)
     left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
     order: list[int] = []

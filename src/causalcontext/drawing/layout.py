@@ -65,7 +65,7 @@ def layout(graph: Graph) -> Layout:
     routes: dict[Arc, Floats] = {}
     width, height = 0.0, 0.0
     if linked.size:
-        inner = Graph([graph.names[i] for i in linked], graph.ends[np.ix_(linked, linked)])
+        inner = Graph([graph.names[i] for i in linked], graph.endpoints[np.ix_(linked, linked)])
         centre[linked], found_routes = _layered(inner, size[linked])
         routes = {(int(linked[i]), int(linked[j])): route for (i, j), route in found_routes.items()}
         width, height = _shift_to_margin(centre, size, linked, routes)

@@ -8,7 +8,7 @@ from typing import Any
 
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.drawing.strokes import NEAR, Panel, Stroke, context_title, shown, two_colours
-from causalcontext.graphs.endpoints import MARK_OF_ENDS, Endpoint, GraphKind, ends_of_mark
+from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, GraphKind, endpoints_of_mark
 from causalcontext.results.contexts import ContextGraphs
 
 _WORDS = {
@@ -25,14 +25,14 @@ _WORDS_IN_PAG = {
     "x-x": "hidden common cause, or contradictory tests",
     "<->": "hidden common cause, unless a test erred",
 }
-_END_WORDS = {
+_ENDPOINT_WORDS = {
     Endpoint.MIXED: "an end with an arrow here, a tail there",
     Endpoint.CONFLICT: "an end in conflict",
     Endpoint.CIRCLE: "an end not determined",
     Endpoint.TAIL: "a tail at both ends",
 }
 _TOWARDS_ARROW = (Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT, Endpoint.MIXED, Endpoint.ARROW)
-_PAIR, _ARROW, _OPEN = (0, 1), ends_of_mark("-->"), ends_of_mark("o-o")
+_PAIR, _ARROW, _OPEN = (0, 1), endpoints_of_mark("-->"), endpoints_of_mark("o-o")
 Shades = tuple[str, ...]
 
 
@@ -44,19 +44,23 @@ class LegendEntry:
     words: str
 
 
-def mark_meanings(ends: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKind) -> dict[str, str]:
+def mark_meanings(endpoints: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKind) -> dict[str, str]:
     """What the marks of these edges mean in graphs of that kind, each mark once and towards its arrow."""
     words = _WORDS | (_WORDS_IN_PAG if kind is GraphKind.PAG else {})
-    found = {MARK_OF_ENDS[first, second] for first, second in (sorted(e, key=_TOWARDS_ARROW.index) for e in ends)}
+    found = {
+        MARK_OF_ENDPOINTS[first, second] for first, second in (sorted(e, key=_TOWARDS_ARROW.index) for e in endpoints)
+    }
     others = {mark: _end_words(mark) for mark in sorted(found - set(words))}
     return {mark: meaning for mark, meaning in (words | others).items() if mark in found}
 
 
-def graph_legend(panels: Sequence[Panel], kind: GraphKind = GraphKind.PATTERN) -> tuple[LegendEntry, ...]:
+def graph_legend(panels: Sequence[Panel], kind: GraphKind = GraphKind.CPDAG) -> tuple[LegendEntry, ...]:
     """The marks of these panels."""
-    meanings = mark_meanings((stroke.ends for stroke in _strokes(panels)), kind)
+    meanings = mark_meanings((stroke.endpoints for stroke in _strokes(panels)), kind)
     return tuple(
-        LegendEntry(Stroke(_PAIR, ends_of_mark(mark), strength=0.4), words if mark == "-->" else f"{words} ({mark})")
+        LegendEntry(
+            Stroke(_PAIR, endpoints_of_mark(mark), strength=0.4), words if mark == "-->" else f"{words} ({mark})"
+        )
         for mark, words in meanings.items()
     )
 
@@ -74,7 +78,7 @@ def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, 
 
 def _end_words(mark: str) -> str:
     """The words for a mark that has none of its own."""
-    return next(words for end, words in _END_WORDS.items() if end in ends_of_mark(mark))
+    return next(words for end, words in _ENDPOINT_WORDS.items() if end in endpoints_of_mark(mark))
 
 
 def _strokes(panels: Sequence[Panel]) -> list[Stroke]:

@@ -13,8 +13,8 @@ from causalcontext.drawing.layers import Arc
 from causalcontext.drawing.layout import MARGIN, Layout, box_size, curve, layout
 from causalcontext.drawing.legend import legend
 from causalcontext.drawing.names import shown_names
-from causalcontext.drawing.strokes import Panel, Stroke, colours_of, ends_of
-from causalcontext.graphs.endpoints import ends_of_mark
+from causalcontext.drawing.strokes import Panel, Stroke, colours_of, endpoints_of
+from causalcontext.graphs.endpoints import endpoints_of_mark
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Floats, Ints
@@ -53,7 +53,7 @@ def time_layout(result: LaggedGraphs) -> Layout:
     column = result.series.lags - np.array(lags)
     pitch = float(size[:, 1].max()) + ROW_GAP
     centre = np.column_stack([left[column] + np.array(widths)[column] / 2, MARGIN + pitch * row + size[:, 1].max() / 2])
-    arcs = [(int(i), int(j)) for i, j in zip(*np.nonzero(np.triu(result.union.ends)), strict=True)]
+    arcs = [(int(i), int(j)) for i, j in zip(*np.nonzero(np.triu(result.union.endpoints)), strict=True)]
     ports = _ports([arc for arc in arcs if column[arc[0]] == column[arc[1]]], centre)
     routes = {arc: _route(arc, centre, size, column, ports, pitch) for arc in arcs}
     widest = max([float((centre + size / 2)[:, 0].max()), *(float(route[:, 0].max()) for route in routes.values())])
@@ -108,7 +108,7 @@ def summary_picture(result: LaggedGraphs) -> Picture:
     panel = Panel("summary over all lags", strokes)
     contexts = tuple(names.index(result.names[place]) for place in result.cells.positions)
     samples = [
-        replace(one, words=BOTH_WAYS) if one.stroke.ends == ends_of_mark("<=>") else one
+        replace(one, words=BOTH_WAYS) if one.stroke.endpoints == endpoints_of_mark("<=>") else one
         for one in legend(result, [panel], None)
     ]
     return Picture((panel,), tuple(samples), places, contexts)
@@ -124,13 +124,15 @@ def _marked(names: Sequence[str], pair: tuple[int, int], edges: Sequence[Summary
 def _with_own_lags(graph: Graph, result: LaggedGraphs) -> Graph:
     """The same graph with the lags at which a variable acts on itself written in its box."""
     own = {name: result.summary.lags(name, name) for name in graph.names}
-    return Graph([f"{name} (own lag {_listed(own[name])})" if own[name] else name for name in graph.names], graph.ends)
+    return Graph(
+        [f"{name} (own lag {_listed(own[name])})" if own[name] else name for name in graph.names], graph.endpoints
+    )
 
 
 def _stroke(result: LaggedGraphs, graph: Graph, pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> Stroke:
     having = [value for value in result.contexts if any(value in edge.contexts for edge in edges)]
     lags = " / ".join(_listed(edge.lags) for edge in edges)
-    return Stroke(pair, ends_of(graph, pair), colours_of(result, having), label=f"lag {lags}")
+    return Stroke(pair, endpoints_of(graph, pair), colours_of(result, having), label=f"lag {lags}")
 
 
 def _listed(lags: Sequence[int]) -> str:

@@ -62,7 +62,7 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
 
 def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> None:
     """One edge along its route, from the first to the second variable of the pair."""
-    body = _trimmed(route, [_ROOM[end] for end in stroke.ends])
+    body = _trimmed(route, [_ROOM[end] for end in stroke.endpoints])
     width = points * _line_width(stroke)
     codes = [Path.MOVETO] + [Path.CURVE4] * (len(body) - 1)
     count = len(stroke.colours)
@@ -72,7 +72,7 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
                                  capstyle="butt", zorder=2, alpha=0.75 if stroke.uncertain else 1.0))  # fmt: skip
     if stroke.mark == "<=>":
         axes.add_patch(PathPatch(Path(body, codes), fill=False, edgecolor="white", linewidth=width * 0.35, zorder=2.1))
-    for place, end in zip((0, -1), stroke.ends, strict=True):
+    for place, end in zip((0, -1), stroke.endpoints, strict=True):
         shape = Endpoint.ARROW if stroke.mark == "<=>" else end
         _paint_end(axes, shape, route[place], body[place], stroke.colours[place], points)
     words = " ".join(part for part in (stroke.label, "?" if stroke.uncertain else "") if part)
@@ -138,7 +138,7 @@ def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple
     """Colours take turns along the line; an uncertain line is dotted. `unit`: the font size in line widths."""
     if count > 1:
         return -0.8 * unit * number, (0.8 * unit, 0.8 * unit * (count - 1))
-    if Endpoint.CONFLICT in stroke.ends:
+    if Endpoint.CONFLICT in stroke.endpoints:
         return 0.0, (0.5 * unit, 0.3 * unit)
     if stroke.uncertain:
         return 0.0, (0.18 * unit, 0.3 * unit)

@@ -14,7 +14,7 @@ import numpy as np
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.errors import OptionError, did_you_mean
-from causalcontext.graphs.endpoints import MARK_OF_ENDS, Endpoint, mark_of
+from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, mark_of
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
@@ -52,7 +52,7 @@ class Stroke:
     """
 
     pair: tuple[int, int]
-    ends: tuple[Endpoint, Endpoint]
+    endpoints: tuple[Endpoint, Endpoint]
     colours: tuple[str, ...] = (INK,)
     strength: float | None = None
     uncertain: bool = False
@@ -61,7 +61,7 @@ class Stroke:
     @property
     def mark(self) -> str:
         """The edge as text, read from i to j."""
-        return MARK_OF_ENDS[self.ends]
+        return MARK_OF_ENDPOINTS[self.endpoints]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Panel:
 
 def graph_panel(graph: Graph, title: str = "") -> Panel:
     """A graph by itself."""
-    return Panel(title, tuple(Stroke(pair, ends_of(graph, pair)) for pair in _edges(graph)))
+    return Panel(title, tuple(Stroke(pair, endpoints_of(graph, pair)) for pair in _edges(graph)))
 
 
 def context_panel(result: ContextGraphs, value: Any) -> Panel:
@@ -83,7 +83,7 @@ def context_panel(result: ContextGraphs, value: Any) -> Panel:
     everywhere = np.all([other.adjacency for other in result.graphs.values()], axis=0)
     own = context_colour(result.contexts, place)
     strokes = [
-        Stroke(pair, ends_of(graph, pair), (INK if everywhere[pair] else own,),
+        Stroke(pair, endpoints_of(graph, pair), (INK if everywhere[pair] else own,),
                _strength(result, pair, [value]), _uncertain(result, pair, [value]))
         for pair in _edges(graph)
     ]  # fmt: skip
@@ -99,7 +99,7 @@ def union_panel(result: ContextGraphs) -> Panel:
     for pair in _edges(graph):
         having = _having(result, pair)
         strokes.append(
-            Stroke(pair, ends_of(graph, pair), colours_of(result, having), _strength(result, pair, having),
+            Stroke(pair, endpoints_of(graph, pair), colours_of(result, having), _strength(result, pair, having),
                    _uncertain(result, pair, having), _label(result, having) if partial <= MOST_LABELS else "")
         )  # fmt: skip
     return Panel("graph" if result.context is None else "labeled union", tuple(strokes))
@@ -159,33 +159,36 @@ _ARROWS = {"-->": "→", "<--": "←", "<=>": "⇔", "<->": "↔"}
 """Marks that have a sign of their own."""
 
 
-def _compared(result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str],
-              x: Sequence[float]) -> Stroke:  # fmt: skip
+def _compared(
+    result: ContextGraphs, pair: tuple[int, int], two: tuple[Any, Any], colours: tuple[str, str], x: Sequence[float]
+) -> Stroke:
     """An edge that at least one of two contexts has."""
-    both = [ends_of(result.graphs[value], pair) for value in two]
-    having = [value for value, ends in zip(two, both, strict=True) if any(ends)]
+    both = [endpoints_of(result.graphs[value], pair) for value in two]
+    having = [value for value, endpoints in zip(two, both, strict=True) if any(endpoints)]
     same = both[0] == both[1]
-    shades = (SOFT,) if same else tuple(colour for colour, ends in zip(colours, both, strict=True) if any(ends))
+    shades = (
+        (SOFT,) if same else tuple(colour for colour, endpoints in zip(colours, both, strict=True) if any(endpoints))
+    )
     left, right = sorted(pair, key=lambda place: x[place])
-    marks = [mark_of(result.graphs[value].ends, left, right) for value in two]
+    marks = [mark_of(result.graphs[value].endpoints, left, right) for value in two]
     signs = [_ARROWS.get(mark, mark) for mark in marks]
     label = " | ".join(signs) if len(having) == 2 and not same else ""
-    ends = both[0] if any(both[0]) else both[1]
-    return Stroke(pair, ends, shades, _strength(result, pair, having), _uncertain(result, pair, having), label)
+    endpoints = both[0] if any(both[0]) else both[1]
+    return Stroke(pair, endpoints, shades, _strength(result, pair, having), _uncertain(result, pair, having), label)
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:
-    first, second = np.nonzero(np.triu(graph.ends))
+    first, second = np.nonzero(np.triu(graph.endpoints))
     return [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
 
 
-def ends_of(graph: Graph, pair: tuple[int, int]) -> tuple[Endpoint, Endpoint]:
+def endpoints_of(graph: Graph, pair: tuple[int, int]) -> tuple[Endpoint, Endpoint]:
     """The ends at the first and at the second of two variables."""
-    return Endpoint(graph.ends[pair[::-1]]), Endpoint(graph.ends[pair])
+    return Endpoint(graph.endpoints[pair[::-1]]), Endpoint(graph.endpoints[pair])
 
 
 def _having(result: ContextGraphs, pair: tuple[int, int]) -> list[Any]:
-    return [value for value, graph in result.graphs.items() if graph.ends[pair]]
+    return [value for value, graph in result.graphs.items() if graph.endpoints[pair]]
 
 
 def colours_of(result: ContextGraphs, having: Sequence[Any]) -> tuple[str, ...]:

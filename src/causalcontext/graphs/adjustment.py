@@ -25,7 +25,7 @@ class Adjustment(NamedTuple):
     blamed: tuple[int, int] | None = None
 
 
-def adjustment(ends: Endpoints, x: int, y: int, fixed: Collection[int] = ()) -> Adjustment:
+def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()) -> Adjustment:
     """The variables to adjust for so that the coefficient of x is its effect on y; y may lie downstream of x.
 
     Parameters
@@ -39,72 +39,72 @@ def adjustment(ends: Endpoints, x: int, y: int, fixed: Collection[int] = ()) -> 
     --------
     >>> from causalcontext.graphs.graph import Graph
     >>> pag = Graph.from_edges("ZXY", [("Z", "X", "o->"), ("X", "Y", "-->")], "pag")
-    >>> adjustment(pag.ends, 1, 2).given
+    >>> adjustment(pag.endpoints, 1, 2).given
     (0,)
-    >>> adjustment(pag.ends, 0, 2)
+    >>> adjustment(pag.endpoints, 0, 2)
     Adjustment(given=None, blamed=(0, 1))
     """
-    first = _first_steps(ends, x, y)
+    first = _first_steps(endpoints, x, y)
     for v in first:
-        if not (directed(ends)[x, v] and is_visible(ends, x, v)):
+        if not (directed(endpoints)[x, v] and is_visible(endpoints, x, v)):
             return Adjustment(None, (x, v))
-    forbidden = _forbidden(ends, x, y)
+    forbidden = _forbidden(endpoints, x, y)
     for v in fixed:
         if forbidden[v]:
             return Adjustment(None, (v, v))
-    allowed = _possible_ancestors(ends, (x, y, *fixed)) & ~forbidden
+    allowed = _possible_ancestors(endpoints, (x, y, *fixed)) & ~forbidden
     allowed[list(fixed)] = True
     allowed[[x, y]] = False
     given = tuple(np.flatnonzero(allowed).tolist())
-    without = ends.copy()
+    without = endpoints.copy()
     without[x, first] = without[first, x] = Endpoint.NONE
     open_path = connection(without, x, y, given)
     return Adjustment(given) if open_path is None else Adjustment(None, open_path)
 
 
-def is_visible(ends: Endpoints, a: int, b: int) -> bool:
+def is_visible(endpoints: Endpoints, a: int, b: int) -> bool:
     """Whether a --> b cannot hide a common cause: what is not adjacent to b points into a, perhaps by colliders."""
-    parents = directed(ends)[:, b]
+    parents = directed(endpoints)[:, b]
     found, frontier = {a}, [a]
     while frontier:
         v = frontier.pop()
-        into = ends[:, v] == Endpoint.ARROW
-        if (into & (ends[:, b] == Endpoint.NONE) & (np.arange(len(ends)) != b)).any():
+        into = endpoints[:, v] == Endpoint.ARROW
+        if (into & (endpoints[:, b] == Endpoint.NONE) & (np.arange(len(endpoints)) != b)).any():
             return True
-        both = np.flatnonzero(into & (ends[v] == Endpoint.ARROW) & parents).tolist()
+        both = np.flatnonzero(into & (endpoints[v] == Endpoint.ARROW) & parents).tolist()
         frontier += [u for u in both if u not in found]
         found.update(both)
     return False
 
 
-def connection(ends: Endpoints, x: int, y: int, given: Iterable[int]) -> tuple[int, int] | None:
+def connection(endpoints: Endpoints, x: int, y: int, given: Iterable[int]) -> tuple[int, int] | None:
     """The first edge of an open walk of definite status between x and y; None if `given` blocks all of them."""
     kept = set(given)
-    opened = _possible_ancestors(ends, tuple(kept)) if kept else np.zeros(len(ends), dtype=bool)
-    steps = [(x, int(v), int(v)) for v in np.flatnonzero(ends[x])]
+    opened = _possible_ancestors(endpoints, tuple(kept)) if kept else np.zeros(len(endpoints), dtype=bool)
+    steps = [(x, int(v), int(v)) for v in np.flatnonzero(endpoints[x])]
     seen = {step[:2] for step in steps}
     for u, v, first in steps:
         if v == y:
             return x, first
-        for w in np.flatnonzero(ends[v]).tolist():
-            if w not in (u, x) and (v, w) not in seen and _passes(ends, u, v, w, kept, opened):
+        for w in np.flatnonzero(endpoints[v]).tolist():
+            if w not in (u, x) and (v, w) not in seen and _passes(endpoints, u, v, w, kept, opened):
                 seen.add((v, w))
                 steps.append((v, w, first))
     return None
 
 
-def _passes(ends: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools) -> bool:
+def _passes(endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int], opened: Bools) -> bool:
     """Whether a path u - v - w has a definite status at v and is open there."""
-    at = ends[u, v], ends[w, v]
+    at = endpoints[u, v], endpoints[w, v]
     if at == (Endpoint.ARROW, Endpoint.ARROW):
         return bool(opened[v])
-    unshielded = at == (Endpoint.CIRCLE, Endpoint.CIRCLE) and ends[u, w] == Endpoint.NONE
+    unshielded = at == (Endpoint.CIRCLE, Endpoint.CIRCLE) and endpoints[u, w] == Endpoint.NONE
     return (Endpoint.TAIL in at or unshielded) and v not in given
 
 
-def _first_steps(ends: Endpoints, x: int, y: int) -> list[int]:
+def _first_steps(endpoints: Endpoints, x: int, y: int) -> list[int]:
     """The first variables of all possibly directed paths from x to y."""
-    links = may_cause(ends)
+    links = may_cause(endpoints)
     links[:, x] = False
     below = np.flatnonzero(links[x])
     leading = ancestors(links, y)
@@ -112,9 +112,9 @@ def _first_steps(ends: Endpoints, x: int, y: int) -> list[int]:
     return [int(v) for v in below if leading[v]]
 
 
-def _forbidden(ends: Endpoints, x: int, y: int) -> Bools:
+def _forbidden(endpoints: Endpoints, x: int, y: int) -> Bools:
     """What possibly directed paths from x to y meet, and what that may lead to; x itself is not."""
-    links = may_cause(ends)
+    links = may_cause(endpoints)
     links[:, x] = False
     leading = ancestors(links, y)
     leading[y] = True
@@ -125,10 +125,10 @@ def _forbidden(ends: Endpoints, x: int, y: int) -> Bools:
     return np.asarray(found)
 
 
-def _possible_ancestors(ends: Endpoints, variables: Iterable[int]) -> Bools:
+def _possible_ancestors(endpoints: Endpoints, variables: Iterable[int]) -> Bools:
     """Some variables and what may lead to them."""
-    links = may_cause(ends)
-    found = np.zeros(len(ends), dtype=bool)
+    links = may_cause(endpoints)
+    found = np.zeros(len(endpoints), dtype=bool)
     for v in variables:
         found |= ancestors(links, v)
         found[v] = True

@@ -27,11 +27,11 @@ def to_dag(graph: Graph) -> Graph:
         ...
     causalcontext.errors.OptionError: 'Y o-o Z' has no direction; to_dags() lists the graphs it leaves open
     """
-    _check_pattern(graph)
+    _check_cpdag(graph)
     for edge in graph.edges:
         if edge.mark == "o-o":
             raise OptionError(f"'{edge}' has no direction; to_dags() lists the graphs it leaves open")
-    if not is_acyclic(directed(graph.ends)):
+    if not is_acyclic(directed(graph.endpoints)):
         raise OptionError("directed edges form a cycle, so there is no directed acyclic graph with these edges")
     return graph
 
@@ -50,10 +50,10 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     >>> [str(dag).replace("\\n", ", ") for dag in found]
     ['X --> Y, Y --> Z', 'Y --> X, Y --> Z', 'Y --> X, Z --> Y']
     """
-    _check_pattern(graph)
+    _check_cpdag(graph)
     found = []
-    for ends in _extensions(graph.ends.copy(), _colliders(graph.ends)):
-        found.append(Graph(graph.names, ends))
+    for endpoints in _extensions(graph.endpoints.copy(), _colliders(graph.endpoints)):
+        found.append(Graph(graph.names, endpoints))
         if len(found) > limit:
             raise OptionError(f"the graph stands for more than {limit} directed acyclic graphs; add knowledge, or "
                               "raise the limit")  # fmt: skip
@@ -62,7 +62,7 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     return tuple(found)
 
 
-def _check_pattern(graph: Graph) -> None:
+def _check_cpdag(graph: Graph) -> None:
     """Return if the graph can stand for directed acyclic graphs over its variables."""
     if graph.kind is GraphKind.PAG:
         raise OptionError("a PAG leaves room for hidden variables, so it stands for no directed acyclic graphs over "
@@ -73,25 +73,25 @@ def _check_pattern(graph: Graph) -> None:
                               "settle the edge by knowledge")  # fmt: skip
 
 
-def _extensions(ends: Endpoints, colliders: frozenset[tuple[int, int, int]]) -> Iterator[Endpoints]:
+def _extensions(endpoints: Endpoints, colliders: frozenset[tuple[int, int, int]]) -> Iterator[Endpoints]:
     """Orient the first undirected edge both ways, as long as nothing is violated."""
-    if not is_acyclic(directed(ends)) or _colliders(ends) != colliders:
+    if not is_acyclic(directed(endpoints)) or _colliders(endpoints) != colliders:
         return
-    open_edges = np.argwhere(np.triu(marked(ends, "o-o")))
+    open_edges = np.argwhere(np.triu(marked(endpoints, "o-o")))
     if not len(open_edges):
-        yield ends
+        yield endpoints
         return
     i, j = open_edges[0]
     for a, b in ((i, j), (j, i)):
-        oriented = ends.copy()
+        oriented = endpoints.copy()
         oriented[a, b], oriented[b, a] = Endpoint.ARROW, Endpoint.TAIL
         yield from _extensions(oriented, colliders)
 
 
-def _colliders(ends: Endpoints) -> frozenset[tuple[int, int, int]]:
+def _colliders(endpoints: Endpoints) -> frozenset[tuple[int, int, int]]:
     """The triples x --> w <-- y, x < y not adjacent."""
     found = set()
-    for w, into in enumerate(directed(ends).T):
+    for w, into in enumerate(directed(endpoints).T):
         parents = np.flatnonzero(into)
-        found |= {(int(x), w, int(y)) for x in parents for y in parents if x < y and ends[x, y] == Endpoint.NONE}
+        found |= {(int(x), w, int(y)) for x in parents for y in parents if x < y and endpoints[x, y] == Endpoint.NONE}
     return frozenset(found)

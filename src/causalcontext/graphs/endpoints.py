@@ -1,7 +1,7 @@
 """What stands at the two ends of an edge, and how the edge is written.
 
-`ends[i, j]` is the end AT j of the edge between i and j, so `i --> j` has an arrow at `[i, j]` and a tail at `[j, i]`.
-Functions of ends take arrays of shape (..., N, N); leading axes are graphs.
+`endpoints[i, j]` is the end AT j of the edge between i and j, so `i --> j` has an arrow at `[i, j]` and a tail at `[j,
+i]`. Functions of ends take arrays of shape (..., N, N); leading axes are graphs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Endpoint(IntEnum):
 class GraphKind(StrEnum):
     """What a graph stands for.
 
-    A pattern leaves directed acyclic graphs open: `o-o` is a cause either way. In a PAG (partial ancestral graph) some
+    A CPDAG leaves directed acyclic graphs open: `o-o` is a cause either way. In a PAG (partial ancestral graph) some
     variables may be hidden: an arrow says "no cause of the other", a tail "a cause of the other, perhaps through more",
     and a circle that neither is known.
     """
 
-    PATTERN = "pattern"
+    CPDAG = "cpdag"
     PAG = "pag"
 
 
@@ -50,76 +50,76 @@ _WRITTEN = {
 }
 """An end on the left and on the right of an edge."""
 
-MARK_OF_ENDS: dict[tuple[Endpoint, Endpoint], str] = (
+MARK_OF_ENDPOINTS: dict[tuple[Endpoint, Endpoint], str] = (
     {(Endpoint.NONE, Endpoint.NONE): ""}
     | {(x, y): f"{_WRITTEN[x][0]}-{_WRITTEN[y][1]}" for x, y in product(_WRITTEN, repeat=2)}
     | {(Endpoint.MIXED, Endpoint.MIXED): "<=>"}
 )
 """The mark of an edge between x and y, read from x to y, by the end at x and the end at y."""
 
-ENDS_OF_MARK = {mark: ends for ends, mark in MARK_OF_ENDS.items()}
-_MARK_OF_CODES = np.array([[MARK_OF_ENDS.get((x, y), "") for y in Endpoint] for x in Endpoint], dtype=object)
+ENDPOINTS_OF_MARK = {mark: endpoints for endpoints, mark in MARK_OF_ENDPOINTS.items()}
+_MARK_OF_CODES = np.array([[MARK_OF_ENDPOINTS.get((x, y), "") for y in Endpoint] for x in Endpoint], dtype=object)
 
 
-def ends_of_mark(mark: str) -> tuple[Endpoint, Endpoint]:
+def endpoints_of_mark(mark: str) -> tuple[Endpoint, Endpoint]:
     """The ends at x and at y of an edge that is written so from x to y.
 
     Examples
     --------
-    >>> [end.name for end in ends_of_mark("o->")]
+    >>> [end.name for end in endpoints_of_mark("o->")]
     ['CIRCLE', 'ARROW']
     """
-    if mark not in ENDS_OF_MARK:
+    if mark not in ENDPOINTS_OF_MARK:
         raise DataError(f"there is no mark {mark!r}, expected two ends such as '-->', 'o-o', 'o->' or '<->'")
-    return ENDS_OF_MARK[mark]
+    return ENDPOINTS_OF_MARK[mark]
 
 
-def mark_of(ends: Endpoints, i: int, j: int) -> str:
+def mark_of(endpoints: Endpoints, i: int, j: int) -> str:
     """The mark of one edge as text, read from i to j; empty where there is none."""
-    return MARK_OF_ENDS[Endpoint(ends[j, i]), Endpoint(ends[i, j])]
+    return MARK_OF_ENDPOINTS[Endpoint(endpoints[j, i]), Endpoint(endpoints[i, j])]
 
 
-def mark_texts(ends: Endpoints) -> NDArray[np.object_]:
+def mark_texts(endpoints: Endpoints) -> NDArray[np.object_]:
     """The mark of every ordered pair as text, read from i to j."""
-    return np.asarray(_MARK_OF_CODES[_at_first(ends), ends])
+    return np.asarray(_MARK_OF_CODES[_at_first(endpoints), endpoints])
 
 
-def adjacent(ends: Endpoints) -> Bools:
+def adjacent(endpoints: Endpoints) -> Bools:
     """True where there is an edge."""
-    return np.asarray(ends != Endpoint.NONE)
+    return np.asarray(endpoints != Endpoint.NONE)
 
 
-def marked(ends: Endpoints, mark: str) -> Bools:
+def marked(endpoints: Endpoints, mark: str) -> Bools:
     """True where the edge from i to j is written so."""
-    first, second = ENDS_OF_MARK[mark]
-    return np.asarray((ends == second) & (_at_first(ends) == first))
+    first, second = ENDPOINTS_OF_MARK[mark]
+    return np.asarray((endpoints == second) & (_at_first(endpoints) == first))
 
 
-def directed(ends: Endpoints) -> Bools:
+def directed(endpoints: Endpoints) -> Bools:
     """True where i --> j."""
-    return marked(ends, "-->")
+    return marked(endpoints, "-->")
 
 
-def causes(ends: Endpoints) -> Bools:
+def causes(endpoints: Endpoints) -> Bools:
     """True where i --> j, or i --> j in one context and j --> i in another."""
-    return directed(ends) | marked(ends, "<=>")
+    return directed(endpoints) | marked(endpoints, "<=>")
 
 
-def may_cause(ends: Endpoints) -> Bools:
+def may_cause(endpoints: Endpoints) -> Bools:
     """True where there is an edge without an arrow at i: nothing says that i is no cause of j."""
-    return np.asarray(adjacent(ends) & (_at_first(ends) != Endpoint.ARROW))
+    return np.asarray(adjacent(endpoints) & (_at_first(endpoints) != Endpoint.ARROW))
 
 
-def ends_of_arcs(arcs: Bools, both: Endpoint = Endpoint.CIRCLE) -> Endpoints:
+def endpoints_of_arcs(arcs: Bools, both: Endpoint = Endpoint.CIRCLE) -> Endpoints:
     """The ends of graphs with i --> j where an arc leads from i to j alone, and `both` where arcs lead both ways."""
     back = arcs.swapaxes(-1, -2)
     return np.select([arcs & back, arcs, back], [both, Endpoint.ARROW, Endpoint.TAIL], Endpoint.NONE).astype(np.int8)
 
 
-def as_written(ends: Endpoints, i: int, j: int) -> tuple[int, int]:
+def as_written(endpoints: Endpoints, i: int, j: int) -> tuple[int, int]:
     """The edge between i and j as it is written: towards the arrow, if it has just one."""
-    return (j, i) if ends[j, i] == Endpoint.ARROW and ends[i, j] != Endpoint.ARROW else (i, j)
+    return (j, i) if endpoints[j, i] == Endpoint.ARROW and endpoints[i, j] != Endpoint.ARROW else (i, j)
 
 
-def _at_first(ends: Endpoints) -> Endpoints:
-    return ends.swapaxes(-1, -2)
+def _at_first(endpoints: Endpoints) -> Endpoints:
+    return endpoints.swapaxes(-1, -2)

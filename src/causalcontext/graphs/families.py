@@ -68,21 +68,23 @@ class OpenGraphs:
     --------
     >>> from causalcontext.graphs.graph import Graph
     >>> chain = Graph.from_edges("XYZ", [("X", "Y", "o-o"), ("Y", "Z", "o-o")])
-    >>> graphs = OpenGraphs(chain.ends[None], Contexts())
+    >>> graphs = OpenGraphs(chain.endpoints[None], Contexts())
     >>> [[family.parents(0, v) for v in range(3)] for family in graphs.families([0]) or ()]
     [[(), (0,), (1,)], [(1,), (), (1,)], [(1,), (2,), ()]]
     """
 
-    def __init__(self, ends: Endpoints, contexts: Contexts) -> None:
-        self.ends, self.contexts = ends, contexts
-        self.components = tuple(_components(ends))
+    def __init__(self, endpoints: Endpoints, contexts: Contexts) -> None:
+        self.endpoints, self.contexts = endpoints, contexts
+        self.components = tuple(_components(endpoints))
         self._listed: dict[int, tuple[tuple[Arrow, ...], ...] | None] = {}
         self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
 
     @cached_property
     def settled(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """The parents of every variable in every graph by the edges that have a direction."""
-        return tuple(tuple(tuple(np.flatnonzero(into).tolist()) for into in links.T) for links in directed(self.ends))
+        return tuple(
+            tuple(tuple(np.flatnonzero(into).tolist()) for into in links.T) for links in directed(self.endpoints)
+        )
 
     def touching(self, places: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """The components with an edge at some (graph, variable)."""
@@ -116,31 +118,31 @@ class OpenGraphs:
     def _orientations(self, number: int, limit: int) -> tuple[tuple[Arrow, ...], ...] | None:
         """The ways to direct all edges of a component; None if there are too many."""
         if number not in self._listed:
-            turning = _Turning(self.ends.copy(), self.contexts)
+            turning = _Turning(self.endpoints.copy(), self.contexts)
             found = tuple(islice(turning.orientations(self.components[number]), limit + 1))
             self._listed[number] = None if len(found) > limit or turning.steps > MOST_STEPS else found
         return self._listed[number]
 
     def local(self, edges: Sequence[OpenEdge]) -> Iterator[Family]:
         """The ways to direct some open edges, with what follows at once; other edges of their components stay open."""
-        turning = _Turning(self.ends.copy(), self.contexts)
+        turning = _Turning(self.endpoints.copy(), self.contexts)
         yield from (Family(self.settled, arrows) for arrows in turning.orientations(edges))
 
 
 class _Turning:
-    """Directs edges one after the other and takes them back; `ends` is changed."""
+    """Directs edges one after the other and takes them back; `endpoints` is changed."""
 
-    def __init__(self, ends: Endpoints, contexts: Contexts) -> None:
-        self.ends, self.contexts = ends, contexts
+    def __init__(self, endpoints: Endpoints, contexts: Contexts) -> None:
+        self.endpoints, self.contexts = endpoints, contexts
         self.steps = 0
         self._trail: list[Arrow] = []
-        self._before = ends.copy()
-        graphs = range(len(ends))
+        self._before = endpoints.copy()
+        graphs = range(len(endpoints))
         self._differing = [[contexts.differing(g, h) for h in graphs] for g in graphs]
 
     def orientations(self, edges: Sequence[OpenEdge]) -> Iterator[tuple[Arrow, ...]]:
         """Every way to direct the edges: no new collider, no cycle, and graphs that agree."""
-        left = [(g, i, j) for g, i, j in edges if self.ends[g, i, j] == Endpoint.CIRCLE]
+        left = [(g, i, j) for g, i, j in edges if self.endpoints[g, i, j] == Endpoint.CIRCLE]
         if not left:
             yield tuple(sorted(self._trail))
             return
@@ -158,11 +160,11 @@ class _Turning:
         queue = [arrow]
         while queue:
             g, a, b = queue.pop()
-            if self.ends[g, a, b] != Endpoint.CIRCLE:
-                if self.ends[g, a, b] == Endpoint.TAIL:
+            if self.endpoints[g, a, b] != Endpoint.CIRCLE:
+                if self.endpoints[g, a, b] == Endpoint.TAIL:
                     return False
                 continue
-            self.ends[g, a, b], self.ends[g, b, a] = Endpoint.ARROW, Endpoint.TAIL
+            self.endpoints[g, a, b], self.endpoints[g, b, a] = Endpoint.ARROW, Endpoint.TAIL
             self._trail.append((g, a, b))
             if self._collides(g, a, b) or self._reaches(g, b, a):
                 return False
@@ -176,37 +178,37 @@ class _Turning:
     def _take_back(self, mark: int) -> None:
         while len(self._trail) > mark:
             g, a, b = self._trail.pop()
-            self.ends[g, a, b] = self.ends[g, b, a] = Endpoint.CIRCLE
+            self.endpoints[g, a, b] = self.endpoints[g, b, a] = Endpoint.CIRCLE
 
     def _affected(self, g: int, a: int, b: int) -> list[Arrow]:
         """The new arrow; where it makes a variable a cause of a context, all arrows at that variable."""
         if b not in self.contexts.positions or a in self.contexts.positions:
             return [(g, a, b)]
         found = [(g, a, b)]
-        for h in range(len(self.ends)):
-            arrows, tails = self.ends[h, a] == Endpoint.ARROW, self.ends[h, :, a] == Endpoint.ARROW
+        for h in range(len(self.endpoints)):
+            arrows, tails = self.endpoints[h, a] == Endpoint.ARROW, self.endpoints[h, :, a] == Endpoint.ARROW
             found += [(h, a, int(c)) for c in np.flatnonzero(arrows) if c not in self.contexts.positions]
             found += [(h, int(c), a) for c in np.flatnonzero(tails) if c not in self.contexts.positions]
         return found
 
     def _copies(self, g: int, a: int, b: int) -> list[Arrow] | None:
         """What a --> b in one graph asks of the others; None if one of them cannot have it."""
-        others = [h for h in range(len(self.ends)) if h != g]
+        others = [h for h in range(len(self.endpoints)) if h != g]
         if a in self.contexts.positions or b in self.contexts.positions:
-            return [(h, a, b) for h in others if self.ends[h, a, b]]
+            return [(h, a, b) for h in others if self.endpoints[h, a, b]]
         found = []
         for h in others:
-            if not (self._unchanged(self.ends, a, g, h) or self._unchanged(self.ends, b, g, h)):
+            if not (self._unchanged(self.endpoints, a, g, h) or self._unchanged(self.endpoints, b, g, h)):
                 continue
-            if self.ends[h, a, b]:
+            if self.endpoints[h, a, b]:
                 found.append((h, a, b))
-            elif self._unchanged(self.ends, b, g, h) and not self._excused(a, b, g, h):
+            elif self._unchanged(self.endpoints, b, g, h) and not self._excused(a, b, g, h):
                 return None
         return found
 
-    def _unchanged(self, ends: Endpoints, v: int, g: int, h: int) -> bool:
+    def _unchanged(self, endpoints: Endpoints, v: int, g: int, h: int) -> bool:
         """Whether no context variable that differs between two graphs can cause a variable."""
-        return all(ends[g, c, v] in (Endpoint.NONE, Endpoint.TAIL) for c in self._differing[g][h])
+        return all(endpoints[g, c, v] in (Endpoint.NONE, Endpoint.TAIL) for c in self._differing[g][h])
 
     def _excused(self, a: int, b: int, g: int, h: int) -> bool:
         """Whether an edge is missing in h though neither end could ever change: then it proves nothing."""
@@ -215,16 +217,16 @@ class _Turning:
     def _collides(self, g: int, a: int, b: int) -> bool:
         """Whether b now has two causes that are not adjacent, a and another one."""
         others = (
-            (self.ends[g, :, b] == Endpoint.ARROW)
-            & (self.ends[g, b] == Endpoint.TAIL)
-            & (self.ends[g, a] == Endpoint.NONE)
+            (self.endpoints[g, :, b] == Endpoint.ARROW)
+            & (self.endpoints[g, b] == Endpoint.TAIL)
+            & (self.endpoints[g, a] == Endpoint.NONE)
         )
         others[a] = False
         return bool(others.any())
 
     def _reaches(self, g: int, start: int, goal: int) -> bool:
         """Whether arrows lead from one variable to another."""
-        links = (self.ends[g] == Endpoint.ARROW) & (self.ends[g].T == Endpoint.TAIL)
+        links = (self.endpoints[g] == Endpoint.ARROW) & (self.endpoints[g].T == Endpoint.TAIL)
         found, frontier = {start}, [start]
         while frontier:
             following = np.flatnonzero(links[frontier.pop()]).tolist()
@@ -235,9 +237,9 @@ class _Turning:
         return False
 
 
-def _components(ends: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:
+def _components(endpoints: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:
     """The open edges in groups that depend on each other, neighbours next to each other."""
-    edges = [(int(g), int(i), int(j)) for g, i, j in np.argwhere(np.triu(marked(ends, "o-o")))]
+    edges = [(int(g), int(i), int(j)) for g, i, j in np.argwhere(np.triu(marked(endpoints, "o-o")))]
     at: dict[tuple[int, ...], list[OpenEdge]] = {}
     for edge in edges:
         for place in _places(edge):

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import DataError, check_choice, did_you_mean
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, as_written, ends_of_mark, mark_of
+from causalcontext.graphs.endpoints import (
+    Endpoint,
+    Endpoints,
+    GraphKind,
+    adjacent,
+    as_written,
+    endpoints_of_mark,
+    mark_of,
+)
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Bools
 
@@ -43,8 +51,9 @@ class Graph:
     names : sequence of str
         The variables, in the order of the table.
     ends : array of int, shape (variables, variables)
-        `ends[i, j]` is the `Endpoint` at j of the edge between `i` and `j`; both ends of an edge are set, or none.
-    kind : {"pattern", "pag"}
+        `endpoints[i, j]` is the `Endpoint` at j of the edge between `i` and `j`; both endpoints of an edge are set, or
+        none.
+    kind : {"cpdag", "pag"}
         Whether the graph leaves directed acyclic graphs open, or is a partial ancestral graph, in which variables may
         be hidden and `o-o` promises less.
 
@@ -57,17 +66,17 @@ class Graph:
     ['X --> Y', 'Y o-o Z']
     """
 
-    __slots__ = ("_ends", "_index", "kind", "names")
+    __slots__ = ("_endpoints", "_index", "kind", "names")
 
-    def __init__(self, names: Sequence[str], ends: NDArray[np.integer[Any]], kind: str = GraphKind.PATTERN) -> None:
+    def __init__(self, names: Sequence[str], endpoints: NDArray[np.integer[Any]], kind: str = GraphKind.CPDAG) -> None:
         check_choice("kind", kind, [known.value for known in GraphKind])
-        codes: Endpoints = np.asarray(ends, dtype=np.int8)
+        codes: Endpoints = np.asarray(endpoints, dtype=np.int8)
         if codes.flags.writeable:
             codes = codes.copy()
         codes.setflags(write=False)
         self.names: tuple[str, ...] = tuple(names)
         self.kind = GraphKind(kind)
-        self._ends = codes
+        self._endpoints = codes
         self._index = {name: position for position, name in enumerate(self.names)}
         if codes.shape != (len(self.names),) * 2 or not _is_whole(codes):
             raise DataError(f"ends of a graph over {len(self.names)} variables must be a square array of that size, "
@@ -75,30 +84,30 @@ class Graph:
 
     @classmethod
     def from_edges(
-        cls, names: Sequence[str], edges: Iterable[tuple[str, str, str]], kind: str = GraphKind.PATTERN
+        cls, names: Sequence[str], edges: Iterable[tuple[str, str, str]], kind: str = GraphKind.CPDAG
     ) -> Graph:
         """The graph with just these `(source, target, mark)` edges."""
         index = {name: position for position, name in enumerate(names)}
-        ends = np.zeros((len(index), len(index)), dtype=np.int8)
+        endpoints = np.zeros((len(index), len(index)), dtype=np.int8)
         for source, target, mark in edges:
             x, y = index[source], index[target]
-            ends[y, x], ends[x, y] = ends_of_mark(mark)
-        return cls(names, ends, kind)
+            endpoints[y, x], endpoints[x, y] = endpoints_of_mark(mark)
+        return cls(names, endpoints, kind)
 
     @property
-    def ends(self) -> Endpoints:
+    def endpoints(self) -> Endpoints:
         """The `Endpoint` at j of the edge between i and j, read-only, in the order of `names`."""
-        return self._ends
+        return self._endpoints
 
     @property
     def adjacency(self) -> Bools:
         """True where two variables share an edge of any kind; symmetric, in the order of `names`."""
-        return adjacent(self._ends)
+        return adjacent(self._endpoints)
 
     @property
     def edges(self) -> tuple[Edge, ...]:
         """Every edge once: those with one arrow are written towards it, the others in the order of `names`."""
-        first, second = np.nonzero(np.triu(self._ends))
+        first, second = np.nonzero(np.triu(self._endpoints))
         return tuple(self._edge(int(i), int(j)) for i, j in zip(first, second, strict=True))
 
     def mark(self, x: Node, y: Node) -> str:
@@ -108,7 +117,7 @@ class Graph:
         and the other way there, and `"+"` is an end that is a tail here and an arrow there. In a window graph
         `("X", -1)` is `"X(t-1)"`.
         """
-        return mark_of(self._ends, self.position(x), self.position(y))
+        return mark_of(self._endpoints, self.position(x), self.position(y))
 
     def lags(self, x: str, y: str) -> tuple[int, ...]:
         """How many steps ago x is a cause of y, in a window graph.
@@ -123,12 +132,12 @@ class Graph:
 
     def neighbours(self, name: Node) -> tuple[str, ...]:
         """The variables that share an edge with `name`, in the order of `names`."""
-        return tuple(self.names[i] for i in np.flatnonzero(self._ends[self.position(name)]))
+        return tuple(self.names[i] for i in np.flatnonzero(self._endpoints[self.position(name)]))
 
     def parents(self, name: Node) -> tuple[str, ...]:
         """The variables with a directed edge into `name`, in the order of `names`."""
         place = self.position(name)
-        into = (self._ends[:, place] == Endpoint.ARROW) & (self._ends[place] == Endpoint.TAIL)
+        into = (self._endpoints[:, place] == Endpoint.ARROW) & (self._endpoints[place] == Endpoint.TAIL)
         return tuple(self.names[i] for i in np.flatnonzero(into))
 
     def position(self, name: Node) -> int:
@@ -175,8 +184,8 @@ class Graph:
         return graph_svg(self)
 
     def _edge(self, i: int, j: int) -> Edge:
-        source, target = as_written(self._ends, i, j)
-        return Edge(self.names[source], self.names[target], mark_of(self._ends, source, target))
+        source, target = as_written(self._endpoints, i, j)
+        return Edge(self.names[source], self.names[target], mark_of(self._endpoints, source, target))
 
     def __iter__(self) -> Iterator[Edge]:
         return iter(self.edges)
@@ -184,10 +193,12 @@ class Graph:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
-        return (self.names, self.kind) == (other.names, other.kind) and np.array_equal(self._ends, other._ends)
+        return (self.names, self.kind) == (other.names, other.kind) and np.array_equal(
+            self._endpoints, other._endpoints
+        )
 
     def __hash__(self) -> int:
-        return hash((self.names, self.kind, self._ends.tobytes()))
+        return hash((self.names, self.kind, self._endpoints.tobytes()))
 
     def __str__(self) -> str:
         return "\n".join(str(edge) for edge in self.edges) or "(no edges)"

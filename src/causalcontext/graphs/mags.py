@@ -16,14 +16,14 @@ from causalcontext.graphs.paths import open_paths, reach
 from causalcontext.kernels.arrays import Bools
 
 
-def mag_ends(links: Bools, observed: Sequence[int]) -> Endpoints:
+def mag_endpoints(links: Bools, observed: Sequence[int]) -> Endpoints:
     """The ends of the MAG over the observed nodes, in their order: shape (..., M, M) from links of shape (..., N, N).
 
     Examples
     --------
     >>> fork = np.zeros((3, 3), dtype=bool)
     >>> fork[2, 0] = fork[2, 1] = True
-    >>> [Endpoint(end).name for end in mag_ends(fork, (0, 1))[[0, 1], [1, 0]]]
+    >>> [Endpoint(end).name for end in mag_endpoints(fork, (0, 1))[[0, 1], [1, 0]]]
     ['ARROW', 'ARROW']
     """
     causes = reach(links)[..., np.array(observed)[:, None], np.array(observed)]

@@ -31,9 +31,9 @@ def descendants(links: Bools, node: int) -> Bools:
     return ancestors(links.swapaxes(-1, -2), node)
 
 
-def possible_descendants(ends: Endpoints, node: int) -> Bools:
+def possible_descendants(endpoints: Endpoints, node: int) -> Bools:
     """True for the nodes to which edges lead from `node` without an arrow against the way: shape (..., N)."""
-    return descendants(may_cause(ends), node)
+    return descendants(may_cause(endpoints), node)
 
 
 def reach(links: Bools) -> Bools:

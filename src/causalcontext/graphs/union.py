@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def union_graph(graphs: Sequence[Graph]) -> Graph:
     """The union, end by end.
 
-    Of patterns a tail or an arrow wins over a circle, a circle over a conflict. An end that is a tail here and an arrow
+    Of CPDAGs a tail or an arrow wins over a circle, a circle over a conflict. An end that is a tail here and an arrow
     there is mixed; so directed wins over undirected, undirected over conflict, and `<=>` is directed both ways.
 
     Of PAGs an end is what all contexts that have the edge say, else a circle: `o->` here and `<-o` there is `o-o`, not
@@ -32,11 +32,11 @@ def union_graph(graphs: Sequence[Graph]) -> Graph:
     >>> union_graph([dry, wet]).mark("X", "Y")
     '<=>'
     """
-    kind = GraphKind.PAG if any(graph.kind is GraphKind.PAG for graph in graphs) else GraphKind.PATTERN
-    return Graph(graphs[0].names, union_ends(np.stack([graph.ends for graph in graphs]), kind), kind)
+    kind = GraphKind.PAG if any(graph.kind is GraphKind.PAG for graph in graphs) else GraphKind.CPDAG
+    return Graph(graphs[0].names, union_endpoints(np.stack([graph.endpoints for graph in graphs]), kind), kind)
 
 
-def union_ends(stack: Endpoints, kind: GraphKind = GraphKind.PATTERN) -> Endpoints:
+def union_endpoints(stack: Endpoints, kind: GraphKind = GraphKind.CPDAG) -> Endpoints:
     """The ends of the union of several graphs, shape (N, N), from theirs, shape (graphs, N, N)."""
     tail, arrow = (np.isin(stack, (end, Endpoint.MIXED)).any(axis=0) for end in (Endpoint.TAIL, Endpoint.ARROW))
     largest = stack.max(axis=0)
@@ -114,21 +114,21 @@ class LabeledUnion:
 
 def _labeled_edges(graphs: Mapping[Any, Graph]) -> Iterator[LabeledEdge]:
     union = union_graph(list(graphs.values()))
-    stack = np.stack([graph.ends for graph in graphs.values()])
+    stack = np.stack([graph.endpoints for graph in graphs.values()])
     readable = np.where(stack == Endpoint.CONFLICT, Endpoint.CIRCLE, stack)
-    for i, j in zip(*(place.tolist() for place in np.nonzero(np.triu(union.ends))), strict=True):
-        if Endpoint.MIXED not in (union.ends[i, j], union.ends[j, i]):
-            yield _labeled(union.names, union.ends, i, j, _chosen(graphs, stack[:, i, j] != Endpoint.NONE))
+    for i, j in zip(*(place.tolist() for place in np.nonzero(np.triu(union.endpoints))), strict=True):
+        if Endpoint.MIXED not in (union.endpoints[i, j], union.endpoints[j, i]):
+            yield _labeled(union.names, union.endpoints, i, j, _chosen(graphs, stack[:, i, j] != Endpoint.NONE))
             continue
-        own = [(int(ends[j, i]), int(ends[i, j])) for ends in readable]
+        own = [(int(endpoints[j, i]), int(endpoints[i, j])) for endpoints in readable]
         for pair in sorted(set(own) - {(Endpoint.NONE, Endpoint.NONE)}):
             having = np.array([other == pair for other in own])
             yield _labeled(union.names, readable[having][0], i, j, _chosen(graphs, having))
 
 
-def _labeled(names: Sequence[str], ends: Endpoints, i: int, j: int, contexts: tuple[Any, ...]) -> LabeledEdge:
-    source, target = as_written(ends, i, j)
-    return LabeledEdge(names[source], names[target], mark_of(ends, source, target), contexts)
+def _labeled(names: Sequence[str], endpoints: Endpoints, i: int, j: int, contexts: tuple[Any, ...]) -> LabeledEdge:
+    source, target = as_written(endpoints, i, j)
+    return LabeledEdge(names[source], names[target], mark_of(endpoints, source, target), contexts)
 
 
 def _chosen(contexts: Iterable[Any], where: Bools) -> tuple[Any, ...]:

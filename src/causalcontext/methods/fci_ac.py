@@ -25,5 +25,5 @@ def fci_ac(task: Task) -> Outcome:
     found = fci(task.search(), plan, caution, task.n_jobs, task.advance)
     log = CITestLog.from_sepsets(plan, found.sepsets, len(contexts.cells), task.prepared.labels)
     return Outcome(
-        found.ends, log, found.sepsets.tests, found.complete, found.origins, found.doubts, kind=GraphKind.PAG
+        found.endpoints, log, found.sepsets.tests, found.complete, found.origins, found.doubts, kind=GraphKind.PAG
     )

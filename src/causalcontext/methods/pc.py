@@ -23,21 +23,23 @@ def pc_ac(task: Task) -> Outcome:
     if contexts.source is not None:
         found = with_indicator(found, contexts.positions[0], contexts.source)
         log = log.not_searched(*contexts.positions)
-    return Outcome(found.ends, log, found.sepsets.tests, found.complete, found.origins, found.doubts, notes=cut(found))
+    return Outcome(
+        found.endpoints, log, found.sepsets.tests, found.complete, found.origins, found.doubts, notes=cut(found)
+    )
 
 
 def pc_m(task: Task) -> Outcome:
     """PC-M: every question is asked inside one context; context variables themselves stay isolated."""
     found, log = task.run(masked, task.cells)
-    return Outcome(found.ends, log, found.sepsets.tests, found.complete, found.origins, notes=cut(found))
+    return Outcome(found.endpoints, log, found.sepsets.tests, found.complete, found.origins, notes=cut(found))
 
 
 def pc_p(task: Task) -> Outcome:
     """PC-P: every question is asked on all rows; the same graph for every context."""
     found, log = task.run(pooled, [0])
-    ends = np.repeat(found.ends, len(task.cells), axis=0)
+    endpoints = np.repeat(found.endpoints, len(task.cells), axis=0)
     origins = {(cell, a, b): origin for (_, a, b), origin in found.origins.items() for cell in task.cells}
-    return Outcome(ends, log, found.sepsets.tests, found.complete, origins, notes=cut(found))
+    return Outcome(endpoints, log, found.sepsets.tests, found.complete, origins, notes=cut(found))
 
 
 def pc_b(task: Task) -> Outcome:
@@ -46,11 +48,11 @@ def pc_b(task: Task) -> Outcome:
     if not everywhere.complete:
         return everywhere
     inside = pc_m(task)
-    pooled_ends = everywhere.ends[0] if inside.complete else unoriented(adjacent(everywhere.ends[0]))
-    ends = intersect(inside.ends, pooled_ends, task.data.contexts.positions)
+    pooled_endpoints = everywhere.endpoints[0] if inside.complete else unoriented(adjacent(everywhere.endpoints[0]))
+    endpoints = intersect(inside.endpoints, pooled_endpoints, task.data.contexts.positions)
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
     notes = tuple(dict.fromkeys((*everywhere.notes, *inside.notes)))
-    return Outcome(ends, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
+    return Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
 
 
 def cut(found: FoundGraphs) -> tuple[str, ...]:

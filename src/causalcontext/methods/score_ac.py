@@ -60,4 +60,4 @@ def from_scores(task: Task, found: ScoreOutcome) -> Outcome:
     """A model as the outcome of a search without tests."""
     log = CITestLog.empty(len(task.cells), len(task.data.names))
     tests = np.zeros(2, dtype=np.int64)
-    return Outcome(found.ends, log, tests, not found.interrupted, evidence=found.evidence, notes=found.notes)
+    return Outcome(found.endpoints, log, tests, not found.interrupted, evidence=found.evidence, notes=found.notes)

@@ -75,7 +75,7 @@ class Task:
 class Outcome:
     """The ends of every context, shape (contexts, N, N), and how they came about."""
 
-    ends: Endpoints
+    endpoints: Endpoints
     log: CITestLog
     tests: Ints
     complete: bool
@@ -84,7 +84,7 @@ class Outcome:
     evidence: ScoreEvidence | None = None
     notes: tuple[str, ...] = ()
     method: str | None = None
-    kind: GraphKind = GraphKind.PATTERN
+    kind: GraphKind = GraphKind.CPDAG
 
     def whole(self) -> Outcome:
         """The outcome, where nobody can use half of one: a search that Ctrl-C ended goes on ending what called it."""

@@ -61,12 +61,12 @@ class Statistics(NamedTuple):
     lag: Floats
 
 
-def check_table(data: Dataset, ends: Endpoints) -> tuple[Violation, ...]:
+def check_table(data: Dataset, endpoints: Endpoints) -> tuple[Violation, ...]:
     """Everything in which a table contradicts the linear-Gaussian model around some graphs, shape (contexts, N, N)."""
     numeric = numeric_rows(data)
     if numeric.checked.size == 0:
         return ()
-    found = [statistics(numeric, fit) for fit in fits(numeric, ends)]
+    found = [statistics(numeric, fit) for fit in fits(numeric, endpoints)]
     if not found:
         return ()
     least = Statistics(*(_nearest_zero(np.array(column)) for column in zip(*found, strict=True)))

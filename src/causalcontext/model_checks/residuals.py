@@ -99,9 +99,9 @@ def numeric_rows(data: Dataset) -> NumericRows:
                  data.codes[rows].astype(np.int64), follows)  # fmt: skip
 
 
-def fits(numeric: NumericRows, ends: Endpoints) -> Iterator[ResidualFit]:
-    """The fits of all ways, each once; `ends` has shape (contexts, N, N)."""
-    ways = [np.asarray(way.any(axis=0)) for way in (directed(ends), may_cause(ends), adjacent(ends))]
+def fits(numeric: NumericRows, endpoints: Endpoints) -> Iterator[ResidualFit]:
+    """The fits of all ways, each once; `endpoints` has shape (contexts, N, N)."""
+    ways = [np.asarray(way.any(axis=0)) for way in (directed(endpoints), may_cause(endpoints), adjacent(endpoints))]
     together = np.zeros_like(numeric.cells)
     numbers = numeric.owner[numeric.checked]
     possible = ways[1][np.ix_(numbers, numbers)]

@@ -120,12 +120,12 @@ def _of_pair(result: ContextGraphs, sayings: SaidByChanges, x: int, y: int) -> I
     graphs = [result.graphs[value] for value in result.contexts]
     having = [place for place, graph in enumerate(graphs) if graph.adjacency[x, y]]
     present = max(having, key=lambda place: (result.data.rows[place], -place))
-    source, target = as_written(graphs[present].ends, x, y)
+    source, target = as_written(graphs[present].endpoints, x, y)
     alike: dict[Said | None, list[int]] = {}
     for absent in (place for place in range(len(graphs)) if place not in having):
         alike.setdefault(sayings.about(source, target, present, absent), []).append(absent)
     names = [shortened(printable(result.names[z]), 40) for z in (source, target)]
-    marks = {mark_of(graphs[place].ends, source, target) for place in having}
+    marks = {mark_of(graphs[place].endpoints, source, target) for place in having}
     edge = f"{names[0]} {marks.pop() if len(marks) == 1 else '-'} {names[1]}"
     for said, places in alike.items():
         yield Story(edge, _listed(result, having), tuple(_shown(result, place) for place in places),

@@ -74,7 +74,7 @@ def _chosen(mechanics: Mechanics) -> tuple[list[tuple[int, int]], bool]:
 
 
 def _rows_of_a_pair(mechanics: Mechanics) -> int:
-    system = [v for v in range(mechanics.ends.shape[1]) if v not in mechanics.contexts]
+    system = [v for v in range(mechanics.endpoints.shape[1]) if v not in mechanics.contexts]
     return len(list(asked_rows(mechanics, system[0], system[-1])))
 
 

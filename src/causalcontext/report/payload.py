@@ -118,7 +118,7 @@ def _marks(graph: Graph) -> dict[str, str]:
 
 def _meanings(graphs: Sequence[Graph]) -> dict[str, str]:
     """What the marks of these graphs mean."""
-    found = (stroke.ends for graph in graphs for stroke in graph_panel(graph).strokes)
+    found = (stroke.endpoints for graph in graphs for stroke in graph_panel(graph).strokes)
     return mark_meanings(found, graphs[0].kind)
 
 

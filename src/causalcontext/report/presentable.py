@@ -28,7 +28,8 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
     levels = tuple(_shown(values) for values in result.levels)
     values = cell_values(result.cells, levels)
     graphs = {
-        shown: Graph(names, graph.ends, graph.kind) for shown, graph in zip(values, result.graphs.values(), strict=True)
+        shown: Graph(names, graph.endpoints, graph.kind)
+        for shown, graph in zip(values, result.graphs.values(), strict=True)
     }
     settings = replace(result.settings, knowledge=Knowledge())
     return replace(result, names=names, levels=levels, contexts=values, graphs=graphs, settings=settings)

@@ -37,7 +37,7 @@ def _row(result: ContextGraphs, shares: dict[Any, Any]) -> tuple[str, str, str, 
     named = ", ".join(map(str, named)) if isinstance(named, tuple) else str(named)
     if not shares["found"]:
         return f"{shares['x']}, {shares['y']}: no edge here", named, share, ""
-    ends = result.graphs[context].ends
-    x, y = as_written(ends, result.position(shares["x"]), result.position(shares["y"]))
-    edge = f"{result.names[x]} {mark_of(ends, x, y)} {result.names[y]}"
+    endpoints = result.graphs[context].endpoints
+    x, y = as_written(endpoints, result.position(shares["x"]), result.position(shares["y"]))
+    edge = f"{result.names[x]} {mark_of(endpoints, x, y)} {result.names[y]}"
     return edge, named, share, f"{shares[shares['found']]:.0%}"

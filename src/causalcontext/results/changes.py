@@ -231,20 +231,20 @@ def context_place(result: ContextGraphs, value: Any) -> int:
 
 def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:
     """(source, target, context that has the edge, context that has not) for system pairs."""
-    ends = [result.graphs[value].ends for value in result.contexts]
+    endpoints = [result.graphs[value].endpoints for value in result.contexts]
     contexts = result.cells.positions
-    for x, y in zip(*np.nonzero(np.triu((ends[a] != 0) != (ends[b] != 0))), strict=True):
+    for x, y in zip(*np.nonzero(np.triu((endpoints[a] != 0) != (endpoints[b] != 0))), strict=True):
         if x in contexts or y in contexts:
             continue
-        present, absent = (a, b) if ends[a][x, y] else (b, a)
-        source, target = as_written(ends[present], x, y)
+        present, absent = (a, b) if endpoints[a][x, y] else (b, a)
+        source, target = as_written(endpoints[present], x, y)
         yield int(source), int(target), present, absent
 
 
 def _compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
              absent: int) -> Change:  # fmt: skip
     here, there, p, doubt, _ = compare(result, moments, x, y, present, absent)
-    mark = mark_of(result.graphs[result.contexts[present]].ends, x, y)
+    mark = mark_of(result.graphs[result.contexts[present]].endpoints, x, y)
     label = _label(result, moments, x, y, absent, LARGEST_NEGLIGIBLE)[0]
     return Change(result.names[x], result.names[y], mark, "edge", result.contexts[present], result.contexts[absent],
                   here.value, there.value, there.value - here.value, p, np.nan, False, label, doubt)  # fmt: skip
@@ -258,7 +258,7 @@ def _picked_from(result: ContextGraphs) -> int:
 
 def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     """Edges that point one way in the one context and the other way in the other."""
-    first, second = (directed(result.graphs[result.contexts[place]].ends) for place in (a, b))
+    first, second = (directed(result.graphs[result.contexts[place]].endpoints) for place in (a, b))
     for x, y in zip(*np.nonzero(first & second.T), strict=True):
         yield Change(result.names[x], result.names[y], "-->", "direction", result.contexts[a], result.contexts[b],
                      np.nan, np.nan, np.nan, np.nan, np.nan, False, "present", "")  # fmt: skip
@@ -266,13 +266,13 @@ def _turned(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
 
 def _other_end(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
     """Edges of PAGs with an end that is a tail in the one context and an arrow in the other, and that do not turn."""
-    first, second = (result.graphs[result.contexts[place]].ends for place in (a, b))
+    first, second = (result.graphs[result.contexts[place]].endpoints for place in (a, b))
     differs = ((first == Endpoint.TAIL) & (second == Endpoint.ARROW)) | (
         (first == Endpoint.ARROW) & (second == Endpoint.TAIL)
     )
     for x, y in zip(*np.nonzero(np.triu(differs | differs.T) & ~(differs & differs.T)), strict=True):
         source, target = as_written(first, int(x), int(y))
-        marks = " | ".join(mark_of(ends, source, target) for ends in (first, second))
+        marks = " | ".join(mark_of(endpoints, source, target) for endpoints in (first, second))
         yield Change(result.names[source], result.names[target], marks, "end", result.contexts[a], result.contexts[b],
                      np.nan, np.nan, np.nan, np.nan, np.nan, False, "present", "")  # fmt: skip
 
@@ -289,14 +289,14 @@ def _label(
     n, fit = int(chosen.rows[0]), slope(chosen, 0, x, y, system)
     weight = n - len(system) - 3
     bound = float(np.tanh(np.abs(np.arctanh(fit.correlation)) + ONE_SIDED_95 / np.sqrt(weight))) if weight > 0 else 1.0
-    if result.graphs[result.contexts[place]].ends[x, y]:
+    if result.graphs[result.contexts[place]].endpoints[x, y]:
         return "present", fit.correlation, bound, n
     return ("absent" if bound < negligible else "undetermined"), fit.correlation, bound, n
 
 
 def _union_edges(result: ContextGraphs) -> Iterator[tuple[int, int, str, str, str]]:
     """Edges of the union between system variables by position and by name, the cause first where there is one."""
-    contexts, union = result.cells.positions, result.union.ends
+    contexts, union = result.cells.positions, result.union.endpoints
     for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
         if x not in contexts and y not in contexts:
             source, target = as_written(union, int(x), int(y))

@@ -60,7 +60,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
         "evidence": None if result.evidence is None else result.evidence.to_dict(),
         "notes": list(result.notes),
         "claims": _claims_to_list(result),
-        "misfits": [[violation.kind, list(violation.columns), violation.size] for violation in result.violations],
+        "violations": [[violation.kind, list(violation.columns), violation.size] for violation in result.violations],
         "moments": moments_to_dict(result.moments),
     } | _some_have(result)
 
@@ -102,7 +102,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
         prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
         known_claims=_claims_from_list(content["claims"]),
-        known_violations=tuple(Violation(kind, tuple(columns), size) for kind, columns, size in content["misfits"]),
+        known_violations=tuple(Violation(kind, tuple(columns), size) for kind, columns, size in content["violations"]),
         **more,
     )
 

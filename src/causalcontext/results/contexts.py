@@ -410,12 +410,12 @@ class ContextGraphs(EffectMethods):
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:
     """Sentences about one graph."""
     found = []
-    forward = directed(graph.ends)
+    forward = directed(graph.endpoints)
     for i, j in zip(*np.nonzero(links.must & ~forward), strict=True):
         found.append(f"{value}: {graph.names[i]} --> {graph.names[j]} is required and not there")
     for i, j in zip(*np.nonzero(np.triu(graph.adjacency & links.absent)), strict=True):
         found.append(f"{value}: {graph.names[i]} and {graph.names[j]} are adjacent, which is ruled out")
     one_way = links.may & ~links.may.T & ~links.must
-    for i, j in zip(*np.nonzero(one_way & may_cause(graph.ends).T), strict=True):
+    for i, j in zip(*np.nonzero(one_way & may_cause(graph.endpoints).T), strict=True):
         found.append(f"{value}: {graph.names[j]} --> {graph.names[i]} is ruled out, but the edge is not directed so")
     return found

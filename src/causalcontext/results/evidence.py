@@ -194,7 +194,7 @@ def score_decisions(
     first, second = np.triu_indices(len(names), 1)
     contexts, rows = list(graphs), []
     for r, graph in enumerate(graphs.values()):
-        causes = [np.flatnonzero(column).tolist() for column in may_cause(graph.ends).T]
+        causes = [np.flatnonzero(column).tolist() for column in may_cause(graph.endpoints).T]
         for slot, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             effect = int(evidence.effect[r, slot])
             given = tuple(names[z] for z in causes[effect] if z not in (i, j)) if effect >= 0 else ()

@@ -13,7 +13,7 @@ from causalcontext.results.content import from_dict, to_dict
 from causalcontext.results.contexts import ContextGraphs
 
 FORMAT = "causalcontext-result"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 _DAMAGE = (ArithmeticError, AttributeError, CausalContextError, LookupError, MemoryError, RecursionError, TypeError,
            ValueError)  # fmt: skip
 """What else goes wrong when a result is made out of something that is none."""

@@ -40,7 +40,7 @@ def labels_lagged(result: LaggedGraphs, negligible: float) -> pd.DataFrame:
 
 def _links(mechanics: LaggedMechanics) -> Iterator[tuple[int, int, str]]:
     """Edges of the union between system variables as nodes of the window graph, the cause first."""
-    union, copies = mechanics.result.union.ends, {mechanics.node(mechanics.context or 0, lag)
+    union, copies = mechanics.result.union.endpoints, {mechanics.node(mechanics.context or 0, lag)
                                                   for lag in range(mechanics.lags + 1)}  # fmt: skip
     for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
         if not {int(x), int(y)} & copies:
@@ -57,7 +57,7 @@ def _is_past(mechanics: LaggedMechanics, node: int) -> bool:
 def _label(mechanics: LaggedMechanics, cause: int, effect: int, g: int, negligible: float
            ) -> tuple[str, float, float, int]:  # fmt: skip
     v = effect - mechanics.lags * mechanics.variables
-    here = mechanics.result.graphs[mechanics.result.contexts[g]].ends[cause, effect] != 0
+    here = mechanics.result.graphs[mechanics.result.contexts[g]].endpoints[cause, effect] != 0
     choice = (mechanics.choices([v]) or (LinkChoice(),))[0]
     causes = {column for h in mechanics.cells for column in mechanics.causes(choice, h, v)}
     x = _column(mechanics, cause)

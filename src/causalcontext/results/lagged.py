@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Resampling(Protocol):
     """Searches a sample of the windows, by its number; `stability` asks it."""
 
-    def ends(self, number: int, seed: int) -> Endpoints:
+    def endpoints(self, number: int, seed: int) -> Endpoints:
         """The ends of all contexts, shape (contexts, N, N)."""
 
 

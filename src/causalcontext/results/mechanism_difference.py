@@ -78,11 +78,11 @@ class TwoContexts:
 
     def may_be_caused(self, variable: int) -> bool:
         """Whether a context that differs may cause a variable: adjacent to it, and not known to be its effect."""
-        return bool(may_cause(_ends(self.result, self.places[0]))[list(self.differing), variable].any())
+        return bool(may_cause(_endpoints(self.result, self.places[0]))[list(self.differing), variable].any())
 
     def is_near(self, variable: int) -> bool:
         """Whether a variable is adjacent to a context that differs."""
-        return bool(_ends(self.result, self.places[0])[list(self.differing), variable].any())
+        return bool(_endpoints(self.result, self.places[0])[list(self.differing), variable].any())
 
     def _given(self, given: Sequence[int]) -> tuple[Moments, tuple[int, ...]]:
         """The moments of both contexts, and the system variables of a set."""
@@ -113,7 +113,7 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
 def _compare_slopes(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
                     absent: int) -> SlopeComparison:  # fmt: skip
     two = TwoContexts(result, moments, present, absent)
-    found = bool(directed(_ends(result, present))[x, y]) and result.union.kind is GraphKind.PATTERN
+    found = bool(directed(_endpoints(result, present))[x, y]) and result.union.kind is GraphKind.CPDAG
     settled = found and two.may_be_caused(y) and not two.is_near(x)
     p_values = [
         heterogeneity(two.slopes(cause, effect, given))[1]
@@ -127,7 +127,7 @@ def _compare_slopes(result: ContextGraphs, moments: Moments, x: int, y: int, pre
 def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> SlopeComparison:
     rows = compared_rows(result, x, y, present, absent)
     here, there = (UNKNOWN, UNKNOWN) if rows is None else curve_shares(rows)
-    doubt = "" if directed(_ends(result, present))[x, y] else "its direction is open"
+    doubt = "" if directed(_endpoints(result, present))[x, y] else "its direction is open"
     doubt = SHOWN if there.p < STILL_THERE else doubt
     p = heterogeneity((here, there))[1]
     if rows is not None and not doubt and p <= UNCHANGED:
@@ -150,7 +150,7 @@ def possible_causes(result: ContextGraphs, effect: int, cause: int, places: Sequ
     """What may cause `effect` in some of the contexts, besides `cause`."""
     possible = np.zeros(len(result.names), dtype=bool)
     for place in places:
-        possible |= may_cause(_ends(result, place))[:, effect]
+        possible |= may_cause(_endpoints(result, place))[:, effect]
     possible[[cause, effect]] = False
     return tuple(np.flatnonzero(possible).tolist())
 
@@ -179,5 +179,5 @@ def _doubt(two: TwoContexts, x: int, y: int, there: Slope, directed: bool) -> st
     return ""
 
 
-def _ends(result: ContextGraphs, place: int) -> Endpoints:
-    return result.graphs[result.contexts[place]].ends
+def _endpoints(result: ContextGraphs, place: int) -> Endpoints:
+    return result.graphs[result.contexts[place]].endpoints

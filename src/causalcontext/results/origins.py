@@ -22,12 +22,12 @@ MEANINGS = {
 
 
 def meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
-    """What the edge of a PAG says, or that there is none; empty for a pattern."""
+    """What the edge of a PAG says, or that there is none; empty for a CPDAG."""
     graph = result.graphs[result.contexts[place]]
-    if graph.kind is GraphKind.PATTERN:
+    if graph.kind is GraphKind.CPDAG:
         return ""
     for first, second in ((x, y), (y, x)):
-        words = MEANINGS.get(mark_of(graph.ends, graph.position(first), graph.position(second)))
+        words = MEANINGS.get(mark_of(graph.endpoints, graph.position(first), graph.position(second)))
         if words is not None:
             return words.format(x=first, y=second)
     return ""
@@ -54,15 +54,15 @@ def _follows(result: ContextGraphs, place: int, cause: str, effect: str) -> bool
 
 
 def _end(result: ContextGraphs, place: int, cause: str, effect: str) -> str:
-    """The end at the effect: the whole direction in a pattern, where it is one arrow and one tail."""
+    """The end at the effect: the whole direction in a CPDAG, where it is one arrow and one tail."""
     graph = result.graphs[result.contexts[place]]
-    if graph.kind is GraphKind.PATTERN:
+    if graph.kind is GraphKind.CPDAG:
         return f"{cause} --> {effect}"
-    end = graph.ends[graph.position(cause), graph.position(effect)]
-    return f"{_END_WORDS[Endpoint(end)]} at {effect}"
+    end = graph.endpoints[graph.position(cause), graph.position(effect)]
+    return f"{_ENDPOINT_WORDS[Endpoint(end)]} at {effect}"
 
 
-_END_WORDS = {Endpoint.ARROW: "An arrow", Endpoint.TAIL: "A tail", Endpoint.CONFLICT: "Contested"}
+_ENDPOINT_WORDS = {Endpoint.ARROW: "An arrow", Endpoint.TAIL: "A tail", Endpoint.CONFLICT: "Contested"}
 
 
 def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effect: str) -> str:

@@ -101,7 +101,7 @@ def replaceable_links(result: ContextGraphs) -> list[Replaceable]:
     if found is None or found.mechanisms is None or result.rows is None or not found.curved:
         return []
     values, codes = rows_in_units(found.mechanisms, result.rows)
-    near = np.any([graph.ends != 0 for graph in result.graphs.values()], axis=0)
+    near = np.any([graph.endpoints != 0 for graph in result.graphs.values()], axis=0)
     links: dict[tuple[int, int], Replaceable] = {}
     for place, effect in product(range(len(result.contexts)), values):
         equation = found.mechanisms.equation(effect, place)
@@ -158,5 +158,5 @@ def _inside_of(values: dict[int, Floats], there: Bools, equation: Equation, plac
 
 def _not_below(result: ContextGraphs, place: int, effect: int, values: Iterable[int]) -> list[int]:
     """The variables that an effect does not cause, and that it is not."""
-    below = descendants(directed(result.graphs[result.contexts[place]].ends), effect)
+    below = descendants(directed(result.graphs[result.contexts[place]].endpoints), effect)
     return [other for other in values if other != effect and not below[other]]

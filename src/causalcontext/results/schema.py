@@ -64,7 +64,7 @@ def check_content(content: Mapping[str, Any]) -> None:
         "warnings": each(text),
         "notes": each(text),
         "claims": _claims(names),
-        "misfits": each(tuple_of(one_of(*VIOLATIONS), each(one_of(*names), least=1), finite)),
+        "violations": each(tuple_of(one_of(*VIOLATIONS), each(one_of(*names), least=1), finite)),
         "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
     })(content, "")  # fmt: skip

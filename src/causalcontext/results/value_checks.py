@@ -41,8 +41,8 @@ def whole(low: int | None = None, high: int | None = None) -> Check:
     def check(value: Any, where: str) -> None:
         right = isinstance(value, int) and not isinstance(value, bool)
         right = right and (low is None or value >= low) and (high is None or value <= high)
-        ends = f" from {low}" if high is None else f" from {low} to {high}"
-        demand(right, value, where, f"a whole number{'' if low is None else ends}")
+        endpoints = f" from {low}" if high is None else f" from {low} to {high}"
+        demand(right, value, where, f"a whole number{'' if low is None else endpoints}")
 
     return check
 

@@ -30,7 +30,7 @@ INSIDE_WORDS = {
 
 def why_inside_only(result: ContextGraphs) -> WithinContexts:
     """Selection needs a context that something may cause; what is known about it counts."""
-    may = may_cause(result.union.ends)[:, list(result.cells.positions)]
+    may = may_cause(result.union.endpoints)[:, list(result.cells.positions)]
     return WithinContexts.SELECTION if may.any() else WithinContexts.CANCELLATION
 
 

@@ -40,8 +40,8 @@ def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
         return ()
     kinds = _kinds(result) if result.rows is not None else tuple(kind for kind in _kinds(result) if kind != ROWS)
     data = with_normal_scores(data) if by_ranks(result) else data
-    ends = np.stack([result.graphs[value].ends for value in result.contexts])
-    return tuple(violation for violation in check_table(data, ends) if violation.kind in kinds)
+    endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
+    return tuple(violation for violation in check_table(data, endpoints) if violation.kind in kinds)
 
 
 def _rows_at_hand(result: ContextGraphs) -> Dataset | None:

@@ -116,20 +116,20 @@ def make_columns(setup: Setup, curves: bool, proposed: Sequence[Offer] = ()) -> 
     mean = raw.mean(axis=1)
     raw -= mean[:, None]
     kept: list[int] = []
-    mixes, ends, start = [], [0], 0
+    mixes, endpoints, start = [], [0], 0
     for part in own:
         gram = _cross_products(raw[start : start + len(part)])
         here = _distinct(gram) if len(part) > 1 and part[0].kind != LEVEL else list(range(len(part)))
         mixes.append(_apart(gram[np.ix_(here, here)] / raw.shape[1], part[0].kind == LEVEL))
         kept += [start + place for place in here]
-        ends.append(len(kept))
+        endpoints.append(len(kept))
         start += len(part)
     kept += range(start, len(everything))
     offers = tuple(everything[place] for place in kept)
-    first = np.array([*ends, ends[-1] + len(proposed)], dtype=np.int64)
+    first = np.array([*endpoints, endpoints[-1] + len(proposed)], dtype=np.int64)
     mix = np.diag(1.0 / np.maximum(np.sqrt(np.mean(raw[kept] ** 2, axis=1)), 1e-300))
     for variable, own_mix in enumerate(mixes):
-        part_of = slice(ends[variable], ends[variable + 1])
+        part_of = slice(endpoints[variable], endpoints[variable + 1])
         mix[part_of, part_of] = own_mix
     values = _mixed(mix, first, raw[kept])
     means, scatter = _moments(setup, offers, mean[kept], mix, first, values)

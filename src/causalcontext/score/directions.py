@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.endpoints import Endpoints, ends_of_arcs
+from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
 from causalcontext.score.clock import Clock
 from causalcontext.score.model import FittedModel
 from causalcontext.score.search import FoundModels, Rival
@@ -43,7 +43,7 @@ class Directed:
     """
 
     model: FittedModel
-    ends: Endpoints
+    endpoints: Endpoints
     margin: Floats
 
 
@@ -57,7 +57,7 @@ def direct(found: FoundModels, may: Bools, clock: Clock | None = None) -> Direct
             break
         model = better
         rivals = found.rivals(model)
-    return Directed(model, _ends(model.links, links), margin)
+    return Directed(model, _endpoints(model.links, links), margin)
 
 
 def _nobody(cause: int, effect: int, floor: float) -> FittedModel | None:
@@ -87,6 +87,6 @@ def _ask(model: FittedModel, rivals: Rival, may: Bools,
     return directed, margin, None
 
 
-def _ends(links: Bools, directed: Bools) -> Endpoints:
+def _endpoints(links: Bools, directed: Bools) -> Endpoints:
     forward, either = links & directed, links | links.transpose(0, 2, 1)
-    return ends_of_arcs(forward | (either & ~forward & ~forward.transpose(0, 2, 1)))
+    return endpoints_of_arcs(forward | (either & ~forward & ~forward.transpose(0, 2, 1)))

@@ -37,7 +37,7 @@ MOST_NAMED = 5
 class ScoreOutcome:
     """Ends of every context in the order of the table, the evidence, and what the residuals say."""
 
-    ends: Endpoints
+    endpoints: Endpoints
     evidence: ScoreEvidence
     findings: tuple[ResidualViolation, ...]
     notes: tuple[str, ...]
@@ -72,7 +72,7 @@ def run_score(
     contradicted = tuple(sorted({finding.kind for finding in findings}))
     evidence = replace(_evidence(explored, directed, links, raw, transform), contradicted=contradicted)
     return ScoreOutcome(
-        _table_ends(chosen, directed),
+        _table_endpoints(chosen, directed),
         evidence,
         findings,
         (*_notes(data, explored, findings), *_cut(effort.clock)),
@@ -108,12 +108,12 @@ def _numbered(setup: Setup, links: Links) -> NDArray[np.bool_]:
     return may
 
 
-def _table_ends(setup: Setup, directed: Directed) -> Endpoints:
+def _table_endpoints(setup: Setup, directed: Directed) -> Endpoints:
     """Ends with the variables in the order of the table."""
     there = setup.position >= 0
     back = np.argsort(setup.position[there])
-    ends = directed.ends[:, there][:, :, there]
-    return np.asarray(ends[:, back][:, :, back])
+    endpoints = directed.endpoints[:, there][:, :, there]
+    return np.asarray(endpoints[:, back][:, :, back])
 
 
 class _Danger(NamedTuple):

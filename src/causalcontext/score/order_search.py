@@ -120,8 +120,8 @@ class Climber:
     def climb(problem: OrderProblem, standing: Standing, stale: Ints, visits: Ints,
               window: tuple[int, int] | None = None) -> tuple[float, float]:  # fmt: skip
         """Fit some nodes, then climb until nothing moves or the clock says stop: the last sweep's gain, the score."""
-        ends = np.array(window or (0, standing.orders.shape[1]), dtype=np.int64)
-        gain, score = climb(problem, standing.state, stale, visits, ends, standing.shared)
+        endpoints = np.array(window or (0, standing.orders.shape[1]), dtype=np.int64)
+        gain, score = climb(problem, standing.state, stale, visits, endpoints, standing.shared)
         return float(gain), float(score)
 
     def _everybody(self) -> Ints:
@@ -204,10 +204,10 @@ class Rivals:
         best: FittedModel | None = None
         for home, trial in zip(self._homes, self._trials, strict=True):
             trial.return_to(home, trial.state.touched)
-            ends = sorted(trial.state.orders[1, :, [cause, effect]].ravel().tolist())
-            score = self.climber.climb(problem, trial, stale, self._visits(cause, effect, False), (ends[0], ends[-1]))[
-                1
-            ]
+            endpoints = sorted(trial.state.orders[1, :, [cause, effect]].ravel().tolist())
+            score = self.climber.climb(
+                problem, trial, stale, self._visits(cause, effect, False), (endpoints[0], endpoints[-1])
+            )[1]
             if score > self.model.score - REACH:
                 score = self.climber.climb(problem, trial, NOBODY, self._visits(cause, effect, True))[1]
             if score > (floor if best is None else best.score):
@@ -227,7 +227,11 @@ class Rivals:
     def _visits(self, cause: int, effect: int, neighbours: bool) -> Ints:
         """The two ends and the context, or also what is linked to them, over and over."""
         p = len(self._near) - 1
-        ends = [v for v in (effect, cause) if v != p]
+        endpoints = [v for v in (effect, cause) if v != p]
         others = np.flatnonzero(self._near[cause] | self._near[effect]).tolist() if neighbours else []
-        order = [*ends, *(v for v in others if v not in (cause, effect, p)), *([p] if p in (cause, effect) else [])]
+        order = [
+            *endpoints,
+            *(v for v in others if v not in (cause, effect, p)),
+            *([p] if p in (cause, effect) else []),
+        ]
         return np.tile(np.array(order, dtype=np.int64), (MOST_SWEEPS // 4 if neighbours else 2, 1))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from causalcontext.graphs.endpoints import Endpoints, adjacent, ends_of_arcs
+from causalcontext.graphs.endpoints import Endpoints, adjacent, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.neighbours import Edges, Pairs, graphs_of
 from causalcontext.kernels.levels.skeleton import Decisions, no_decisions
@@ -39,7 +39,7 @@ class FoundGraphs:
     `cut` says in words what a time limit left out.
     """
 
-    ends: Endpoints
+    endpoints: Endpoints
     sepsets: SepsetRecords
     complete: bool
     origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
@@ -77,10 +77,10 @@ def algorithm_1(
         edges, graphs = sepsets.edges(graphs), NO_GRAPHS  # of a wide table, the ends take as much memory again
         oriented = orient_skeletons(search, plan, sepsets, edges)  # 15: orient as PC does
         if plan.masked_scope != "adaptive":
-            graphs = adjacent(oriented.ends)
-            if separate_inside(search, plan, sepsets, graphs, oriented.ends, n_jobs, advance):  # beyond the paper
+            graphs = adjacent(oriented.endpoints)
+            if separate_inside(search, plan, sepsets, graphs, oriented.endpoints, n_jobs, advance):  # beyond the paper
                 oriented = orient_skeletons(search, plan, sepsets, sepsets.edges(graphs))
-        return FoundGraphs(oriented.ends, sepsets, True, oriented.origins, oriented.doubts)
+        return FoundGraphs(oriented.endpoints, sepsets, True, oriented.origins, oriented.doubts)
     except OutOfTime:
         return _out_of_time(plan, sepsets, graphs if edges is None else graphs_of(edges, plan.variables), size)
     except KeyboardInterrupt:
@@ -96,7 +96,9 @@ def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, size: int) -
     pairs = {(int(x), int(y)) for work in left for x, y in zip(work.pairs.first, work.pairs.second, strict=True)}
     sepsets.cut_short([pair for pair in pairs if graphs[:, pair[0], pair[1]].any()], size)
     oriented = orient_skeletons(Silent(), replace(plan, collider_rule="first"), sepsets, sepsets.edges(graphs))
-    return FoundGraphs(oriented.ends, sepsets, True, oriented.origins, oriented.doubts, _cut_words(len(pairs), size))
+    return FoundGraphs(
+        oriented.endpoints, sepsets, True, oriented.origins, oriented.doubts, _cut_words(len(pairs), size)
+    )
 
 
 def _cut_words(pairs: int, size: int) -> str:
@@ -148,4 +150,4 @@ def physical_by(plan: Plan, trusted: Trusted, sepsets: SepsetRecords) -> Physica
 
 def unoriented(graphs: Bools) -> Endpoints:
     """The ends of graphs in which nothing is directed."""
-    return ends_of_arcs(graphs)
+    return endpoints_of_arcs(graphs)

@@ -18,7 +18,7 @@ import numpy as np
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.paths import reach
 from causalcontext.search.family import GraphFamily, PartlyOriented, Proposal
-from causalcontext.search.sharing import sharing_ends
+from causalcontext.search.sharing import sharing_endpoints
 
 Claim = tuple[int, int, Endpoint, tuple[int, ...]]
 """This end at b of a - b, because of some other variables."""
@@ -36,7 +36,7 @@ def in_every_graph(rule: Callable[[PartlyOriented], Iterator[Claim]]) -> Callabl
     return proposals
 
 
-def known_ends(family: GraphFamily) -> Iterator[Proposal]:
+def known_endpoints(family: GraphFamily) -> Iterator[Proposal]:
     """A tail at what is known to be a cause, an arrow at what is known not to be one; no more than that."""
     links = family.evidence.links
     if links is None:
@@ -77,7 +77,7 @@ def _arrows_of_colliders(family: GraphFamily) -> Iterator[Proposal]:
 
 def _shared(family: GraphFamily, proposal: Proposal) -> int:
     """The first of the graphs that an end holds for."""
-    return min(sharing_ends(family.contexts, proposal.graph, proposal.a, proposal.b))
+    return min(sharing_endpoints(family.contexts, proposal.graph, proposal.a, proposal.b))
 
 
 def _is_open(family: GraphFamily, proposal: Proposal) -> bool:
@@ -89,7 +89,7 @@ def _is_open(family: GraphFamily, proposal: Proposal) -> bool:
 @in_every_graph
 def no_new_collider(graph: PartlyOriented) -> Iterator[Claim]:
     """R1: an arrow c *-> b, b no collider of c and a: a tail at b of a - b."""
-    for a, b in graph.open_ends():
+    for a, b in graph.open_endpoints():
         witness = [c for c in graph.arrows[b] if c != a and graph.clear(c, b, a)]
         if witness:
             yield a, b, Endpoint.TAIL, (min(witness),)
@@ -98,7 +98,7 @@ def no_new_collider(graph: PartlyOriented) -> Iterator[Claim]:
 @in_every_graph
 def no_cycle(graph: PartlyOriented) -> Iterator[Claim]:
     """R2: a --> c *-> b or a *-> c --> b: b causing a would close a cycle, so an arrow at b."""
-    for a, b in graph.open_ends():
+    for a, b in graph.open_endpoints():
         witness = graph.children[a] & graph.arrows[b] | {c for c in graph.parents[b] if a in graph.arrows[c]}
         if witness:
             yield a, b, Endpoint.ARROW, (min(witness),)
@@ -107,7 +107,7 @@ def no_cycle(graph: PartlyOriented) -> Iterator[Claim]:
 @in_every_graph
 def double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
     """R3: c *-> b <-* d, a no collider of c and d, circles at a of both: an arrow at b of a - b."""
-    for a, b in graph.open_ends():
+    for a, b in graph.open_endpoints():
         sides = sorted(graph.arrows[b] & graph.circles[a])
         witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
         if witness:
@@ -125,7 +125,7 @@ def discriminating_path(family: GraphFamily) -> Iterator[Proposal]:
     if inquiry is None:
         return
     for g, graph in enumerate(family.graphs):
-        for c, b in graph.open_ends():
+        for c, b in graph.open_endpoints():
             for a, d in _discriminating(graph, b, c):
                 verdict = inquiry.is_collider(g, d, b, c)
                 if verdict is False:
@@ -179,9 +179,9 @@ def two_ways_round(graph: PartlyOriented) -> Iterator[Claim]:
     """R10: b o-> a, uncovered walks from b that begin with c, with d, c and d apart, to causes of a: a tail at b."""
     for b, pairs in _by_start(graph).items():
         first = sorted(_possible_effects(graph, b))
-        ends = {c: _uncovered(graph, b, c) | {c} for c in first}
+        endpoints = {c: _uncovered(graph, b, c) | {c} for c in first}
         for a in pairs:
-            useful = [c for c in first if c != a and ends[c] & graph.parents[a]]
+            useful = [c for c in first if c != a and endpoints[c] & graph.parents[a]]
             two = next(((c, d) for i, c in enumerate(useful) for d in useful[i + 1 :] if graph.clear(c, b, d)), None)
             if two:
                 yield a, b, Endpoint.TAIL, two
@@ -189,7 +189,7 @@ def two_ways_round(graph: PartlyOriented) -> Iterator[Claim]:
 
 def _half_directed(graph: PartlyOriented) -> Iterator[tuple[int, int]]:
     """(a, b) for every b o-> a."""
-    for a, b in graph.open_ends():
+    for a, b in graph.open_endpoints():
         if b in graph.arrows[a]:
             yield a, b
 

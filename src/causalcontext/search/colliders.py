@@ -37,7 +37,8 @@ PASSES, COLLIDER, OPEN = 0, 1, -1
 class Triples:
     """What was decided about the unshielded triples (x, w, y), x < y, of one graph.
 
-    `ambiguous` holds the triples without a verdict; like those whose ends are apart by assumption, they orient nothing.
+    `ambiguous` holds the triples without a verdict; like those whose endpoints are apart by assumption, they orient
+    nothing.
     """
 
     colliders: frozenset[Triple]

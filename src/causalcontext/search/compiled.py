@@ -159,8 +159,8 @@ def _shares(ballots: Ballots, n_jobs: int) -> list[slice]:
         return [slice(0, total)]
     sets = np.cumsum(np.exp2(ballots.largest + 1.0))
     share = max(SETS_PER_THREAD, float(sets[-1]) / (8 * n_jobs))
-    ends = np.unique(np.append(np.searchsorted(sets, np.arange(share, sets[-1], share)), total)).tolist()
-    return [slice(begin, end) for begin, end in pairwise([0, *ends]) if begin < end]
+    endpoints = np.unique(np.append(np.searchsorted(sets, np.arange(share, sets[-1], share)), total)).tolist()
+    return [slice(begin, end) for begin, end in pairwise([0, *endpoints]) if begin < end]
 
 
 def _card(n_jobs: int) -> Any:

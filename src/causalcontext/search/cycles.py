@@ -24,10 +24,10 @@ FEWEST_CHILDREN = 2
 """Every union cycle holds at least two children of the context: two of its edges vary, with different heads."""
 
 
-def separate_inside(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, graphs: Bools, ends: Endpoints,
+def separate_inside(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, graphs: Bools, endpoints: Endpoints,
                     n_jobs: int, advance: Advance) -> bool:  # fmt: skip
     """Remove the edges in scope that some set separates inside a context; whether there were any."""
-    asked = SCOPES[plan.masked_scope](plan, graphs, ends) if plan.searched else no_edges(plan, graphs, ends)
+    asked = SCOPES[plan.masked_scope](plan, graphs, endpoints) if plan.searched else no_edges(plan, graphs, endpoints)
     before = int(graphs.sum())
     for size in range(1, plan.variables if asked.any() else 1):
         work = level_tasks(plan, graphs, size, asked)
@@ -38,26 +38,26 @@ def separate_inside(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, gra
     return int(graphs.sum()) < before
 
 
-def no_edges(plan: Plan, graphs: Bools, ends: Endpoints) -> Bools:
+def no_edges(plan: Plan, graphs: Bools, endpoints: Endpoints) -> Bools:
     """Scope "adaptive": the paper's algorithm, nothing more."""
     return np.broadcast_to(np.False_, graphs.shape)
 
 
-def system_edges(plan: Plan, graphs: Bools, ends: Endpoints) -> Bools:
+def system_edges(plan: Plan, graphs: Bools, endpoints: Endpoints) -> Bools:
     """Scope "always": every edge between system variables; complete whatever the cycles."""
     edges, contexts = graphs.copy(), list(plan.contexts.positions)
     edges[:, contexts], edges[:, :, contexts] = False, False
     return edges
 
 
-def edges_of_possible_cycles(plan: Plan, graphs: Bools, ends: Endpoints) -> Bools:
+def edges_of_possible_cycles(plan: Plan, graphs: Bools, endpoints: Endpoints) -> Bools:
     """Scope "cycle": edges that may be there only because of a large union cycle.
 
     One end is not adjacent to a context, neither is a known ancestor of it, and the edge lies in a biconnected block of
     the union skeleton without the contexts that holds at least two of their neighbours.
     """
-    edges = system_edges(plan, graphs, ends) & possible_cycles(graphs, plan.searched)
-    arrows, allowed = np.asarray(directed(ends).any(axis=0)), np.zeros(edges.shape[1:], dtype=bool)
+    edges = system_edges(plan, graphs, endpoints) & possible_cycles(graphs, plan.searched)
+    arrows, allowed = np.asarray(directed(endpoints).any(axis=0)), np.zeros(edges.shape[1:], dtype=bool)
     for context in plan.searched:
         at_context, upstream = np.asarray(graphs[:, context].any(axis=0)), ancestors(arrows, context)
         allowed |= ~(at_context[:, None] & at_context) & ~(upstream[:, None] | upstream)

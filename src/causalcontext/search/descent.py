@@ -3,7 +3,7 @@
 Whether R causes a variable is the same in every context, and what R does not cause has the same causes, with all their
 links, in every context (docs/hidden-causes.md has the proofs). So where x - z is in one context and not in another, and
 x is no effect of R, z is one. T0, that ends at R are the same in all graphs, is how `GraphFamily` applies an end. R may
-be confounded with anything, except for U. The rules for patterns (T1, V1, V2) are wrong where variables are hidden.
+be confounded with anything, except for U. The rules for CPDAGs (T1, V1, V2) are wrong where variables are hidden.
 
 As there, a missing edge speaks for a change only if the data could have shown it: `evidence.physical`.
 """

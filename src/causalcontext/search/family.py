@@ -22,18 +22,18 @@ from causalcontext.kernels.levels.neighbours import Edges
 from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triple, Triples
 from causalcontext.search.plan import Physical
-from causalcontext.search.sharing import sharing_ends
+from causalcontext.search.sharing import sharing_endpoints
 from causalcontext.views import Contexts
 
 CLOSURES: Mapping[GraphKind, Mapping[Endpoint, Endpoint]] = {
-    GraphKind.PATTERN: {
+    GraphKind.CPDAG: {
         Endpoint.ARROW: Endpoint.TAIL,
         Endpoint.TAIL: Endpoint.ARROW,
         Endpoint.CONFLICT: Endpoint.CONFLICT,
     },
     GraphKind.PAG: {Endpoint.TAIL: Endpoint.ARROW, Endpoint.CONFLICT: Endpoint.CONFLICT},
 }
-"""What an end implies at the other end of its edge. A direction of a pattern is one arrow and one tail. In a PAG two
+"""What an end implies at the other end of its edge. A direction of a CPDAG is one arrow and one tail. In a PAG two
 arrows are a hidden common cause; two tails would be selection, which a context is not."""
 
 ARROW, TAIL, CONFLICT = Endpoint.ARROW, Endpoint.TAIL, Endpoint.CONFLICT
@@ -139,22 +139,22 @@ class PartlyOriented:
     """One graph that is being oriented.
 
     `circles[b]`, `arrows[b]` and `tails[b]` are the neighbours a of b whose edge a - b has that end at b; an end that
-    is none of these is a conflict. `parents[b]` and `children[b]` are those with a --> b and b --> a. `ends`, shape
-    (N, N), says the same, for rules that look at all edges at once.
+    is none of these is a conflict. `parents[b]` and `children[b]` are those with a --> b and b --> a. `endpoints`,
+    shape (N, N), says the same, for rules that look at all edges at once.
     """
 
-    def __init__(self, first: Ints, second: Ints, ends: Endpoints, ambiguous: frozenset[Triple]) -> None:
-        ends[first, second] = Endpoint.CIRCLE
-        starts = np.searchsorted(first, np.arange(len(ends) + 1)).tolist()
+    def __init__(self, first: Ints, second: Ints, endpoints: Endpoints, ambiguous: frozenset[Triple]) -> None:
+        endpoints[first, second] = Endpoint.CIRCLE
+        starts = np.searchsorted(first, np.arange(len(endpoints) + 1)).tolist()
         columns = second.tolist()
-        self.ends, self.ambiguous = ends, ambiguous
+        self.endpoints, self.ambiguous = endpoints, ambiguous
         self.adjacent = [set(columns[begin:end]) for begin, end in pairwise(starts)]
         self.circles = [set(row) for row in self.adjacent]
         self.arrows, self.tails, self.parents, self.children = ([set[int]() for _ in self.adjacent] for _ in range(4))
         self._open: list[tuple[int, int]] | None = None
 
-    def open_ends(self) -> list[tuple[int, int]]:
-        """(a, b) for every circle at b of a - b; in a pattern these are both readings of every undirected edge."""
+    def open_endpoints(self) -> list[tuple[int, int]]:
+        """(a, b) for every circle at b of a - b; in a CPDAG these are both readings of every undirected edge."""
         if self._open is None:
             self._open = [(a, b) for b, around in enumerate(self.circles) for a in around]
         return self._open
@@ -172,7 +172,7 @@ class PartlyOriented:
         if a not in self.circles[b]:
             return
         self.circles[b].discard(a)
-        self.ends[a, b] = end
+        self.endpoints[a, b] = end
         self._open = None
         if end is CONFLICT:
             return
@@ -186,16 +186,16 @@ class PartlyOriented:
 class GraphFamily:
     """The graphs of all contexts, where their settled ends come from, and what is in doubt.
 
-    `ends` has shape (graphs, N, N), and `edges` lists those that some graph has. `origins` has the ends that rules
-    asked for; an end that follows from the other end of its edge has none.
+    `endpoints` has shape (graphs, N, N), and `edges` lists those that some graph has. `origins` has the endpoints that
+    rules asked for; an end that follows from the other end of its edge has none.
     """
 
-    def __init__(self, edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.PATTERN) -> None:
+    def __init__(self, edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> None:
         self.edges = edges
-        self.ends: Endpoints = np.zeros((len(edges.present), variables, variables), dtype=np.int8)
+        self.endpoints: Endpoints = np.zeros((len(edges.present), variables, variables), dtype=np.int8)
         self.graphs = [
-            PartlyOriented(self.edges.first[here], self.edges.second[here], ends, triples.ambiguous)
-            for here, ends, triples in zip(self.edges.present, self.ends, evidence.triples, strict=True)
+            PartlyOriented(self.edges.first[here], self.edges.second[here], endpoints, triples.ambiguous)
+            for here, endpoints, triples in zip(self.edges.present, self.endpoints, evidence.triples, strict=True)
         ]
         self.evidence, self.contexts, self.closure = evidence, evidence.contexts, CLOSURES[kind]
         self.origins: dict[Place, Origin] = {}
@@ -221,13 +221,13 @@ class GraphFamily:
 
     def affected(self, proposal: Proposal) -> Iterable[int]:
         """The graphs that an end holds for."""
-        return sharing_ends(self.contexts, proposal.graph, proposal.a, proposal.b)
+        return sharing_endpoints(self.contexts, proposal.graph, proposal.a, proposal.b)
 
     def arrows(self) -> tuple[Bools, Bools]:
         """Which edges between system variables are arrows from `first` to `second`, and back; shape (graphs, edges)."""
         if self._arrows is None:
             first, second, _ = self.edges
-            there, here = self.ends[:, first, second], self.ends[:, second, first]
+            there, here = self.endpoints[:, first, second], self.endpoints[:, second, first]
             onward, back = (there == ARROW) & (here == TAIL), (here == ARROW) & (there == TAIL)
             self._arrows = onward & self.between_system, back & self.between_system
         return self._arrows
@@ -235,7 +235,7 @@ class GraphFamily:
     @cached_property
     def between_system(self) -> Bools:
         """Which of the edges have no context variable at either end."""
-        at_context = np.zeros(self.ends.shape[1], dtype=bool)
+        at_context = np.zeros(self.endpoints.shape[1], dtype=bool)
         at_context[list(self.contexts.positions)] = True
         return ~(at_context[self.edges.first] | at_context[self.edges.second])
 

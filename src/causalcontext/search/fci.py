@@ -70,7 +70,7 @@ def fci(search: AskingSearch, plan: Plan, caution: Caution, n_jobs: int, advance
             _separate_by_larger_sets(skeleton, caution.possible_dsep)
         skeleton.prefer_large_p()
         oriented = _orient(skeleton, caution)
-        return FoundGraphs(oriented.ends, skeleton.sepsets, True, oriented.origins, oriented.doubts)
+        return FoundGraphs(oriented.endpoints, skeleton.sepsets, True, oriented.origins, oriented.doubts)
     except KeyboardInterrupt:
         skeleton.sepsets.remove_separated(skeleton.graphs)
         return FoundGraphs(unoriented(skeleton.graphs), skeleton.sepsets, complete=False)

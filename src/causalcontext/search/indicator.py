@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed, ends_of_mark
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed, endpoints_of_mark
 from causalcontext.knowledge import Links
 from causalcontext.search.algorithm import FoundGraphs
 from causalcontext.search.family import Doubt, Origin, Place
@@ -21,25 +21,25 @@ def with_indicator(found: FoundGraphs, indicator: int, source: int) -> FoundGrap
     """The graphs of a search with an indicator at one position, made from the column `source`: its links are drawn."""
     if not found.complete:
         return found
-    ends, origins, doubts = found.ends.copy(), dict(found.origins), list(found.doubts)
-    _draw(ends, origins, source, indicator, Origin("deterministic", 0, ()))
-    for effect, certain, origin in links_of_indicator(found.ends, source):
-        if ends[0, indicator, effect] != Endpoint.ARROW:
-            _draw(ends, origins, indicator, effect, origin if certain else None)
-    doubts += [Doubt("V2", place, x, y) for place, x, y in _special(found.ends, source)]
-    return FoundGraphs(ends, found.sepsets, True, origins, tuple(doubts))
+    endpoints, origins, doubts = found.endpoints.copy(), dict(found.origins), list(found.doubts)
+    _draw(endpoints, origins, source, indicator, Origin("deterministic", 0, ()))
+    for effect, certain, origin in links_of_indicator(found.endpoints, source):
+        if endpoints[0, indicator, effect] != Endpoint.ARROW:
+            _draw(endpoints, origins, indicator, effect, origin if certain else None)
+    doubts += [Doubt("V2", place, x, y) for place, x, y in _special(found.endpoints, source)]
+    return FoundGraphs(endpoints, found.sepsets, True, origins, tuple(doubts))
 
 
-def links_of_indicator(ends: Endpoints, source: int) -> Iterator[tuple[int, bool, Origin]]:
+def links_of_indicator(endpoints: Endpoints, source: int) -> Iterator[tuple[int, bool, Origin]]:
     """Effects of the indicator: (variable, whether it is certain, why), from edges that some graphs do not have.
 
     The effect of a vanishing edge is a child of C, hence adjacent to W. Where only one end can be one, it is the
     effect; where both can, the direction of the edge decides; without one, both are possible. Certain links come first.
     """
     uncertain: list[tuple[int, bool, Origin]] = []
-    arrows = np.asarray(directed(ends).any(axis=0))
-    for h, x, y in _vanishing(ends):
-        effects = [v for v in (x, y) if _may_be_child(ends, source, v)]
+    arrows = np.asarray(directed(endpoints).any(axis=0))
+    for h, x, y in _vanishing(endpoints):
+        effects = [v for v in (x, y) if _may_be_child(endpoints, source, v)]
         if len(effects) == 2 and arrows[x, y] != arrows[y, x]:
             effects = [y if arrows[x, y] else x]
         for effect in effects:
@@ -59,27 +59,27 @@ def without(links: Links, variable: int) -> Links:
     return Links(may, must)
 
 
-def _vanishing(ends: Endpoints) -> Iterator[tuple[int, int, int]]:
+def _vanishing(endpoints: Endpoints) -> Iterator[tuple[int, int, int]]:
     """(graph without it, x, y), x < y, for edges that some graphs have and others have not."""
-    present = adjacent(ends)
+    present = adjacent(endpoints)
     for x, y in zip(*np.nonzero(np.triu(present.any(axis=0) & ~present.all(axis=0))), strict=True):
         yield int(np.flatnonzero(~present[:, x, y])[0]), int(x), int(y)
 
 
-def _special(ends: Endpoints, source: int) -> Iterator[tuple[int, int, int]]:
+def _special(endpoints: Endpoints, source: int) -> Iterator[tuple[int, int, int]]:
     """Edges that vanish though no end can be a child of the indicator: not a physical change."""
-    for h, x, y in _vanishing(ends):
-        if not any(_may_be_child(ends, source, v) for v in (x, y)):
+    for h, x, y in _vanishing(endpoints):
+        if not any(_may_be_child(endpoints, source, v) for v in (x, y)):
             yield h, x, y
 
 
-def _may_be_child(ends: Endpoints, source: int, node: int) -> bool:
+def _may_be_child(endpoints: Endpoints, source: int, node: int) -> bool:
     """Whether a variable is adjacent to W and not a known cause of it."""
-    return bool(ends[:, source, node].any() and not (ends[:, node, source] == Endpoint.ARROW).any())
+    return bool(endpoints[:, source, node].any() and not (endpoints[:, node, source] == Endpoint.ARROW).any())
 
 
-def _draw(ends: Endpoints, origins: dict[Place, Origin], cause: int, effect: int, origin: Origin | None) -> None:
+def _draw(endpoints: Endpoints, origins: dict[Place, Origin], cause: int, effect: int, origin: Origin | None) -> None:
     """Draw cause --> effect in all graphs; without an origin, an edge that may be there."""
-    ends[:, effect, cause], ends[:, cause, effect] = ends_of_mark("o-o" if origin is None else "-->")
+    endpoints[:, effect, cause], endpoints[:, cause, effect] = endpoints_of_mark("o-o" if origin is None else "-->")
     if origin is not None:
-        origins |= {(g, cause, effect): origin for g in range(len(ends))}
+        origins |= {(g, cause, effect): origin for g in range(len(endpoints))}

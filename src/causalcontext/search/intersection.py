@@ -19,16 +19,16 @@ def intersect(masked: Endpoints, pooled: Endpoints, contexts: Sequence[int]) -> 
     both = adjacent(masked) & adjacent(pooled)
     masked_directed, pooled_directed = _either_way(masked), _either_way(pooled)
     same = masked == pooled
-    ends = np.select(
+    endpoints = np.select(
         [~both, same & same.swapaxes(1, 2), masked_directed & ~pooled_directed, pooled_directed & ~masked_directed],
         [np.int8(Endpoint.NONE), masked, masked, pooled],
         default=np.int8(Endpoint.CONFLICT),
     ).astype(np.int8)
     chosen = list(contexts)
-    ends[:, chosen], ends[:, :, chosen] = pooled[chosen], pooled[:, chosen]
-    return ends
+    endpoints[:, chosen], endpoints[:, :, chosen] = pooled[chosen], pooled[:, chosen]
+    return endpoints
 
 
-def _either_way(ends: Endpoints) -> Bools:
-    forward = directed(ends)
+def _either_way(endpoints: Endpoints) -> Bools:
+    forward = directed(endpoints)
     return forward | forward.swapaxes(-1, -2)

@@ -24,23 +24,23 @@ from causalcontext.search.rules import ONCE, doubts, proposals, rule_groups
 class Oriented:
     """Ends of all graphs, shape (graphs, N, N); the origin of every proposed end (graph, a, b); what is in doubt."""
 
-    ends: Endpoints
+    endpoints: Endpoints
     origins: dict[Place, Origin]
     doubts: tuple[Doubt, ...] = ()
 
 
 def orient(adjacency: Bools, links: Links, triples: Triples) -> Endpoints:
     """The ends of one pattern, shape (N, N)."""
-    ends: Endpoints = orient_all(adjacency[None], Evidence([triples], links)).ends[0]
-    return ends
+    endpoints: Endpoints = orient_all(adjacency[None], Evidence([triples], links)).endpoints[0]
+    return endpoints
 
 
-def orient_all(adjacency: Bools, evidence: Evidence, kind: GraphKind = GraphKind.PATTERN) -> Oriented:
+def orient_all(adjacency: Bools, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> Oriented:
     """The ends of all graphs and their origins, from an array of shape (graphs, N, N)."""
     return orient_edges(list_edges(adjacency), adjacency.shape[1], evidence, kind)
 
 
-def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.PATTERN) -> Oriented:
+def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> Oriented:
     """The ends of all graphs and their origins.
 
     Parameters
@@ -62,7 +62,7 @@ def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKi
         while any(family.apply(proposals(group, family)) for group in groups.values()):
             pass
         broken = doubts(kind, family) if across else ()
-        return Oriented(family.ends, family.origins, tuple(sorted(family.doubts.union(broken))))
+        return Oriented(family.endpoints, family.origins, tuple(sorted(family.doubts.union(broken))))
 
 
 @contextmanager

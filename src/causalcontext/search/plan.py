@@ -80,12 +80,12 @@ class Plan:
     collider_rule: str = "majority"
     masked_scope: str = "adaptive"
     across: Trusted | None = None
-    kind: GraphKind = GraphKind.PATTERN
+    kind: GraphKind = GraphKind.CPDAG
 
     @property
     def serving(self) -> Bools:
         """Who may be conditioned on for the sake of whom, shape (N, N): possible causes; in a PAG any neighbour."""
-        return self.links.may if self.kind is GraphKind.PATTERN else np.ones_like(self.links.may)
+        return self.links.may if self.kind is GraphKind.CPDAG else np.ones_like(self.links.may)
 
     @property
     def searched(self) -> tuple[int, ...]:

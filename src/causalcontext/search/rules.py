@@ -68,7 +68,7 @@ class OrientationRule(NamedTuple):
     propose: Callable[[GraphFamily], Iterator[Proposal]] | None
     rests_on: str
     words: str
-    kind: GraphKind = GraphKind.PATTERN
+    kind: GraphKind = GraphKind.CPDAG
 
 
 class Check(NamedTuple):
@@ -77,7 +77,7 @@ class Check(NamedTuple):
     name: str
     edges: Callable[[GraphFamily], Iterator[tuple[int, int, int]]]
     rests_on: str
-    kind: GraphKind = GraphKind.PATTERN
+    kind: GraphKind = GraphKind.CPDAG
 
 
 RULES = (
@@ -207,7 +207,7 @@ RULES = (
         "knowledge",
         Scope.KNOWLEDGE,
         Turn.KNOWLEDGE,
-        ancestral.known_ends,
+        ancestral.known_endpoints,
         A_TEST,
         "your knowledge says so",
         GraphKind.PAG,
@@ -320,7 +320,7 @@ CHECKS = (
 )
 
 
-def rule_named(name: str, kind: GraphKind = GraphKind.PATTERN) -> OrientationRule:
+def rule_named(name: str, kind: GraphKind = GraphKind.CPDAG) -> OrientationRule:
     """The rule of that name for graphs of that kind."""
     return next(rule for rule in RULES if (rule.name, rule.kind) == (name, kind))
 

@@ -54,7 +54,7 @@ def sharing_of(plan: Plan) -> Sharing:
     return Sharing(plan)
 
 
-def sharing_ends(contexts: Contexts, graph: int, a: int, b: int) -> Iterable[int]:
+def sharing_endpoints(contexts: Contexts, graph: int, a: int, b: int) -> Iterable[int]:
     """The graphs in which the ends of an edge a - b are the same: all of them at a context variable (rule T0)."""
     shared = a in contexts.positions or b in contexts.positions
     return range(len(contexts.cells)) if shared else (graph,)

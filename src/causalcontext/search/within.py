@@ -52,7 +52,7 @@ def collider(family: GraphFamily) -> Iterator[Proposal]:
 @in_every_graph
 def away_from_collider(graph: PartlyOriented) -> Iterator[Witness]:
     """R1: c --> a - b with c, b not adjacent: a --> b, else a would be a collider."""
-    for a, b in graph.open_ends():
+    for a, b in graph.open_endpoints():
         if graph.parents[a]:
             witness = [c for c in graph.parents[a] if graph.clear(c, a, b)]
             if witness:
@@ -62,7 +62,7 @@ def away_from_collider(graph: PartlyOriented) -> Iterator[Witness]:
 @in_every_graph
 def away_from_cycle(graph: PartlyOriented) -> Iterator[Witness]:
     """R2: a --> c --> b and a - b: a --> b, else there would be a cycle."""
-    for a, b in graph.open_ends():
+    for a, b in graph.open_endpoints():
         witness = graph.children[a] & graph.parents[b]
         if witness:
             yield a, b, (min(witness),)
@@ -71,7 +71,7 @@ def away_from_cycle(graph: PartlyOriented) -> Iterator[Witness]:
 @in_every_graph
 def double_triangle(graph: PartlyOriented) -> Iterator[Witness]:
     """R3: a - c --> b <-- d - a with c, d not adjacent, and a - b: a --> b."""
-    for a, b in graph.open_ends():
+    for a, b in graph.open_endpoints():
         if len(graph.parents[b]) < 2:
             continue
         sides = sorted(graph.circles[a] & graph.parents[b])
@@ -83,7 +83,7 @@ def double_triangle(graph: PartlyOriented) -> Iterator[Witness]:
 @in_every_graph
 def long_triangle(graph: PartlyOriented) -> Iterator[Witness]:
     """R4: a - c --> d --> b with c, b not adjacent, a adjacent to d, and a - b: a --> b. Needed with knowledge."""
-    for a, b in graph.open_ends():
+    for a, b in graph.open_endpoints():
         middle = graph.parents[b] & graph.adjacent[a]
         if not middle:
             continue

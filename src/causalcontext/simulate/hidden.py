@@ -99,7 +99,7 @@ class HiddenVariables:
         return np.asarray(reach(self.model.adjacency)[:, np.array(self.observed)[:, None], np.array(self.observed)])
 
     @cached_property
-    def ends(self) -> Endpoints:
+    def endpoints(self) -> Endpoints:
         """The ends of the true graph of every context, shape (contexts, M, M).
 
         Links at the context variable are those that no set separates on all rows, so they are the same in all contexts;
@@ -113,7 +113,7 @@ class HiddenVariables:
 
     def true_graphs(self) -> Mapping[int, Graph]:
         """The true graph of every context."""
-        return {level: Graph(self.names, ends, GraphKind.PAG) for level, ends in enumerate(self.ends)}
+        return {level: Graph(self.names, endpoints, GraphKind.PAG) for level, endpoints in enumerate(self.endpoints)}
 
     def oracle(self) -> SeparationTest:
         """A test for tables of this model that cannot err."""

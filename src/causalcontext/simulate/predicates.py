@@ -79,7 +79,7 @@ def strong_context_acyclicity(truth: Truth) -> Assumption:
     weak = weak_context_acyclicity(truth)
     if not weak:
         return weak
-    links = causes(truth.union.ends)
+    links = causes(truth.union.endpoints)
     context = truth.union.position(truth.context)
     upstream = paths.ancestors(links, context)
     upstream[context] = True
@@ -94,7 +94,7 @@ def strong_context_acyclicity(truth: Truth) -> Assumption:
 
 def short_union_cycles(truth: Truth) -> Assumption:
     """Every cycle of the union is a link that is reversed between contexts, as Theorem 1 asks."""
-    links = causes(truth.union.ends)
+    links = causes(truth.union.endpoints)
     for a, b in np.argwhere(links):
         without = links.copy()
         without[b, a] = False
@@ -128,7 +128,7 @@ def r_faithfulness(model: DiscreteModel) -> Assumption:
 
 def shortest_cycle(graph: Graph) -> tuple[str, ...]:
     """The variables of a shortest directed cycle, in its order; empty if there is none."""
-    return tuple(graph.names[node] for node in paths.shortest_cycle(causes(graph.ends)))
+    return tuple(graph.names[node] for node in paths.shortest_cycle(causes(graph.endpoints)))
 
 
 def _questions(nodes: Any) -> Iterator[tuple[int, int, tuple[int, ...]]]:
@@ -147,16 +147,16 @@ def _unfaithful(model: DiscreteModel, x: int, y: int, given: tuple[int, ...], le
 
 
 def _parents(graph: Graph, name: str) -> set[str]:
-    return {graph.names[cause] for cause in np.flatnonzero(causes(graph.ends)[:, graph.position(name)])}
+    return {graph.names[cause] for cause in np.flatnonzero(causes(graph.endpoints)[:, graph.position(name)])}
 
 
 def _children(graph: Graph, name: str) -> set[str]:
-    return {graph.names[effect] for effect in np.flatnonzero(causes(graph.ends)[graph.position(name)])}
+    return {graph.names[effect] for effect in np.flatnonzero(causes(graph.endpoints)[graph.position(name)])}
 
 
 def _difference(first: Graph, second: Graph) -> Iterator[str]:
     """The links of the first graph that the second lacks."""
-    for cause, effect in np.argwhere(causes(first.ends) & ~causes(second.ends)):
+    for cause, effect in np.argwhere(causes(first.endpoints) & ~causes(second.endpoints)):
         yield f"{first.names[cause]} --> {first.names[effect]}"
 
 

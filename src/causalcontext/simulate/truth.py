@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from causalcontext.graphs.endpoints import Endpoint, ends_of_arcs
+from causalcontext.graphs.endpoints import Endpoint, endpoints_of_arcs
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.kernels.arrays import Bools
@@ -56,7 +56,7 @@ def same_truth(names: Sequence[str], context: int, stack: Bools) -> Truth:
 
 def directed_graph(names: Sequence[str], adjacency: Bools) -> Graph:
     """The graph with `i --> j` where `adjacency[i, j]`, and `i <=> j` where both directions hold."""
-    return Graph(names, ends_of_arcs(adjacency, both=Endpoint.MIXED))
+    return Graph(names, endpoints_of_arcs(adjacency, both=Endpoint.MIXED))
 
 
 def union_graph(names: Sequence[str], stack: Bools) -> Graph:

@@ -31,12 +31,12 @@ RATES = {
 """Of a rate, what is counted and out of how many."""
 
 
-def knowable_ends(model: HiddenVariables) -> Endpoints:
+def knowable_endpoints(model: HiddenVariables) -> Endpoints:
     """The ends that fci-ac finds without noise, shape (contexts, M, M)."""
     few = model.sample(len(model.names) * 20, seed=0)  # of their values nothing is used
     oracle: Any = model.oracle()
     found = discover(few, model.context_name, method="fci-ac", test=oracle, contested="bidirected")
-    return np.stack([graph.ends for graph in found.graphs.values()])
+    return np.stack([graph.endpoints for graph in found.graphs.values()])
 
 
 def ancestral_counts(found: Endpoints, model: HiddenVariables, exact: Endpoints) -> dict[str, float]:
@@ -55,7 +55,7 @@ def ancestral_rates(counts: Mapping[str, float]) -> dict[str, float]:
 
 def _pair_counts(found: Endpoints, model: HiddenVariables) -> dict[str, float]:
     pairs = np.triu(_system(model))
-    here, there = adjacent(found) & pairs, adjacent(model.ends) & pairs
+    here, there = adjacent(found) & pairs, adjacent(model.endpoints) & pairs
     absent = len(found) * pairs.sum() - there.sum()
     return _named("pairs_wrong pairs_right pairs_true pairs_absent", (here & ~there).sum(), (here & there).sum(),
                   there.sum(), absent)  # fmt: skip
@@ -78,7 +78,7 @@ def _end_counts(found: Endpoints, model: HiddenVariables, exact: Endpoints) -> d
 
 def _change_counts(found: Endpoints, model: HiddenVariables) -> dict[str, float]:
     """System pairs that some contexts have and others have not; right if in just the same contexts."""
-    here, there, pairs = adjacent(found), adjacent(model.ends), np.triu(_system(model))
+    here, there, pairs = adjacent(found), adjacent(model.endpoints), np.triu(_system(model))
     ours, true = ((which != which[0]).any(axis=0) & pairs for which in (here, there))
     return _named("changes changes_right changes_true", ours.sum(), (ours & (here == there).all(axis=0)).sum(),
                   true.sum())  # fmt: skip

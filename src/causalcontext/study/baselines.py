@@ -18,14 +18,14 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
-from causalcontext.graphs.union import union_ends
+from causalcontext.graphs.union import union_endpoints
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
 from causalcontext.views import CIQuery
 
 TEST_NAME = "causalcontext"
 ARROW = 1
-"""How causal-learn codes the ends of an edge: `ends[j, i]` is the end at j of the edge between i and j."""
+"""How causal-learn codes the ends of an edge: `endpoints[j, i]` is the end at j of the edge between i and j."""
 
 
 def fci_jci0(task: StudyTask) -> EstimatedEndpoints:
@@ -48,7 +48,7 @@ def fci_m(task: StudyTask) -> EstimatedEndpoints:
     """FCI inside every context, which has no links then; PAGs, end by end."""
     levels = range(task.table[task.context].nunique())
     contexts = np.stack([fci_pag(task, level) for level in levels])
-    return EstimatedEndpoints(contexts, union_ends(contexts, GraphKind.PAG)[None])
+    return EstimatedEndpoints(contexts, union_endpoints(contexts, GraphKind.PAG)[None])
 
 
 def fci_pag(task: StudyTask, level: int | None = None) -> Endpoints:
@@ -66,11 +66,11 @@ def fci_pag(task: StudyTask, level: int | None = None) -> Endpoints:
         values = task.table[columns].to_numpy(dtype=np.float64)
         graph, _ = fci(values, TEST_NAME, task.alpha, show_progress=False, verbose=False)
     codes = np.asarray(graph.graph)
-    ends = np.zeros((len(places),) * 2, dtype=np.int8)
+    endpoints = np.zeros((len(places),) * 2, dtype=np.int8)
     chosen = [places.index(name) for name in columns]
     known = {0: Endpoint.NONE, -1: Endpoint.TAIL, ARROW: Endpoint.ARROW, 2: Endpoint.CIRCLE}
-    ends[np.ix_(chosen, chosen)] = np.vectorize(known.get, otypes=[np.int8])(codes.T)
-    return ends
+    endpoints[np.ix_(chosen, chosen)] = np.vectorize(known.get, otypes=[np.int8])(codes.T)
+    return endpoints
 
 
 def cd_nod(task: StudyTask) -> EstimatedEndpoints:
@@ -93,9 +93,9 @@ def _run(task: StudyTask, search: Callable[[Floats], Ints]) -> EstimatedEndpoint
     data = read_table(table, task.context)
     _register(find_test(task.test).prepare(data, gather_statistics(data, "raise")))
     with redirect_stderr(StringIO()), redirect_stdout(StringIO()):  # both talk, asked or not
-        ends = _read(search(table.to_numpy(dtype=np.float64)))
+        endpoints = _read(search(table.to_numpy(dtype=np.float64)))
     back = [order.index(name) for name in task.table.columns]
-    return EstimatedEndpoints(None, ends[np.ix_(back, back)][None])
+    return EstimatedEndpoints(None, endpoints[np.ix_(back, back)][None])
 
 
 def _register(prepared: PreparedTest, columns: Sequence[int] | None = None, view: int = 0) -> None:

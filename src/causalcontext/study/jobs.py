@@ -13,7 +13,7 @@ from causalcontext.errors import check_choice
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
-from causalcontext.study.ancestral import ancestral_counts, ancestral_rates, knowable_ends
+from causalcontext.study.ancestral import ancestral_counts, ancestral_rates, knowable_endpoints
 from causalcontext.study.designs import Design
 from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
 from causalcontext.study.methods import METHODS, WITHOUT_KNOWLEDGE, told_links
@@ -76,7 +76,7 @@ def _judge(model: ContextSCM | HiddenVariables) -> Callable[[EstimatedEndpoints,
     """How the estimates for a model are scored."""
     if not isinstance(model, HiddenVariables):
         return lambda estimate, told: score(estimate, model, told)
-    known = knowable_ends(model)
+    known = knowable_endpoints(model)
     return lambda estimate, told: score_ancestry(estimate, model, known)
 
 

@@ -27,11 +27,14 @@ def search_with(method: str, task: StudyTask) -> EstimatedEndpoints:
 
     Numbers of tests are kept of methods that test: none is not the same as zero.
     """
-    result = discover(task.table, context=task.context, method=method, test=_test_of(task), alpha=task.alpha,
-                      knowledge=task.knowledge)  # fmt: skip
-    ends = np.stack([graph.ends for graph in result.graphs.values()])
-    contexts = None if method == "pc-p" else ends
-    return EstimatedEndpoints(contexts, result.union.ends[None], {} if method in WITHOUT_TESTS else result.tests_run)
+    result = discover(
+        task.table, context=task.context, method=method, test=_test_of(task), alpha=task.alpha, knowledge=task.knowledge
+    )
+    endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
+    contexts = None if method == "pc-p" else endpoints
+    return EstimatedEndpoints(
+        contexts, result.union.endpoints[None], {} if method in WITHOUT_TESTS else result.tests_run
+    )
 
 
 def _test_of(task: StudyTask) -> str | Remembering:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, causes, ends_of_arcs
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, causes, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools
 
 Metrics = dict[str, float]
@@ -44,7 +44,7 @@ def graph_metrics(found: Endpoints, truth: Bools, context: int, told: Bools) -> 
         mark; `..._at_context`, `..._system`: the rates of the links at the context, and of all others (without the
         diagonal).
     """
-    rows = [_one_graph(ends, links, context, told) for ends, links in zip(found, truth, strict=True)]
+    rows = [_one_graph(endpoints, links, context, told) for endpoints, links in zip(found, truth, strict=True)]
     with np.errstate(invalid="ignore"):
         return {name: _mean([row[name] for row in rows]) for name in GRAPH_METRICS}
 
@@ -70,14 +70,14 @@ def rounded(metrics: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if np.isnan(value) else round(float(value), 8) for name, value in metrics.items()}
 
 
-def _one_graph(ends: Endpoints, links: Bools, context: int, told: Bools) -> Metrics:
+def _one_graph(endpoints: Endpoints, links: Bools, context: int, told: Bools) -> Metrics:
     open_pair = ~told
-    found, true = adjacent(ends) & open_pair, (links | links.T) & open_pair
-    pairs = _pairs(len(ends)) & open_pair
+    found, true = adjacent(endpoints) & open_pair, (links | links.T) & open_pair
+    pairs = _pairs(len(endpoints)) & open_pair
     at_context = np.zeros_like(pairs)
     at_context[context] = at_context[:, context] = True
-    right = causes(ends) & links & open_pair
-    other_end = ends != ends_of_arcs(links, both=Endpoint.MIXED)
+    right = causes(endpoints) & links & open_pair
+    other_end = endpoints != endpoints_of_arcs(links, both=Endpoint.MIXED)
     arrows = links & open_pair
     precision, recall = _share(true, found), _share(found, true)
     return {

@@ -12,7 +12,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import Endpoints
-from causalcontext.graphs.union import union_ends
+from causalcontext.graphs.union import union_endpoints
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.intersection import intersect
@@ -51,7 +51,7 @@ def _run(task: StudyTask, rule: ViewRule, level: int) -> Endpoints:
     links = task.knowledge.links(data.names)
     plan = Plan(variables, data.contexts, rule, (level,), links, task.alpha, variables)
     found = algorithm_1(search, plan, 1, lambda size, done, total: None)
-    return np.asarray(found.ends[0])
+    return np.asarray(found.endpoints[0])
 
 
 def _prepared(task: StudyTask) -> tuple[Dataset, BatchedSearch]:
@@ -65,4 +65,4 @@ def _prepared(task: StudyTask) -> tuple[Dataset, BatchedSearch]:
 
 
 def _estimate(contexts: Endpoints) -> EstimatedEndpoints:
-    return EstimatedEndpoints(contexts, union_ends(contexts)[None])
+    return EstimatedEndpoints(contexts, union_endpoints(contexts)[None])

@@ -80,19 +80,19 @@ class Reader:
                 links[:, self.node(d, lag), self.node(d, 0)] = True
         return links
 
-    def ends(self) -> Endpoints:
+    def endpoints(self) -> Endpoints:
         """The ends of every context; a direction of the present that the data do not tell is two circles."""
         links = self.links()
-        ends = np.where(links, Endpoint.ARROW, np.where(links.swapaxes(1, 2), Endpoint.TAIL, Endpoint.NONE)).astype(
-            np.int8
-        )
+        endpoints = np.where(
+            links, Endpoint.ARROW, np.where(links.swapaxes(1, 2), Endpoint.TAIL, Endpoint.NONE)
+        ).astype(np.int8)
         for i in range(self.problem.nodes):
             for j in range(self.problem.nodes):
                 if self.undecided(i, j):
                     a, b = self.node(i, 0), self.node(j, 0)
                     there = links[:, a, b]
-                    ends[there, a, b] = ends[there, b, a] = Endpoint.CIRCLE
-        return ends
+                    endpoints[there, a, b] = endpoints[there, b, a] = Endpoint.CIRCLE
+        return endpoints
 
     def undecided(self, i: int, j: int) -> bool:
         """Whether i -> j inside a time step is in the model and its reversal scores about as well."""

@@ -148,7 +148,7 @@ def _result(data: Dataset, series: Series, table: LaggedTable, settings: Setting
     cells = Contexts()
     if data.context is not None:
         cells = Contexts((names.index(data.names[data.context]),), data.contexts.cells)
-    graphs = {value: Graph(names, ends) for value, ends in zip(data.values, reader.ends(), strict=True)}
+    graphs = {value: Graph(names, endpoints) for value, endpoints in zip(data.values, reader.endpoints(), strict=True)}
     return LaggedGraphs(
         names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
         data=_summary(data, table, names), log=CITestLog.empty(len(data.values), len(names)),

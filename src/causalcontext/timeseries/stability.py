@@ -29,13 +29,13 @@ class Halves:
     covariates: tuple[str, ...]
     starts: int
 
-    def ends(self, number: int, seed: int) -> Endpoints:
+    def endpoints(self, number: int, seed: int) -> Endpoints:
         """The ends of all contexts for one sample, shape (contexts, N, N)."""
         random = np.random.default_rng([seed, number])
         chosen = half_of_blocks(len(self.problem.table.row), random)
         local = LocalModels(replace(self.problem, table=self.problem.table.some(chosen)))
         found = search(local, self.starts, seed)
-        return Reader(local, found, self.names, self.place, self.covariates).ends()
+        return Reader(local, found, self.names, self.place, self.covariates).endpoints()
 
 
 def half_of_blocks(rows: int, random: np.random.Generator) -> Bools:

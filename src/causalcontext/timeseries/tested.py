@@ -131,19 +131,19 @@ class Tested:
         plan = self.plan(data.contexts)
         return search_lagged(Watched(prepared, watch), plan, self.n_jobs, watch), plan
 
-    def ends(self, number: int, seed: int) -> Endpoints:
+    def endpoints(self, number: int, seed: int) -> Endpoints:
         """The ends of all contexts in half of the windows, drawn in blocks without replacement."""
         chosen = half_of_blocks(self.windows.data.n_rows, np.random.default_rng([seed, number]))
         found, _ = self.search(some_rows(self.windows.data, chosen), Watch(nobody))
-        return self._for_all(found.ends)
+        return self._for_all(found.endpoints)
 
     def result(self, table: Dataset, watch: Watch, warnings: Sequence[str]) -> LaggedGraphs:
         """The result for the whole table."""
         found, plan = self.search(self.windows.data, watch)
-        ends, names = self._for_all(found.ends), self.windows.nodes
+        endpoints, names = self._for_all(found.endpoints), self.windows.nodes
         data, context = self.windows.data, None if table.context is None else table.names[table.context]
-        reads = copies_read(plan, ends, names, context)
-        slopes = Slopes(plan, data, gather_statistics(data).of_columns(data), ends, table.values).rows(reads)
+        reads = copies_read(plan, endpoints, names, context)
+        slopes = Slopes(plan, data, gather_statistics(data).of_columns(data), endpoints, table.values).rows(reads)
         copies = tuple(plan.window.lag(copy) for copy in data.contexts.positions)
         series = SeriesFacts(self.windows.names, self.options.lags, self.windows.covariates, reads,
                              self.windows.counts, slopes, None, copies, plan.window.depth)  # fmt: skip
@@ -151,7 +151,7 @@ class Tested:
         asked = series.asked(cells)
         return LaggedGraphs(
             names=names, cells=cells, levels=table.levels, contexts=table.values,
-            graphs={value: Graph(names, own) for value, own in zip(table.values, ends, strict=True)},
+            graphs={value: Graph(names, own) for value, own in zip(table.values, endpoints, strict=True)},
             settings=self.settings, data=_summary(table, data, names),
             log=log_of(found, plan, asked, self.contexts),
             tests_run={"pooled": int(found.tests[0]), "within contexts": int(found.tests[1])},
@@ -160,12 +160,12 @@ class Tested:
             notes=_notes(self.windows, found), series=series, resample=self,
         )  # fmt: skip
 
-    def _for_all(self, ends: Endpoints) -> Endpoints:
+    def _for_all(self, endpoints: Endpoints) -> Endpoints:
         """One graph of a pooled search stands for all contexts."""
-        return ends if len(ends) == self.contexts else np.repeat(ends, self.contexts, axis=0)
+        return endpoints if len(endpoints) == self.contexts else np.repeat(endpoints, self.contexts, axis=0)
 
     def _origins(self, found: LaggedFound) -> dict[Place, Origin]:
-        if len(found.ends) == self.contexts:
+        if len(found.endpoints) == self.contexts:
             return dict(found.origins)
         return {(r, a, b): origin for (_, a, b), origin in found.origins.items() for r in range(self.contexts)}
 

@@ -17,9 +17,9 @@ from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.views import View
 
 
-def copies_read(plan: LaggedPlan, ends: Endpoints, names: Sequence[str], context: str | None) -> dict[str, Copy]:
+def copies_read(plan: LaggedPlan, endpoints: Endpoints, names: Sequence[str], context: str | None) -> dict[str, Copy]:
     """By variable, the copy of the context that points at it; several where tests do not tell which."""
-    arrows = np.asarray(directed(ends).any(axis=0))
+    arrows = np.asarray(directed(endpoints).any(axis=0))
     found: dict[str, Copy] = {}
     for y in plan.window.now:
         if plan.window.is_context(y):
@@ -33,13 +33,13 @@ def copies_read(plan: LaggedPlan, ends: Endpoints, names: Sequence[str], context
 class Slopes:
     """Least squares of every number on its parents, on the rows of the copy that it reads.
 
-    `ends` are those of all contexts, shape (contexts, nodes, nodes).
+    `endpoints` are those of all contexts, shape (contexts, nodes, nodes).
     """
 
     plan: LaggedPlan
     data: Dataset
     moments: Moments
-    ends: Endpoints
+    endpoints: Endpoints
     values: tuple[Any, ...]
 
     def rows(self, reads: dict[str, Copy]) -> tuple[SlopeRow, ...]:
@@ -68,8 +68,8 @@ class Slopes:
     def _parents(self, y: int) -> np.ndarray:
         """Numbers that point at y, or are next to it without a direction and come before it; by context."""
         nodes = np.arange(self.plan.window.nodes)
-        points, back = directed(self.ends)[:, :, y], directed(self.ends)[:, y, :]
-        open_end = adjacent(self.ends)[:, :, y] & ~points & ~back & (nodes < y)
+        points, back = directed(self.endpoints)[:, :, y], directed(self.endpoints)[:, y, :]
+        open_end = adjacent(self.endpoints)[:, :, y] & ~points & ~back & (nodes < y)
         numbers = np.array([self.data.kinds[u].is_number for u in nodes])
         return np.asarray((points | open_end) & numbers)
 

@@ -101,20 +101,20 @@ def one_question(data: Dataset, x: str, y: str, given: Sequence[str]) -> QueryCl
     """The question that is asked about these columns; neither the order of x and y nor that of `given` matters."""
     if isinstance(given, str):
         raise OptionError(f"given is {given!r}, expected a sequence of column names, such as [{given!r}]")
-    ends = tuple(data.position(str(name)) for name in (x, y))
+    endpoints = tuple(data.position(str(name)) for name in (x, y))
     conditions = tuple(data.position(name) for name in sorted(map(str, given)))
-    chosen = (*ends, *conditions)
+    chosen = (*endpoints, *conditions)
     repeated = next((column for column in chosen if chosen.count(column) > 1), None)
     if repeated is not None:
         raise OptionError(f"{data.names[repeated]!r} is named twice; x, y and given are different columns")
     responses: tuple[int, ...]
     others: tuple[int, ...]
-    first, second = sorted(ends, key=lambda end: (_rank(data, end), data.names[end]))
+    first, second = sorted(endpoints, key=lambda end: (_rank(data, end), data.names[end]))
     if _rank(data, first) == _rank(data, second):
         responses = others = (first, second)
     else:
         responses, others = (second,), (first,)
-    key = json.dumps([sorted(data.names[end] for end in ends), [data.names[column] for column in conditions]])
+    key = json.dumps([sorted(data.names[end] for end in endpoints), [data.names[column] for column in conditions]])
     return QueryClass(f"{x} against {y}", responses, others, conditions, len(conditions), fixed=True, key=key)
 
 
@@ -130,8 +130,8 @@ def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> No
 
 
 def _most_conditions(data: Dataset, others: Sequence[int], largest_given: int) -> int:
-    ends = 1 if tuple(others) == (data.context,) else 2
-    return min(largest_given, len(data.system) - ends)
+    endpoints = 1 if tuple(others) == (data.context,) else 2
+    return min(largest_given, len(data.system) - endpoints)
 
 
 def _rank(data: Dataset, column: int) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError
-from causalcontext.graphs.endpoints import Endpoint, ends_of_arcs, ends_of_mark, mark_texts, may_cause
+from causalcontext.graphs.endpoints import Endpoint, endpoints_of_arcs, endpoints_of_mark, mark_texts, may_cause
 from causalcontext.graphs.export.lines import kind_of_marks
 from causalcontext.graphs.export.refusals import refuse_marks, refuse_pag
 from causalcontext.graphs.graph import Graph
@@ -27,7 +27,7 @@ def to_mark_table(graph: Graph) -> pd.DataFrame:
     >>> to_mark_table(Graph.from_edges("XY", [("X", "Y", "-->")])).loc["Y", "X"]
     '<--'
     """
-    return frame_of(mark_texts(graph.ends), index=list(graph.names), columns=list(graph.names))
+    return frame_of(mark_texts(graph.endpoints), index=list(graph.names), columns=list(graph.names))
 
 
 def from_mark_table(table: pd.DataFrame, kind: str | None = None) -> Graph:
@@ -39,7 +39,7 @@ def to_adjacency(graph: Graph) -> pd.DataFrame:
     """1 where the row may cause the column, else 0: an undirected edge has both; other marks are refused."""
     refuse_marks(graph, ("-->", "o-o"), "a table of ones and zeros")
     refuse_pag(graph, "a table of ones and zeros")
-    return frame_of(may_cause(graph.ends).astype(np.int64), index=list(graph.names), columns=list(graph.names))
+    return frame_of(may_cause(graph.endpoints).astype(np.int64), index=list(graph.names), columns=list(graph.names))
 
 
 def from_adjacency(table: pd.DataFrame) -> Graph:
@@ -47,20 +47,22 @@ def from_adjacency(table: pd.DataFrame) -> Graph:
     names, ones = _names(table), table.to_numpy()
     if not np.isin(ones, (0, 1)).all() or np.diagonal(ones).any():
         raise DataError("the table has entries other than 0 and 1, or a 1 on its diagonal")
-    return Graph(names, ends_of_arcs(ones == 1))
+    return Graph(names, endpoints_of_arcs(ones == 1))
 
 
 def conflicts_as_undirected(graph: Graph) -> Graph:
     """The same graph with `o-o` for every `x-x`, for formats that cannot say that directions conflict."""
-    return Graph(graph.names, np.where(graph.ends == Endpoint.CONFLICT, Endpoint.CIRCLE, graph.ends), graph.kind)
+    return Graph(
+        graph.names, np.where(graph.endpoints == Endpoint.CONFLICT, Endpoint.CIRCLE, graph.endpoints), graph.kind
+    )
 
 
 def graph_of_marks(names: Sequence[str], texts: NDArray[np.object_], kind: str | None) -> Graph:
     """The graph whose mark, read from i to j, is `texts[i, j]`."""
-    ends = np.vectorize(lambda mark: int(ends_of_mark(mark)[1]), otypes=[np.int8])(texts)
-    if not np.array_equal(mark_texts(ends), texts):
+    endpoints = np.vectorize(lambda mark: int(endpoints_of_mark(mark)[1]), otypes=[np.int8])(texts)
+    if not np.array_equal(mark_texts(endpoints), texts):
         raise DataError("a mark read from the second variable to the first must be the reverse of the other one")
-    return Graph(names, ends, kind_of_marks(texts.ravel(), kind))
+    return Graph(names, endpoints, kind_of_marks(texts.ravel(), kind))
 
 
 def _names(table: pd.DataFrame) -> tuple[str, ...]:

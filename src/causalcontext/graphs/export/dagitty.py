@@ -11,7 +11,7 @@ from causalcontext.graphs.graph import Graph
 
 _SPELLED = {"-->": "->", "<--": "<-", "<->": "<->"}
 _LINES: dict[GraphKind, dict[str, str]] = {
-    GraphKind.PATTERN: _SPELLED | {"o-o": "--"},
+    GraphKind.CPDAG: _SPELLED | {"o-o": "--"},
     GraphKind.PAG: _SPELLED | {"o-o": "@-@", "o->": "@->", "<-o": "<-@", "---": "--", "o--": "@--", "--o": "--@"},
 }
 _NAME = r'"([^"]*)"'
@@ -47,7 +47,7 @@ def from_dagitty(text: str) -> Graph:
     head = re.match(r"^\s*(dag|pdag|pag)\s*\{\s*$", lines[0]) if len(lines) > 1 else None
     if head is None or lines[-1].strip() != "}":
         raise DataError("the text is not DAGitty's, expected 'dag {', a line for each variable and edge, and '}'")
-    kind = GraphKind.PAG if head[1] == "pag" else GraphKind.PATTERN
+    kind = GraphKind.PAG if head[1] == "pag" else GraphKind.CPDAG
     marks = {spelled: mark for mark, spelled in _LINES[kind].items()}
     names: dict[str, None] = {}
     edges = []

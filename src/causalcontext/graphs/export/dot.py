@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from causalcontext.graphs.endpoints import Endpoint, ends_of_mark
+from causalcontext.graphs.endpoints import Endpoint, endpoints_of_mark
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import times
 from causalcontext.graphs.union import LabeledUnion
@@ -54,7 +54,7 @@ def _time(attributes: Mapping[str, str | int] | None) -> str:
 
 def _style(mark: str) -> str:
     """The ends and the line of an edge."""
-    tail, head = (_HEADS[end] for end in ends_of_mark(mark))
+    tail, head = (_HEADS[end] for end in endpoints_of_mark(mark))
     line = ", style=dashed" if mark in _DASHED else ""
     return _STYLES.get(mark, f"dir=both, arrowhead={head}, arrowtail={tail}{line}")
 

@@ -10,10 +10,10 @@ from causalcontext.graphs.graph import Graph
 
 
 def kind_of_marks(marks: Iterable[str], kind: str | None, pag_circles: tuple[int, ...] = (1,)) -> str:
-    """The kind that was asked for; without one, "pag" if an edge has so many circles as no pattern has."""
+    """The kind that was asked for; without one, "pag" if an edge has so many circles as no CPDAG has."""
     if kind is not None:
         return kind
-    return GraphKind.PAG if any(mark.count("o") in pag_circles for mark in marks) else GraphKind.PATTERN
+    return GraphKind.PAG if any(mark.count("o") in pag_circles for mark in marks) else GraphKind.CPDAG
 
 
 def plain_lines(graph: Graph, where: str) -> Iterator[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.endpoints import MARK_OF_ENDS, GraphKind, ends_of_mark
+from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, GraphKind, endpoints_of_mark
 from causalcontext.graphs.export.lines import kind_of_marks
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import times
@@ -28,7 +28,7 @@ def to_networkx(graph: Graph) -> nx.DiGraph:
     """
     import networkx as nx
 
-    made = nx.DiGraph() if graph.kind is GraphKind.PATTERN else nx.DiGraph(kind=graph.kind.value)
+    made = nx.DiGraph() if graph.kind is GraphKind.CPDAG else nx.DiGraph(kind=graph.kind.value)
     attributes = times(graph.names)
     made.add_nodes_from((name, attributes.get(name, {})) for name in graph.names)
     made.add_edges_from((x, y, {"mark": mark}) for edge in graph.edges for x, y, mark in _arcs(*edge))
@@ -71,5 +71,5 @@ def _arcs(source: str, target: str, mark: str) -> list[tuple[str, str, str]]:
     """An edge along its one arc, or along both."""
     if mark == "-->":
         return [(source, target, mark)]
-    first, second = ends_of_mark(mark)
-    return [(source, target, mark), (target, source, MARK_OF_ENDS[second, first])]
+    first, second = endpoints_of_mark(mark)
+    return [(source, target, mark), (target, source, MARK_OF_ENDPOINTS[second, first])]

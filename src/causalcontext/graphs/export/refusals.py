@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from causalcontext.errors import OptionError
-from causalcontext.graphs.endpoints import ENDS_OF_MARK, Endpoint, GraphKind
+from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, GraphKind
 from causalcontext.graphs.graph import Graph
 
 COMMON_MARKS: dict[GraphKind, tuple[str, ...]] = {
-    GraphKind.PATTERN: ("-->", "o-o", "<->"),
+    GraphKind.CPDAG: ("-->", "o-o", "<->"),
     GraphKind.PAG: tuple(
-        mark for mark, ends in ENDS_OF_MARK.items() if {*ends} <= {Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE}
+        mark
+        for mark, endpoints in ENDPOINTS_OF_MARK.items()
+        if {*endpoints} <= {Endpoint.TAIL, Endpoint.ARROW, Endpoint.CIRCLE}
     ),
 }
 """What most tools can say about a graph of either kind."""
@@ -26,7 +28,7 @@ def refuse_marks(graph: Graph, allowed: Collection[str], where: str) -> None:
     """Return if every edge, as it is written, has one of the allowed marks."""
     for edge in graph.edges:
         if edge.mark not in allowed:
-            advice = next((_ADVICE[end] for end in ENDS_OF_MARK[edge.mark] if end in _ADVICE), "")
+            advice = next((_ADVICE[end] for end in ENDPOINTS_OF_MARK[edge.mark] if end in _ADVICE), "")
             raise OptionError(f"{where} has no mark for '{edge}'{advice}")
 
 

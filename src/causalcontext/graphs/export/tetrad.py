@@ -13,7 +13,7 @@ from causalcontext.graphs.graph import Graph
 def to_tetrad(graph: Graph) -> str:
     """The graph as Tetrad saves it; names with blanks, commas or semicolons are refused.
 
-    Undirected edges of a pattern are `---`; a PAG keeps its circles.
+    Undirected edges of a CPDAG are `---`; a PAG keeps its circles.
 
     Examples
     --------

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.endpoints import ENDS_OF_MARK, Endpoint, GraphKind, mark_texts
+from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, GraphKind, mark_texts
 from causalcontext.graphs.export.adjacency import graph_of_marks
 from causalcontext.graphs.export.refusals import refuse_marks
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split, window_names
 from causalcontext.kernels.arrays import Values
 
-_MARKS = tuple(mark for mark, ends in ENDS_OF_MARK.items() if Endpoint.MIXED not in ends)
+_MARKS = tuple(mark for mark, endpoints in ENDPOINTS_OF_MARK.items() if Endpoint.MIXED not in endpoints)
 """Its `+->` is two edges in one, not an end that differs between contexts."""
 
 
@@ -32,7 +32,7 @@ def to_tigramite(graph: Graph) -> NDArray[np.str_]:
     [['', '-->'], ['', '']]
     """
     refuse_marks(graph, _MARKS, "tigramite")
-    texts, places = mark_texts(graph.ends).astype("<U3"), {name: place for place, name in enumerate(graph.names)}
+    texts, places = mark_texts(graph.endpoints).astype("<U3"), {name: place for place, name in enumerate(graph.names)}
     names = [name for name in graph.names if not split(name)[1]]
     lags = max((split(name)[1] for name in graph.names), default=0)
     array = np.full((len(names), len(names), lags + 1), "", dtype="<U3")

@@ -85,8 +85,8 @@ class Mechanics:
         check_choice("errors", errors, ERRORS)
         self.result = result
         self.moments = _moments(result)
-        self.ends: Endpoints = np.stack([graph.ends for graph in result.graphs.values()])
-        self.graphs = OpenGraphs(self.ends, result.cells)
+        self.endpoints: Endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
+        self.graphs = OpenGraphs(self.endpoints, result.cells)
         self.contexts = frozenset(result.cells.positions)
         self.is_pag = result.union.kind is endpoints.GraphKind.PAG
         if errors == "sandwich" and result.rows is None:
@@ -100,7 +100,7 @@ class Mechanics:
     @property
     def cells(self) -> range:
         """The contexts, by number."""
-        return range(len(self.ends))
+        return range(len(self.endpoints))
 
     @cached_property
     def rows(self) -> CompleteRows | None:
@@ -110,20 +110,20 @@ class Mechanics:
     @cached_property
     def reach(self) -> Bools:
         """`reach[g, x, y]`: x may lead to y in a graph along edges between system variables; shape (graphs, N, N)."""
-        links = may_cause(self.ends)
+        links = may_cause(self.endpoints)
         links[:, list(self.contexts), :] = links[:, :, list(self.contexts)] = False
         return reach(links)
 
     @cached_property
     def from_contexts(self) -> Bools:
         """`from_contexts[g, y]`: a context variable may lead to y; shape (graphs, N)."""
-        children: Bools = np.asarray(may_cause(self.ends)[:, list(self.contexts), :].any(axis=1))
+        children: Bools = np.asarray(may_cause(self.endpoints)[:, list(self.contexts), :].any(axis=1))
         return np.asarray(children | (children[:, :, None] & self.reach).any(axis=1))
 
     @cached_property
     def into_contexts(self) -> Bools:
         """`into_contexts[g, x]`: x may lead to a context variable; shape (graphs, N)."""
-        parents: Bools = np.asarray(may_cause(self.ends)[:, :, list(self.contexts)].any(axis=2))
+        parents: Bools = np.asarray(may_cause(self.endpoints)[:, :, list(self.contexts)].any(axis=2))
         return np.asarray(parents | (parents[:, None, :] & self.reach).any(axis=2))
 
     def between(self, g: int, x: int, y: int) -> list[int]:
@@ -192,7 +192,7 @@ class Mechanics:
             return []
         found = []
         for v in effects:
-            for cause in np.flatnonzero(self.ends[g, :, v]).tolist() if causes is None else causes:
+            for cause in np.flatnonzero(self.endpoints[g, :, v]).tolist() if causes is None else causes:
                 judged = cause != v and int(evidence.effect[g, evidence.slot(cause, v)]) == v
                 if judged and evidence.shape(cause, v, g) not in ("", "linear", "by category"):
                     found.append((cause, v, evidence.shape(cause, v, g)))

@@ -36,7 +36,7 @@ class _FoundCoefficient(NamedTuple):
 def mechanisms(mechanics: Mechanics, level: float) -> pd.DataFrame:
     """One row for every link between system variables that may be a cause, in every context."""
     check_level("level", level)
-    links = may_cause(mechanics.ends)
+    links = may_cause(mechanics.endpoints)
     links[:, list(mechanics.contexts)] = False
     rows = [_row(mechanics, g, cause, effect, level) for g, effect, cause in np.argwhere(links.swapaxes(1, 2)).tolist()
             if effect not in mechanics.contexts]  # fmt: skip

@@ -20,7 +20,7 @@ from causalcontext.views import adaptive
 
 def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     """The effect of x on y in a context; `NoAnswer` has the mark that is to blame."""
-    if not possible_descendants(mechanics.ends[g], x)[y]:
+    if not possible_descendants(mechanics.endpoints[g], x)[y]:
         return Estimate(0.0)
     held = _held(mechanics, g, x, y)
     given = _given(mechanics, g, x, y, held)
@@ -33,7 +33,7 @@ def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
 
 def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: int) -> Estimate:
     """The mean of y if a context variable is set as in one graph, minus that if it is set as in another."""
-    if not any(possible_descendants(mechanics.ends[place], context)[y] for place in (g, h)):
+    if not any(possible_descendants(mechanics.endpoints[place], context)[y] for place in (g, h)):
         return Estimate(0.0)
     if len(mechanics.contexts) > 1:
         raise NoAnswer("several contexts and hidden variables at once")
@@ -45,11 +45,11 @@ def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: i
 
 def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:
     """What to adjust for."""
-    ends = mechanics.ends[g]
-    crossed = np.argwhere(np.triu((ends == Endpoint.CONFLICT) | (ends.T == Endpoint.CONFLICT)))
+    endpoints = mechanics.endpoints[g]
+    crossed = np.argwhere(np.triu((endpoints == Endpoint.CONFLICT) | (endpoints.T == Endpoint.CONFLICT)))
     if len(crossed):
         raise NoAnswer(edge_text(mechanics, g, *crossed[0].tolist()))
-    found = adjustment(ends, x, y, held)
+    found = adjustment(endpoints, x, y, held)
     if found.given is not None:
         return found.given
     assert found.blamed is not None
@@ -57,13 +57,13 @@ def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) 
     name = mechanics.name
     if a == b:
         raise NoAnswer(f"{name(a)}, which is held: {name(x)} may lead to it, and it may lead to {name(y)}")
-    hides = ", which may hide a common cause" if directed(ends)[a, b] else ""
+    hides = ", which may hide a common cause" if directed(endpoints)[a, b] else ""
     raise NoAnswer(edge_text(mechanics, g, a, b) + hides)
 
 
 def _held(mechanics: Mechanics, g: int, x: int, y: int) -> tuple[int, ...]:
     """The contexts that may lead to y other than through x."""
-    links = may_cause(mechanics.ends[g])
+    links = may_cause(mechanics.endpoints[g])
     links[x] = links[:, x] = False
     leading = ancestors(links, y)
     return tuple(position for position in mechanics.result.cells.positions if leading[position])

@@ -127,7 +127,7 @@ def _conflict(mechanics: Mechanics, places: Sequence[Place]) -> str:
     """The first edge in conflict at some variables, with its context; empty if there is none."""
     for g, v in places:
         for u in np.flatnonzero(
-            (mechanics.ends[g, v] == Endpoint.CONFLICT) | (mechanics.ends[g, :, v] == Endpoint.CONFLICT)
+            (mechanics.endpoints[g, v] == Endpoint.CONFLICT) | (mechanics.endpoints[g, :, v] == Endpoint.CONFLICT)
         ):
             return edge_text(mechanics, g, min(v, int(u)), max(v, int(u)))
     return ""
@@ -149,9 +149,9 @@ def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequenc
 
 def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
     """An edge as it is written, with its context where it differs between contexts."""
-    ends = mechanics.ends
-    text = f"{mechanics.name(i)} {mark_of(ends[g], i, j)} {mechanics.name(j)}"
-    alike = (ends[:, i, j] == ends[g, i, j]) & (ends[:, j, i] == ends[g, j, i])
+    endpoints = mechanics.endpoints
+    text = f"{mechanics.name(i)} {mark_of(endpoints[g], i, j)} {mechanics.name(j)}"
+    alike = (endpoints[:, i, j] == endpoints[g, i, j]) & (endpoints[:, j, i] == endpoints[g, j, i])
     return text if alike.all() else f"{text} in {mechanics.rows_text([g])}"
 
 

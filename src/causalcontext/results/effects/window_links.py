@@ -41,7 +41,7 @@ class WindowLinks:
 
     def __init__(self, result: LaggedGraphs) -> None:
         self.result = result
-        self.ends: Endpoints = np.stack([graph.ends for graph in result.graphs.values()])
+        self.endpoints: Endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
         self.variables, self.lags = len(result.series.variables), result.series.lags
         positions = result.cells.positions
         self.context = positions[0] - self.lags * self.variables if positions else None
@@ -50,7 +50,7 @@ class WindowLinks:
     @property
     def cells(self) -> range:
         """The contexts, by number."""
-        return range(len(self.ends))
+        return range(len(self.endpoints))
 
     def node(self, variable: int, lag: int) -> int:
         """The position of a variable at a lag in a window graph."""
@@ -72,7 +72,7 @@ class WindowLinks:
     @cached_property
     def directed(self) -> Bools:
         """Directed edges between the nodes of window graphs, shape (graphs, nodes, nodes)."""
-        return directed(self.ends)
+        return directed(self.endpoints)
 
     @cached_property
     def settled(self) -> Bools:
@@ -82,12 +82,12 @@ class WindowLinks:
     @cached_property
     def open(self) -> Bools:
         """`open[g, i, j]`: inside the time step there is an edge of i and j without a direction."""
-        return self._by_lag(marked(self.ends, "o-o"))[:, 0]
+        return self._by_lag(marked(self.endpoints, "o-o"))[:, 0]
 
     @cached_property
     def may(self) -> Bools:
         """Like `settled`, for system variables that may be causes."""
-        links = self._by_lag(may_cause(self.ends))
+        links = self._by_lag(may_cause(self.endpoints))
         if self.context is not None:
             links[:, :, self.context] = links[:, :, :, self.context] = False
         return links
@@ -108,7 +108,7 @@ class WindowLinks:
         """Whether a variable may lead to the context, at any lag."""
         if self.context is None:
             return False
-        everywhere = self._by_lag(may_cause(self.ends))[g].any(axis=0)
+        everywhere = self._by_lag(may_cause(self.endpoints))[g].any(axis=0)
         return bool(reach(everywhere)[variable, self.context])
 
     def causes(self, choice: LinkChoice, g: int, variable: int) -> tuple[int, ...]:
@@ -163,10 +163,10 @@ class WindowLinks:
         for g, v in product(cells, variables):
             here = self.node(v, 0)
             for other in np.flatnonzero(
-                (self.ends[g, here] == Endpoint.CONFLICT) | (self.ends[g, :, here] == Endpoint.CONFLICT)
+                (self.endpoints[g, here] == Endpoint.CONFLICT) | (self.endpoints[g, :, here] == Endpoint.CONFLICT)
             ):
                 i, j = sorted((here, int(other)))
-                return f"{self.result.names[i]} {mark_of(self.ends[g], i, j)} {self.result.names[j]}"
+                return f"{self.result.names[i]} {mark_of(self.endpoints[g], i, j)} {self.result.names[j]}"
         return ""
 
     def _by_lag(self, links: Bools) -> Bools:
@@ -227,9 +227,9 @@ class WindowLinks:
         links = self.directed.copy()
         chosen = [(self.node(i, 0), self.node(j, 0)) for i, j in arrows]
         for a, b in chosen:
-            links[:, a, b] |= self.ends[:, a, b] == Endpoint.CIRCLE
+            links[:, a, b] |= self.endpoints[:, a, b] == Endpoint.CIRCLE
         for g, (a, b) in product(self.cells, chosen):
-            others = links[g, :, b] & (self.ends[g, a] == Endpoint.NONE)
+            others = links[g, :, b] & (self.endpoints[g, a] == Endpoint.NONE)
             others[a] = False
             if links[g, a, b] and others.any():
                 return True

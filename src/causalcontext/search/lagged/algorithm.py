@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.ci_tests.labels import Label
 from causalcontext.ci_tests.protocol import PreparedTest
-from causalcontext.graphs.endpoints import Endpoints, ends_of_arcs
+from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import TIED
 from causalcontext.knowledge import Links
@@ -58,7 +58,7 @@ class LaggedFound:
     `records` has what was decided by (graph, z, y), shared pairs in every graph; `labels` are the tests.
     """
 
-    ends: Endpoints
+    endpoints: Endpoints
     records: dict[tuple[int, int, int], Record]
     tests: Ints
     complete: bool
@@ -88,16 +88,16 @@ class LaggedSearch:
             self._start()
             self._links()
             found = self._directed(self.answers)
-            while self._restore(found.ends):
+            while self._restore(found.endpoints):
                 self._links()
                 found = self._directed(self.answers)
-            found = self._directed(self.answers) if self._share(found.ends) else found
-            return replace(found, late=late_column(self.answers, self.plan, self.past, found.ends))
+            found = self._directed(self.answers) if self._share(found.endpoints) else found
+            return replace(found, late=late_column(self.answers, self.plan, self.past, found.endpoints))
         except OutOfTime:
             cut = self._cut_words()
         except KeyboardInterrupt:
             self._start_if_needed()
-            return LaggedFound(ends_of_arcs(self.graphs), self._told(), self.answers.counts(), False,
+            return LaggedFound(endpoints_of_arcs(self.graphs), self._told(), self.answers.counts(), False,
                                self.answers.prepared.labels)  # fmt: skip
         self._start_if_needed()
         return self._directed(None, cut)
@@ -129,25 +129,25 @@ class LaggedSearch:
             self._level(asking, waiting, size)
             self._remove()
 
-    def _restore(self, ends: Endpoints) -> bool:
+    def _restore(self, endpoints: Endpoints) -> bool:
         """Put back links of the context that a second look finds; whether there were any."""
         if self.plan.rule is not adaptive:
             return False
-        found = copies_to_restore(self.answers, self.plan, self.past, ends)
+        found = copies_to_restore(self.answers, self.plan, self.past, endpoints)
         for pair, query in found:
             self.restored.add(pair)
             self.records[pair] = Record(query, self.answers.of(query))
             self.graphs[:, pair.z, pair.y] = self.graphs[:, pair.y, pair.z] = True
         return bool(found)
 
-    def _share(self, ends: Endpoints) -> bool:
+    def _share(self, endpoints: Endpoints) -> bool:
         """Let all graphs agree on links that nothing can have changed; whether some did not.
 
         A separation on all rows holds for all of them, one on the rows of some contexts does not outweigh a link.
         """
         if self.plan.rule is not adaptive:
             return False
-        found = links_to_share(self.plan, self.graphs, ends)
+        found = links_to_share(self.plan, self.graphs, endpoints)
         for pair in found:
             told = [self._record(Pair(g, pair.z, pair.y)) for g in self.plan.graphs]
             whole = [record for record in told if record.separated and record.query and not record.query.view]
@@ -213,10 +213,10 @@ class LaggedSearch:
         now = plan.context_now
         contexts = Contexts() if now is None else Contexts((now,), tuple((value,) for value in plan.values))
         oriented = orient_all(self.graphs, Evidence(triples, self._known({}), contexts, across=False))
-        changed = changed_by_context(plan, self.graphs, oriented.ends)
+        changed = changed_by_context(plan, self.graphs, oriented.endpoints)
         if changed:
             oriented = orient_all(self.graphs, Evidence(triples, self._known(changed), contexts, across=False))
-        return LaggedFound(oriented.ends, self._told(), self.answers.counts(), True, self.answers.prepared.labels,
+        return LaggedFound(oriented.endpoints, self._told(), self.answers.counts(), True, self.answers.prepared.labels,
                            dict(self._origins(oriented.origins, changed)), oriented.doubts, cut)  # fmt: skip
 
     def _known(self, changed: Collection[int]) -> Links:

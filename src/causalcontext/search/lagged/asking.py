@@ -92,16 +92,16 @@ class Asking:
 
     def query(self, pair: Pair, node: int, chosen: tuple[int, ...]) -> CIQuery | None:
         """What is run for a set of neighbours of `node`; None where no rows answer."""
-        plan, ends = self.plan, (pair.z, pair.y)
-        shared = plan.is_shared(*ends)
+        plan, endpoints = self.plan, (pair.z, pair.y)
+        shared = plan.is_shared(*endpoints)
         nodes = self.serving(pair) if shared else (node,)
         named = [copy for copy in plan.copies if copy in chosen or self._is_next(pair, copy, nodes, shared)]
         given = {*chosen, *self._causes(pair, shared)}
-        plain = {v for v in given if not plan.window.is_context(v)}.difference(ends)
+        plain = {v for v in given if not plan.window.is_context(v)}.difference(endpoints)
         if shared:
-            return CIQuery(*ends, tuple(sorted(plain.union(named).difference(ends))), 0)
+            return CIQuery(*endpoints, tuple(sorted(plain.union(named).difference(endpoints))), 0)
         view, kept = plan.rows(pair.graph, named)
-        return None if view is None else CIQuery(*ends, tuple(sorted(plain.union(kept))), view)
+        return None if view is None else CIQuery(*endpoints, tuple(sorted(plain.union(kept))), view)
 
     def _is_next(self, pair: Pair, copy: int, nodes: Iterable[int], shared: bool) -> bool:
         """Whether a past copy of the context is still next to one of some nodes."""

@@ -16,12 +16,12 @@ Change = tuple[int, int]
 """A column of the past, and a graph that lacks its link."""
 
 
-def changed_by_context(plan: LaggedPlan, graphs: Bools, ends: Endpoints) -> dict[int, Change]:
+def changed_by_context(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> dict[int, Change]:
     """The variables with an open link to R(t) whose links from the past differ between contexts, with one of these."""
     now, found = plan.context_now, {}
     if now is None:
         return {}
-    for y in np.flatnonzero(marked(ends, "o-o")[:, now].any(axis=0)).tolist():
+    for y in np.flatnonzero(marked(endpoints, "o-o")[:, now].any(axis=0)).tolist():
         beside = any(graphs[:, copy, y].any() for copy in plan.past_copies)
         lost = [u for u in range(plan.window.nodes) if not plan.window.is_now(u) and _differs(graphs[:, u, y])]
         if lost and not beside and plan.links.may[now, y]:

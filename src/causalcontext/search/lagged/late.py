@@ -31,10 +31,10 @@ class Late(NamedTuple):
     p: float
 
 
-def late_column(answers: RememberedAnswers, plan: LaggedPlan, past: Past, ends: Endpoints) -> Late | None:
+def late_column(answers: RememberedAnswers, plan: LaggedPlan, past: Past, endpoints: Endpoints) -> Late | None:
     """The column beyond the lags that tells most, if it tells anything."""
-    arrows = np.asarray(directed(ends).any(axis=0))
-    near = np.asarray(adjacent(ends).any(axis=0))
+    arrows = np.asarray(directed(endpoints).any(axis=0))
+    near = np.asarray(adjacent(endpoints).any(axis=0))
     asked = {}
     for y in (y for y in plan.targets if not plan.window.is_context(y)):
         causes = {z for z in causes_of(plan, past, arrows, y) if not plan.window.is_context(z)}

@@ -14,10 +14,10 @@ from causalcontext.search.lagged.asking import Pair
 from causalcontext.search.lagged.plan import LaggedPlan
 
 
-def links_to_share(plan: LaggedPlan, graphs: Bools, ends: Endpoints) -> list[Pair]:
+def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> list[Pair]:
     """Links that some graphs lack though nothing that may be their effect may read the context; by a graph with one."""
     some = np.asarray(graphs.any(axis=0) & ~graphs.all(axis=0))
-    arrows = np.asarray(directed(ends).any(axis=0))
+    arrows = np.asarray(directed(endpoints).any(axis=0))
     readers = {y for y in plan.targets if any(graphs[:, copy, y].any() and not arrows[y, copy] for copy in plan.copies)}
     found = []
     for y in plan.targets:

@@ -24,10 +24,10 @@ from causalcontext.views import CIQuery
 Look = tuple[Pair, CIQuery]
 
 
-def copies_to_restore(answers: RememberedAnswers, plan: LaggedPlan, past: Past, ends: Endpoints) -> list[Look]:
+def copies_to_restore(answers: RememberedAnswers, plan: LaggedPlan, past: Past, endpoints: Endpoints) -> list[Look]:
     """For every variable the copy that it is most dependent on given its parents, if there is one."""
     asked: dict[int, list[Look]] = {}
-    for pair, query, y in _looks(plan, past, ends):
+    for pair, query, y in _looks(plan, past, endpoints):
         asked.setdefault(y, []).append((pair, query))
     answers.run(query for looks in asked.values() for _, query in looks)
     total, found = sum(len(looks) for looks in asked.values()), []
@@ -38,10 +38,12 @@ def copies_to_restore(answers: RememberedAnswers, plan: LaggedPlan, past: Past, 
     return found
 
 
-def _looks(plan: LaggedPlan, past: Past, ends: Endpoints) -> Iterator[tuple[Pair, CIQuery, int]]:
+def _looks(plan: LaggedPlan, past: Past, endpoints: Endpoints) -> Iterator[tuple[Pair, CIQuery, int]]:
     """The copies that are not next to a variable whose parents are known, and what to ask."""
-    there, arrows = (np.asarray(found.any(axis=0)) for found in (adjacent(ends), directed(ends)))
-    undecided = there & np.asarray((adjacent(ends) & ~directed(ends) & ~directed(ends).swapaxes(1, 2)).any(axis=0))
+    there, arrows = (np.asarray(found.any(axis=0)) for found in (adjacent(endpoints), directed(endpoints)))
+    undecided = there & np.asarray(
+        (adjacent(endpoints) & ~directed(endpoints) & ~directed(endpoints).swapaxes(1, 2)).any(axis=0)
+    )
     upstream = _may_cause_context(plan, there, arrows)
     for y in plan.targets:
         if plan.window.is_context(y) or undecided[y].any():

@@ -10,15 +10,15 @@ import causalcontext as cc
 import naive
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.endpoints import (
-    ENDS_OF_MARK,
-    MARK_OF_ENDS,
+    ENDPOINTS_OF_MARK,
+    MARK_OF_ENDPOINTS,
     Endpoint,
     GraphKind,
     as_written,
     causes,
     directed,
-    ends_of_arcs,
-    ends_of_mark,
+    endpoints_of_arcs,
+    endpoints_of_mark,
     mark_of,
     mark_texts,
     marked,
@@ -28,7 +28,7 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledEdge, LabeledUnion, union_graph
 from pags import soil_pags
 
-MARKS = [mark for mark in ENDS_OF_MARK if mark]
+MARKS = [mark for mark in ENDPOINTS_OF_MARK if mark]
 WRITTEN = {
     "-->": (Endpoint.TAIL, Endpoint.ARROW),
     "<--": (Endpoint.ARROW, Endpoint.TAIL),
@@ -55,9 +55,9 @@ def turned(mark):
 
 @pytest.mark.parametrize("mark", WRITTEN)
 def test_marks_stand_for_their_ends(mark):
-    assert ends_of_mark(mark) == WRITTEN[mark]
+    assert endpoints_of_mark(mark) == WRITTEN[mark]
     graph = one_edge(mark)
-    assert (graph.ends[1, 0], graph.ends[0, 1]) == WRITTEN[mark]
+    assert (graph.endpoints[1, 0], graph.endpoints[0, 1]) == WRITTEN[mark]
 
 
 @pytest.mark.parametrize("mark", MARKS)
@@ -66,11 +66,11 @@ def test_every_mark_is_read_both_ways(mark):
     assert graph.mark("X", "Y") == mark
     assert graph.mark("Y", "X") == turned(mark)
     assert graph == Graph.from_edges("XY", [("Y", "X", turned(mark))], "pag")
-    assert mark_texts(graph.ends).tolist() == [["", mark], [turned(mark), ""]]
+    assert mark_texts(graph.endpoints).tolist() == [["", mark], [turned(mark), ""]]
 
 
 def test_there_is_one_mark_for_every_two_ends():
-    assert len(ENDS_OF_MARK) == len(MARK_OF_ENDS) == 1 + 5 * 5
+    assert len(ENDPOINTS_OF_MARK) == len(MARK_OF_ENDPOINTS) == 1 + 5 * 5
     with pytest.raises(DataError, match="no mark '->'"):
         one_edge("->")
 
@@ -85,12 +85,12 @@ def test_edges_are_written_towards_their_arrow():
     ):
         (edge,) = one_edge(mark).edges
         assert str(edge) == text
-    assert as_written(one_edge("<-o").ends, 0, 1) == (1, 0)
+    assert as_written(one_edge("<-o").endpoints, 0, 1) == (1, 0)
 
 
 def test_questions_about_ends_are_answered_for_stacks():
     marks = ["", *MARKS]
-    stack = np.stack([one_edge(mark).ends for mark in marks])
+    stack = np.stack([one_edge(mark).endpoints for mark in marks])
     for place, mark in enumerate(marks):
         assert directed(stack)[place, 0, 1] == (mark == "-->")
         assert causes(stack)[place, 0, 1] == (mark in ("-->", "<=>"))
@@ -101,25 +101,27 @@ def test_questions_about_ends_are_answered_for_stacks():
 
 def test_arcs_become_ends():
     arcs = np.array([[0, 1, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
-    assert str(Graph("XYZ", ends_of_arcs(arcs))) == "X --> Y\nX o-o Z"
-    assert str(Graph("XYZ", ends_of_arcs(arcs, both=Endpoint.MIXED))) == "X --> Y\nX <=> Z"
+    assert str(Graph("XYZ", endpoints_of_arcs(arcs))) == "X --> Y\nX o-o Z"
+    assert str(Graph("XYZ", endpoints_of_arcs(arcs, both=Endpoint.MIXED))) == "X --> Y\nX <=> Z"
 
 
 def test_a_graph_says_what_it_is():
-    pattern, pag = one_edge("o-o", "pattern"), one_edge("o-o", "pag")
-    assert (pattern.kind, pag.kind) == ("pattern", "pag")
+    pattern, pag = one_edge("o-o", "cpdag"), one_edge("o-o", "pag")
+    assert (pattern.kind, pag.kind) == ("cpdag", "pag")
     assert pattern != pag
     assert hash(pattern) != hash(pag)
-    assert pag == Graph("XY", pag.ends, GraphKind.PAG)
-    assert Graph("XY", pattern.ends).kind is GraphKind.PATTERN
-    with pytest.raises(OptionError, match="kind is 'mag', expected one of 'pattern', 'pag'"):
+    assert pag == Graph("XY", pag.endpoints, GraphKind.PAG)
+    assert Graph("XY", pattern.endpoints).kind is GraphKind.CPDAG
+    with pytest.raises(OptionError, match="kind is 'mag', expected one of 'cpdag', 'pag'"):
         one_edge("o-o", "mag")
 
 
-@pytest.mark.parametrize("ends", [[[0, 2], [0, 0]], [[0, 6], [1, 0]], [[3, 0], [0, 0]], [[0, -1], [1, 0]], [[0, 1, 2]]])
-def test_half_an_edge_is_refused(ends):
+@pytest.mark.parametrize(
+    "endpoints", [[[0, 2], [0, 0]], [[0, 6], [1, 0]], [[3, 0], [0, 0]], [[0, -1], [1, 0]], [[0, 1, 2]]]
+)
+def test_half_an_edge_is_refused(endpoints):
     with pytest.raises(DataError, match="both ends of every edge"):
-        Graph("XY", np.array(ends))
+        Graph("XY", np.array(endpoints))
 
 
 def test_a_pag_stands_for_no_dags():
@@ -135,12 +137,12 @@ def test_the_union_of_pags_is_the_naive_one():
     ]:
         union = union_graph([one_edge(mark) for mark in marks])
         assert union.kind is GraphKind.PAG
-        assert union.mark("X", "Y") == naive.union_mark_by_ends(marks, pag=True)
+        assert union.mark("X", "Y") == naive.union_mark_by_endpoints(marks, pag=True)
 
 
 def test_both_unions_agree_on_patterns():
     for marks in product(["", "-->", "<--", "o-o", "x-x"], repeat=3):
-        assert naive.union_mark(marks) == naive.union_mark_by_ends(marks)
+        assert naive.union_mark(marks) == naive.union_mark_by_endpoints(marks)
 
 
 def test_an_end_that_differs_between_contexts_splits_the_labeled_union():
