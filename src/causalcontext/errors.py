@@ -110,6 +110,22 @@ def shortly(value: object) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
+def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
+    """Some things in words: the first few, and how many more there are, which are called `what`.
+
+    Examples
+    --------
+    >>> listed(["X", "Y", "Z"]), listed(["X"]), listed("ABCDEFG")
+    ('X, Y and Z', 'X', 'A, B, C, D, E and 2 more')
+    >>> listed([2001, 2002, 2003], most=2, what="years")
+    '2001, 2002 and 1 more years'
+    """
+    words = [str(item) for item in items]
+    if len(words) > most:
+        words = [*words[:most], " ".join(filter(None, (f"{len(words) - most} more", what)))]
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number; a truth value is none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

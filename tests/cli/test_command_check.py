@@ -80,7 +80,7 @@ def test_counts_by_context() -> None:
     assert columns["X"]["missing"] == [{"context": "dry", "count": 2}, {"context": "wet", "count": 2}]
     assert columns["Y"]["infinite"] == [{"context": "wet", "count": 1}]
     assert columns["R"] == {"name": "R", "dtype": "string", "kind": "categorical", "role": "context", "missing": []}
-    assert "4 (dry 2, wet 2)" in run(table, "--context", "R").stdout
+    assert "4 (dry 2 and wet 2)" in run(table, "--context", "R").stdout
 
 
 def test_rows_without_a_context() -> None:

@@ -20,9 +20,9 @@ from causalcontext.diagnostics.inspection.inspect_table import (
     constant_levels,
     largest_set,
     level_text,
-    shortened,
 )
 from causalcontext.diagnostics.inspection.readings import ContextReading
+from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Ints
 
 PROBLEMS_FOUND = 1
@@ -127,7 +127,7 @@ def _context_cells(context: dict[str, Any]) -> list[str]:
 
 def _column_cells(column: dict[str, Any], split: bool) -> list[str]:
     counts = [_count_cell(column.get(key, []), split) for key in ("missing", "infinite")]
-    constant = shortened([level_text(level) for level in column.get("constant", [])]) if split else ""
+    constant = listed([level_text(level) for level in column.get("constant", [])]) if split else ""
     return [column["name"], column["dtype"], column["kind"], column["role"], *counts, constant]
 
 
@@ -138,5 +138,5 @@ def _count_cell(counts: list[dict[str, Any]], split: bool) -> str:
     total = f"{sum(entry['count'] for entry in counts):,}"
     if not split or counts[0]["context"] is None:
         return total
-    parts = shortened([f"{level_text(entry['context'])} {entry['count']:,}" for entry in counts], most=4)
+    parts = listed([f"{level_text(entry['context'])} {entry['count']:,}" for entry in counts], most=4)
     return f"{total} ({parts})"

@@ -15,9 +15,8 @@ from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.data.files import check_writable
 from causalcontext.data.kinds import Column
 from causalcontext.data.scan import Scan
-from causalcontext.diagnostics.inspection.inspect_table import shortened
 from causalcontext.discover import discover
-from causalcontext.errors import FileError, InterruptedSearch, OptionError
+from causalcontext.errors import FileError, InterruptedSearch, OptionError, listed
 from causalcontext.knowledge import Knowledge
 from causalcontext.report.text import summary
 from causalcontext.results.contexts import ContextGraphs
@@ -123,7 +122,7 @@ def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     for name, dtype in zip(names, _dtypes(table), strict=False):  # one may be made
         role = "context" if name in named else "system" if name in kinds else "time or unit"
         alike.setdefault((role, kinds.get(name, "order of rows"), dtype), []).append(name)
-    rows = [[*what, str(len(names)), shortened(names)] for what, names in sorted(alike.items())]
+    rows = [[*what, str(len(names)), listed(names)] for what, names in sorted(alike.items())]
     show_table("columns", ["role", "kind", "dtype", "number", "names"], rows)
 
 

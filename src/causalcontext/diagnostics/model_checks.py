@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.model_checks.words import WORDS, advice, danger, named
+from causalcontext.errors import listed
+from causalcontext.model_checks.words import WORDS, advice, danger
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.notes import About, about, of_residuals
@@ -14,7 +15,7 @@ from causalcontext.results.notes import About, about, of_residuals
 def model_violations(result: ContextGraphs) -> Iterator[Finding]:
     """Ways in which the table contradicts the model behind the search."""
     for violation in result.violations:
-        found = WORDS[violation.kind].found.format(named(violation.columns))
+        found = WORDS[violation.kind].found.format(listed(violation.columns))
         message = f"{found}: {danger(violation, result.context is not None, result.already_asked)}"
         yield Finding("model", Severity.WARNING, message, advice(violation, result.already_asked),
                       {"kind": violation.kind, "columns": violation.columns, "size": violation.size})  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from causalcontext.diagnostics.findings import Finding, Severity
-from causalcontext.model_checks.words import named
+from causalcontext.errors import listed
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.proxies import replaceable_links
 
@@ -17,7 +17,7 @@ def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
         return
     name = result.names
     links = tuple(f"{name[link.cause]} --> {name[link.effect]}" for link in found)
-    listed = tuple(f"{text} (curves of {name[link.other]})" for text, link in zip(links, found, strict=True))
-    message = f"{named(listed)} may stand in for what another variable does"
+    explained = tuple(f"{text} (curves of {name[link.other]})" for text, link in zip(links, found, strict=True))
+    message = f"{listed(explained)} may stand in for what another variable does"
     advice = "take them as candidates: the score chose the shorter description, and curves of the other explain as much"
     yield Finding("proxies", Severity.CAUTION, message, advice, {"edges": links})

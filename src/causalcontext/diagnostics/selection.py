@@ -9,6 +9,7 @@ import numpy as np
 
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import adjacent, may_cause
 from causalcontext.kernels.arrays import Bools
 from causalcontext.progress import nobody
@@ -51,8 +52,7 @@ def _listed(values: tuple[Any, ...], result: ContextGraphs) -> str:
     """Contexts in words."""
     if len(values) == len(result.contexts):
         return "each context"
-    more = f" and {len(values) - MOST_NAMED} more" if len(values) > MOST_NAMED else ""
-    return ", ".join(map(str, values[:MOST_NAMED])) + more
+    return listed(values, MOST_NAMED)
 
 
 def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:

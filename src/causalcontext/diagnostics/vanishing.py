@@ -9,6 +9,7 @@ import numpy as np
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
+from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import conditions
@@ -93,8 +94,7 @@ def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int],
                 "all absent": without, "cause": verdict.cause.value, "doubt": doubt, "p": verdict.p,
                 "matched rows": verdict.rows, "variance ratio": verdict.variance_ratio,
                 "power": verdict.power}  # fmt: skip
-    more = f", {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
-    where = f"{edge} is in {here} and not in {', '.join(map(str, without[:MOST_NAMED]))}{more}"
+    where = f"{edge} is in {here} and not in {listed(without, MOST_NAMED)}"
     words = f"no change to claim, since {DOUBTS.get(doubt, doubt)}" if doubt else f"it {WORDS[verdict.cause]}"
     return Finding(TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", _advice(verdict, said),
                    evidence)  # fmt: skip

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from causalcontext.errors import listed
 from causalcontext.model_checks.violations import CURVES, INTERACTIONS, OUTLIERS, ROWS, SKEW, SPREAD, TAILS, Violation
 
-MOST_NAMED = 5
 NOTHING_LEFT = "the call already has what helps against it"
 CLEAN = ".83 / .02 and .83 / .01"
 Call = tuple[str, str]
@@ -89,7 +89,7 @@ ANYTHING = AdviceFacts()
 
 def sentence(violation: Violation, context: bool = True, asked: AdviceFacts = ANYTHING) -> str:
     """One sentence for a reader of the graphs."""
-    found = WORDS[violation.kind].found.format(named(violation.columns))
+    found = WORDS[violation.kind].found.format(listed(violation.columns))
     return f"{found}: {danger(violation, context, asked)}; {advice(violation, asked)}"
 
 
@@ -113,16 +113,3 @@ def danger(violation: Violation, context: bool = True, asked: AdviceFacts = ANYT
         whose = "pc-ac with test='auto'"
     measured = f" ({whose}, simulated: TPR / FPR {rates} at the context, instead of {CLEAN})" if rates else ""
     return WORDS[violation.kind].danger + measured
-
-
-def named(columns: tuple[str, ...]) -> str:
-    """Some names, and how many more.
-
-    Examples
-    --------
-    >>> named(("X", "Y"))
-    'X and Y'
-    """
-    if len(columns) > MOST_NAMED:
-        return f"{', '.join(columns[:MOST_NAMED])} and {len(columns) - MOST_NAMED} more"
-    return " and ".join(part for part in (", ".join(columns[:-1]), columns[-1]) if part)

@@ -13,6 +13,7 @@ import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.drawing.names import printable, shortened
+from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.report.answer_lagged import lagged_stories
 from causalcontext.results.contexts import ContextGraphs
@@ -102,9 +103,8 @@ def _said_above(finding: Finding) -> bool:
 
 
 def _sentence(story: Story) -> str:
-    without = ", ".join(story.absent[:MOST_NAMED])
-    more = f" and {len(story.absent) - MOST_NAMED} more" if len(story.absent) > MOST_NAMED else ""
-    return f"{story.edge} is found in {story.present} and not in {without}{more}{story.slopes}. {story.verdict}"
+    without = listed(story.absent, MOST_NAMED)
+    return f"{story.edge} is found in {story.present} and not in {without}{story.slopes}. {story.verdict}"
 
 
 def _partial(result: ContextGraphs) -> Iterator[tuple[int, int]]:

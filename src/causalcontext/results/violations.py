@@ -9,9 +9,9 @@ import numpy as np
 from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.sufficient_statistics import drop_empty_cells
+from causalcontext.errors import listed
 from causalcontext.model_checks.checks import check_table
 from causalcontext.model_checks.violations import CURVES, KINDS, OUTLIERS, ROWS, TAILS, Violation
-from causalcontext.model_checks.words import named
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
@@ -59,7 +59,7 @@ def slopes_mislead(result: ContextGraphs) -> str:
     wrong = [violation for violation in result.violations if violation.kind not in HARMLESS]
     if not wrong:
         return ""
-    return f"the model is wrong ({wrong[0].kind} at {named(wrong[0].columns)})"
+    return f"the model is wrong ({wrong[0].kind} at {listed(wrong[0].columns)})"
 
 
 def is_curved(result: ContextGraphs) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
-from causalcontext.errors import NotYetError
+from causalcontext.errors import NotYetError, listed
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Advance
@@ -30,7 +30,6 @@ from causalcontext.score.setup import Setup, set_up
 
 MOST_LEVELS = 20
 """The most levels of a categorical or ordered column."""
-MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +174,7 @@ def _undeclared(data: Dataset, setup: Setup) -> list[str]:
             found.append(data.names[setup.position[j]])
     if not found:
         return []
-    return [f"{_some(found)}: few whole numbers; if they count something, pass "
+    return [f"{listed(sorted(found))}: few whole numbers; if they count something, pass "
             f"kinds={{{sorted(found)[0]!r}: 'count'}}, since directions of their links depend on it"]  # fmt: skip
 
 
@@ -184,23 +183,17 @@ def _counts(data: Dataset) -> list[str]:
     found = [data.names[i] for i in data.system if data.kinds[i] is Kind.COUNT]
     if not found:
         return []
-    return [f"{_some(found)}: links at counts are found, but do not trust their directions without other evidence; if "
-            "you know them, pass knowledge=cc.Knowledge(tiers=...)"]  # fmt: skip
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(sorted(names)[:MOST_NAMED]) + more
+    return [f"{listed(sorted(found))}: links at counts are found, but do not trust their directions without other "
+            "evidence; if you know them, pass knowledge=cc.Knowledge(tiers=...)"]  # fmt: skip
 
 
 def _sentences(findings: Sequence[ResidualViolation], names: Sequence[str], context: bool) -> list[Note]:
     """One warning for every kind of finding."""
     sentences = []
     for kind, words in _DANGERS.items():
-        listed = [names[finding.variable] for finding in findings if finding.kind == kind]
-        if listed:
+        where = [names[finding.variable] for finding in findings if finding.kind == kind]
+        if where:
             danger = words.danger if context else "some edges may be false, missing or wrongly directed"
-            found = f"{words.found.format(_some(listed))}: {danger}"
+            found = f"{words.found.format(listed(sorted(where)))}: {danger}"
             sentences.append(Note(found, About.RESIDUALS, words.advice if context else ""))
     return sentences

@@ -13,7 +13,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import LaggedTable, check_windows, constant_units, lagged_table
-from causalcontext.errors import DataError, NotYetError, OptionError
+from causalcontext.errors import DataError, NotYetError, OptionError, listed
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import check_plain, window_names
 from causalcontext.kernels.arrays import Values
@@ -35,7 +35,6 @@ from causalcontext.timeseries.residuals import skewed
 from causalcontext.timeseries.stability import Halves
 from causalcontext.views import Contexts
 
-MOST_NAMED = 4
 NO_ALARM = "the search was stopped before it was asked whether more lags raise the score"
 STARTS = 2
 """Orders to begin with where the order is not searched exactly."""
@@ -82,8 +81,7 @@ def cut_sentences(reader: Reader) -> tuple[str, ...]:
     if unfinished is None:
         return (NO_ALARM,)
     names = [reader.names[reader.place[node]] for node in unfinished]
-    shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    where = f"causes inside the time step of {shown} were not all tried, " if names else ""
+    where = f"causes inside the time step of {listed(names)} were not all tried, " if names else ""
     return (f"the search was stopped early, and this is the best model found so far: {where}no order of the time step "
             "was settled, so that no link inside it has a direction", NO_ALARM)  # fmt: skip
 

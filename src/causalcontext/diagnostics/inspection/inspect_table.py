@@ -26,7 +26,7 @@ from causalcontext.diagnostics.inspection.readings import (
     unread_system,
     usable_part,
 )
-from causalcontext.errors import DataError, did_you_mean
+from causalcontext.errors import DataError, did_you_mean, listed
 from causalcontext.kernels.arrays import Bools, Values
 from causalcontext.kernels.limits import SMALLEST_SCATTER, SPARE_ROWS
 
@@ -191,16 +191,16 @@ def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: st
         where = [data.context_name, *holes] if statistics.missing_context else holes
         dropped = int(statistics.lost.sum()) + statistics.missing_context
         yield (
-            f"{_count(total, 'missing value')} in {shortened(where)}; fill in, or use --missing listwise to drop "
+            f"{_count(total, 'missing value')} in {listed(where)}; fill in, or use --missing listwise to drop "
             f"{dropped} of {data.n_rows} rows"
         )
     if statistics.infinite.any():
         where = names[statistics.infinite.any(axis=0)].tolist()
         found = _count(int(statistics.infinite.sum()), "infinite value")
-        yield f"{found} in {shortened(where)}; replace, or drop the rows"
+        yield f"{found} in {listed(where)}; replace, or drop the rows"
     fixed = names[_constant_everywhere(statistics)].tolist()
     if fixed:
-        yield f"the same value in all complete rows of {shortened(fixed)}; drop constant columns"
+        yield f"the same value in all complete rows of {listed(fixed)}; drop constant columns"
 
 
 def _constant_everywhere(statistics: SufficientStatistics) -> Bools:
@@ -261,21 +261,15 @@ def _constant(context: ContextReading, statistics: SufficientStatistics) -> Iter
     for column, name in enumerate(statistics.names):
         levels = constant_levels(statistics, column)
         if context.splits and levels and not everywhere[column]:
-            where = shortened([level_text(statistics.values[level]) for level in levels])
+            where = listed([level_text(statistics.values[level]) for level in levels])
             yield f"{name} is constant where {context.name} = {where}: it cannot be tested there"
 
 
 def _dependent(context: ContextReading, dependences: tuple[Dependence, ...]) -> Iterator[str]:
     for found in dependences:
         where = "" if found.everywhere else f" where {context.name} = {level_text(found.level)}"
-        yield (f"{found.column} is a linear function of {shortened(found.of)}{where}: links among "
+        yield (f"{found.column} is a linear function of {listed(found.of)}{where}: links among "
                "them cannot be told apart, and given these it cannot be tested")  # fmt: skip
-
-
-def shortened(items: Sequence[object], most: int = 8) -> str:
-    """The first few items in a row, and how many more there are."""
-    more = [f"and {len(items) - most} more"] if len(items) > most else []
-    return ", ".join([*map(str, items[:most]), *more])
 
 
 def _count(number: int, what: str) -> str:

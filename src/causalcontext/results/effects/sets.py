@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoint, mark_of
 from causalcontext.graphs.families import Family
 from causalcontext.results.effects.estimates import Estimate, total
@@ -142,9 +143,7 @@ def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequenc
         for g, i, j in mechanics.graphs.components[number]
         if (g, i) in wanted or (g, j) in wanted
     ]
-    shown = list(dict.fromkeys(edges))
-    more = f" and {len(shown) - 3} more" if len(shown) > 3 else ""
-    return ", ".join(shown[:3]) + more
+    return listed(dict.fromkeys(edges), 3)
 
 
 def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, mark_of, marked, may_cause
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools
@@ -155,8 +156,7 @@ class WindowLinks:
         found = [f"{self.name(i)} o-o {self.name(j)}" for i, j in self.open_pairs(variables)]
         found += [f"the copy of {self.result.context} that {self.name(v)} reads" for v in variables
                   if len(self._undecided(v)) > 1]  # fmt: skip
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        return ", ".join(found[:3]) + more
+        return listed(found, 3)
 
     def conflict(self, variables: Iterable[int], cells: Sequence[int]) -> str:
         """An edge in conflict at some variables in some contexts; empty if there is none."""

@@ -42,7 +42,7 @@ def test_missing_values_are_counted_by_column_and_context() -> None:
     frame.loc[1, "Z"] = np.nan
     frame.loc[9, "R"] = None
     text = message(frame)
-    assert "'R' (1), 'X' (3: 2 with R = 'dry', 1 with R = 'wet'), 'Z' (1: 1 with R = 'wet')" in text
+    assert "'R' (1), 'X' (3: 2 with R = 'dry' and 1 with R = 'wet') and 'Z' (1: 1 with R = 'wet')" in text
     assert 'missing="listwise"' in text
     check(frame, "listwise")
 
@@ -57,7 +57,7 @@ def test_long_lists_are_shortened() -> None:
     frame = noise("ABCDEFGH")
     frame.loc[0, list("ABCDEFGH")] = np.nan
     text = message(frame)
-    assert "'E' (1: 1 with R = 'dry'), and 3 more columns;" in text
+    assert "'E' (1: 1 with R = 'dry') and 3 more columns;" in text
     assert "'F'" not in text
 
 
@@ -65,12 +65,12 @@ def test_long_lists_are_shortened() -> None:
 def test_infinite_values_are_named(missing: str) -> None:
     frame = noise()
     frame.loc[[0, 1], "Y"] = [np.inf, -np.inf]
-    assert "infinite values in 'Y' (2: 1 with R = 'dry', 1 with R = 'wet')" in message(frame, missing)
+    assert "infinite values in 'Y' (2: 1 with R = 'dry' and 1 with R = 'wet')" in message(frame, missing)
 
 
 def test_columns_constant_everywhere_are_named() -> None:
     frame = noise().assign(X=0.1, Z=7)
-    assert "the same value in all rows of 'X', 'Z'" in message(frame)
+    assert "the same value in all rows of 'X' and 'Z'" in message(frame)
     assert "in all rows of 'X'" in message(noise()[["X", "Y"]].assign(X=3), context=None)
 
 
