@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints
+from causalcontext.kernels.draws import GOLDEN, ONE, splitmix64
 from causalcontext.kernels.rows.batches import draw
 
 Words = NDArray[np.uint64]
 
 SAMPLE = 20_000
 """Rows that are kept for tests that look at rows."""
-_GOLDEN, _FIRST, _SECOND = (np.uint64(f) for f in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-_27, _30, _31, _ONE = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(1)
 _NO_BOUND = 2**64 - 1
 _AT_A_TIME = 2**16
 
@@ -126,7 +125,4 @@ def _smallest(hashes: Words, most: int) -> Ints:
 def row_hashes(numbers: Ints) -> Words:
     """A hash of every row number, another one for every number (splitmix64)."""
     with np.errstate(over="ignore"):
-        bits = (numbers.astype(np.uint64) + _ONE) * _GOLDEN
-        bits = (bits ^ (bits >> _30)) * _FIRST
-        bits = (bits ^ (bits >> _27)) * _SECOND
-    return np.asarray(bits ^ (bits >> _31))
+        return splitmix64((numbers.astype(np.uint64) + ONE) * GOLDEN)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from causalcontext.kernels.arrays import Floats
 
 KINDS = ("linear", "square", "hinge", "step", "level", "own step", "product")
 """Kinds of terms: x, x^2, max(x - place, 0)^2, 1[x > place], 1[x is level], 1[x > place], x times the partner."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.set_scores import best_extras
@@ -22,9 +23,6 @@ from causalcontext.score.design import FitWorkspace, ScoreDesign
 from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.model import FittedModel, Part, members, translated
 from causalcontext.score.proposals import products_for
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 ONLY_CURVES = np.array([False, True])
 MOST_FOR_PRODUCTS = 60

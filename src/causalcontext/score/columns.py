@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Kind
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.node_data import CLASS, ORDERED
 from causalcontext.kernels.rows.scan import add_cross_products, mirror
 from causalcontext.score.setup import Setup, SortedRows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LINEAR, SQUARE, HINGE, STEP, LEVEL, OWN_STEP, PRODUCT, ROOT = range(8)
 """Kinds of columns; roots of small counts are explained, but explain nothing."""

@@ -11,15 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.score.clock import Clock
 from causalcontext.score.model import FittedModel
 from causalcontext.score.search import FoundModels, Rival
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 CLEAR = 3.0
 """What forbidding a direction must cost, in nats."""

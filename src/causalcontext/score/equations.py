@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.rows.class_scores import TOLERANCE, first_slopes, maximise, ordered_call
 from causalcontext.kernels.rows.logit_rows import logit_call
@@ -17,10 +17,6 @@ from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
 from causalcontext.score.columns import DesignColumns, small_counts
 from causalcontext.score.model import FittedModel, Part, members
 from causalcontext.score.setup import Setup
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PLACES, FEW_PLACES = 101, 21
 MANY_VARIABLES = 50

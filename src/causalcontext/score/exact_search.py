@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.errors import OptionError
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.exact_orders import all_scores, best_path, best_prefixes, best_suffixes
 from causalcontext.kernels.orders.node_data import Memory
 from causalcontext.kernels.orders.node_scores import fit_call
@@ -18,9 +19,6 @@ from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, NEVER
 from causalcontext.score.design import FitWorkspace, ScoreDesign
 from causalcontext.score.model import FittedModel, Part, members
 from causalcontext.score.setup import Setup
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST = 20
 """The most (system variables times contexts): the search keeps 2 to this power states."""

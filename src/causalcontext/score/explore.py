@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.single_fits import fit_many
@@ -27,9 +27,6 @@ from causalcontext.score.proposals import propose
 from causalcontext.score.search import Effort, FoundModels, search
 from causalcontext.score.setup import Setup, set_up
 from causalcontext.score.transform import log_slope, transformed, with_normal_scores
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CURVES_COST = 3.0
 PROMISE = 0.5

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, best_partition
@@ -22,10 +23,6 @@ from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.directions import Directed
 from causalcontext.score.model import PARTITIONED, FittedModel, Part, members, owners
 from causalcontext.score.order_search import lattice
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

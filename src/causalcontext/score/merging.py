@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.node_data import Memory
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.partitions import ContextPartitions, best_partition
@@ -20,10 +20,6 @@ from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.score.design import FitWorkspace, ScoreDesign
 from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.model import members
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Tree = tuple[tuple[int, int, int], ...]
 """Slots as (contexts as a bit mask, left slot, right slot), single contexts first, all contexts last."""

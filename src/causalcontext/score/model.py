@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.orders.regressions import CONTEXTS, OWNER, PARTNER, SOURCE
 from causalcontext.score.design import ScoreDesign
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 POOLED, PARTITIONED, SHIFTED, MIXED = "pooled", "partitioned", "shifted", "mixed"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.order_moves import climb
 from causalcontext.kernels.orders.order_state import Moves, OrderProblem, State
@@ -16,10 +17,6 @@ from causalcontext.score.clock import Clock
 from causalcontext.score.design import FitCache, FitWorkspace, ScoreDesign
 from causalcontext.score.model import FittedModel, Part
 from causalcontext.score.setup import Setup
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 MOST_SWEEPS = 40
 REACH = 15.0

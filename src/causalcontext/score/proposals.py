@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER
 from causalcontext.kernels.orders.node_scores import fit_call
 from causalcontext.kernels.orders.single_fits import fit_many
@@ -25,10 +26,6 @@ from causalcontext.score.columns import OWN_STEP, PRODUCT, Offer
 from causalcontext.score.design import FitWorkspace
 from causalcontext.score.design_factory import DesignFactory
 from causalcontext.score.setup import Setup
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEWEST = 10
 """A step needs so many rows on either side."""

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from causalcontext.data.ranks import gaussian_ranks
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.score.alarm import before, residuals_of
 from causalcontext.score.model import FittedModel, Part, members
-
-Floats = NDArray[np.float64]
 
 MOST_ROWS = 5_000
 FEWEST_ROWS = 20

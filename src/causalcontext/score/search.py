@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, ContextPartitions
 from causalcontext.progress import Advance
 from causalcontext.score.clock import Clock
@@ -21,8 +21,6 @@ from causalcontext.score.merging import Merger, Tree
 from causalcontext.score.model import FittedModel
 from causalcontext.score.options import MANY_CONTEXTS
 from causalcontext.score.order_search import Climber, Rivals, lattice, random_order
-
-Ints = NDArray[np.int64]
 
 Rival = Callable[[int, int, float], FittedModel | None]
 """`rival(cause, effect, floor)`: the best model without that link, None if it scores at most `floor`."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
@@ -15,13 +14,10 @@ from causalcontext.data.ranks import gaussian_ranks
 from causalcontext.data.some_rows import complete_rows
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.graphs.paths import reach
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.orders.partitions import ALWAYS, FREE, NEVER
 from causalcontext.knowledge import Links
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 MOST_VALUES = 24_000_000
 """Tables with more values keep every m-th row for what needs rows; moments are always those of all rows."""

@@ -17,9 +17,8 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.ranks import mean_ranks
 from causalcontext.data.some_rows import complete_rows
+from causalcontext.kernels.arrays import Floats
 from causalcontext.score.setup import Setup
-
-Floats = NDArray[np.float64]
 
 
 def transformed(setup: Setup) -> list[int]:

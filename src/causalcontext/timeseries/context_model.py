@@ -12,7 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.lagged.subsets import CLOSED, COLLINEAR_BELOW, FORCED, MOST_PARENTS, OPEN, SMALLEST_GAIN
+from causalcontext.kernels.lagged.subsets import CLOSED, FORCED, MOST_PARENTS, OPEN, SMALLEST_GAIN
+from causalcontext.kernels.limits import SAME_COLUMN_BELOW
 from causalcontext.kernels.rows.newton import LOGIT, RIDGE, maximum
 from causalcontext.timeseries.problem import LaggedProblem
 
@@ -111,7 +112,7 @@ class ContextModels:
             left = own - (
                 across * np.linalg.solve(weighted.T @ design + 1e-9 * np.eye(design.shape[1]), across.T).T
             ).sum(1)
-            gain += np.where(left > COLLINEAR_BELOW * own, 0.5 * surplus**2 / np.maximum(left, 1e-300), 0.0)
+            gain += np.where(left > SAME_COLUMN_BELOW * own, 0.5 * surplus**2 / np.maximum(left, 1e-300), 0.0)
         return np.asarray(self.weight * np.add.reduceat(gain, self.groups[:, 0]) - self.price)
 
     def _better(self, groups: Groups, status: Ints) -> Groups | None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.kernels.lagged.subsets import CLOSED, COLLINEAR_BELOW, SMALLEST_VARIANCE
-from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.kernels.lagged.subsets import CLOSED
+from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALLEST_VARIANCE, SPARE_ROWS
 from causalcontext.timeseries.local_models import LocalModel, LocalModels
 from causalcontext.timeseries.problem import LaggedProblem
 
@@ -142,7 +142,7 @@ def _judge(regression: _Regression, into: list[Floats]) -> None:
         slope[column], error[column] = beta, np.sqrt(left * spread / df)
     for place in np.flatnonzero(~regression.chosen):
         column, own = regression.columns[place], float(rest[place, place])
-        if own <= COLLINEAR_BELOW * table[place, place]:
+        if own <= SAME_COLUMN_BELOW * table[place, place]:
             continue
         after = max(left - float(rest[place, -1]) ** 2 / own, SMALLEST_VARIANCE)
         difference[column] = half * np.log(left / after) - regression.price[place]

@@ -14,14 +14,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.lagged.subsets import (
-    CLOSED,
-    COLLINEAR_BELOW,
-    FORCED,
-    MOST_PARENTS,
-    SMALLEST_GAIN,
-    SMALLEST_VARIANCE,
-)
+from causalcontext.kernels.lagged.subsets import CLOSED, FORCED, MOST_PARENTS, SMALLEST_GAIN
+from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALLEST_VARIANCE
 
 ABSENT = 0
 """The pattern without a block; pattern 1 is one block of all contexts."""
@@ -131,7 +125,7 @@ def _append(scatter: Floats, target: int, price: Floats, x: int, block: int,
         pivot -= value * value
         across -= value * solution[a]
     facts[2] += price[block]
-    if pivot <= COLLINEAR_BELOW * scatter[block, x, x] or pivot <= 0.0:
+    if pivot <= SAME_COLUMN_BELOW * scatter[block, x, x] or pivot <= 0.0:
         return
     factor[m, m] = math.sqrt(pivot)
     solution[m] = across / factor[m, m]

@@ -12,11 +12,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALLEST_VARIANCE
 
-COLLINEAR_BELOW = 1e-9
-"""A residual variance below this share of the column's own counts as zero."""
-SMALLEST_VARIANCE = 1e-9
-"""In units of the pooled variance; keeps the likelihood of a target without noise finite."""
 SMALLEST_GAIN = 1e-7
 """Scores that differ by less are equal."""
 MOST_PARENTS = 24
@@ -62,7 +59,7 @@ def best_subset(covariance: Floats, rows: float, target: int, status: Ints, pric
         if status[used[a]] == FORCED:
             chosen[a] = True
             count += 1
-            if table[a, a] > COLLINEAR_BELOW * own[a]:
+            if table[a, a] > SAME_COLUMN_BELOW * own[a]:
                 _sweep(table, a)
     columns[:] = False
     if count > most:
@@ -140,7 +137,7 @@ def _best_column(table: Floats, own: Floats, chosen: Bools, half: float) -> tupl
     left = max(table[width, width], SMALLEST_VARIANCE)
     best, lowest = -1, left
     for a in range(width):
-        if chosen[a] or table[a, a] <= COLLINEAR_BELOW * own[a]:
+        if chosen[a] or table[a, a] <= SAME_COLUMN_BELOW * own[a]:
             continue
         after = left - table[a, width] * table[a, width] / table[a, a]
         if after < lowest:

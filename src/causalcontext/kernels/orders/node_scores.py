@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.kernels.arrays import ONE
+from causalcontext.kernels.arrays import ONE, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import Call, no_function, pointer_kind, pointer_to
 from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.limits import SMALLEST_VARIANCE
 from causalcontext.kernels.orders.kept_fits import Kept, find, keep, name_of_fit, recall
 from causalcontext.kernels.orders.node_data import (
     BY_CONTEXT,
@@ -52,15 +53,11 @@ from causalcontext.kernels.orders.regressions import (
     LENGTH,
     OWNER,
     PATH,
-    SMALLEST_VARIANCE,
     SOURCE,
     TAKEN,
     UNKNOWN,
     BlockRegression,
-    Bools,
     Fits,
-    Floats,
-    Ints,
     Scratch,
     price_of,
 )

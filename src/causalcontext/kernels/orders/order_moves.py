@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalcontext.kernels.arrays import NOTHING
+from causalcontext.kernels.arrays import NOTHING, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.order_state import (
     NOW,
@@ -24,10 +23,6 @@ from causalcontext.kernels.orders.order_state import (
     refit_node,
 )
 from causalcontext.kernels.orders.partitions import best_score, pooled_slot
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 SMALLEST_GAIN = 1e-6
 """A move must gain more than this: below it two models count as equal."""

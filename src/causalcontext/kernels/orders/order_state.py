@@ -10,17 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import Call
 from causalcontext.kernels.handles import Note
 from causalcontext.kernels.orders.node_data import Calls
 from causalcontext.kernels.orders.partitions import ContextPartitions, best_score, pooled_slot
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 ORDER, PLACE = range(2)
 """First axis of `State.orders`: which node stands where, and where every node stands."""

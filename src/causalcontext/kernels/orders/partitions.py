@@ -12,12 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_CONTEXTS_EXACT = 4
 """Up to so many contexts every partition is considered; beyond, a tree of merges."""

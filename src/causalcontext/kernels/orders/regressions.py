@@ -6,21 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
-COLLINEAR_BELOW = 1e-8
-"""A residual variance below this share of the column's own variance counts as zero."""
-CONSTANT_BELOW = 1e-10
-"""So does a variance below this, in units of the pooled variance."""
 NO_VARIANCE = 1e-12
-SMALLEST_VARIANCE = 1e-9
-"""In units of the pooled variance; keeps the likelihood of a node without noise finite."""
 
 OWNER, PARTNER, SOURCE, FAMILY, CONTEXTS, BASIC, CURVED = range(7)
 """Rows of `BlockRegression.about`."""

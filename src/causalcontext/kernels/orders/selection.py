@@ -17,10 +17,11 @@ import math
 from functools import cache
 from typing import Any
 
-from causalcontext.kernels.arrays import NOTHING
+from causalcontext.kernels.arrays import NOTHING, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.node_data import (
     FIT_ARRAYS,
     NO_FIT_ARRAYS,
@@ -33,8 +34,6 @@ from causalcontext.kernels.orders.node_data import (
 from causalcontext.kernels.orders.regressions import (
     BASIC,
     CLOSED,
-    COLLINEAR_BELOW,
-    CONSTANT_BELOW,
     CURVED,
     END,
     LEAST,
@@ -44,16 +43,12 @@ from causalcontext.kernels.orders.regressions import (
     OWNER,
     PARTNER,
     PATH,
-    SMALLEST_VARIANCE,
     TAKEN,
     VALUE,
     WEIGHT,
     WELCOME,
     BlockRegression,
-    Bools,
     Fits,
-    Floats,
-    Ints,
     Scratch,
     Target,
     invert,
@@ -152,11 +147,11 @@ def _list(table: BlockRegression, target: Target, forced: Bools, plain: bool, as
                     newcomer = _newcomer(work.candidates, owner, about[PARTNER, column], target.node)
                     if newcomer < 0 or (newcomer < p) != (turn == 1):
                         continue
-                if variance < CONSTANT_BELOW:
+                if variance < SMALL_COLUMN_BELOW:
                     continue
                 required = turn == 0 and forced[owner] and about[BASIC, column] == 1
                 work.listed[0, m], work.listed[1, m] = column, newcomer
-                line[LEFT, m], line[LEAST, m] = variance, COLLINEAR_BELOW * variance
+                line[LEFT, m], line[LEAST, m] = variance, SAME_COLUMN_BELOW * variance
                 line[WEIGHT, m] = 0.0 if required else weight_of(table, column, d)
                 for a in range(d):
                     work.shared[a, m] = covariance[target.column + a, column]

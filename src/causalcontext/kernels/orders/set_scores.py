@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from causalcontext.kernels.arrays import ONE
+from causalcontext.kernels.arrays import ONE, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.node_data import (
     BY_CONTEXT,
     CLASSES,
@@ -28,22 +29,7 @@ from causalcontext.kernels.orders.node_data import (
     regression_of,
     target_of,
 )
-from causalcontext.kernels.orders.regressions import (
-    COLLINEAR_BELOW,
-    CONSTANT_BELOW,
-    CONTEXTS,
-    OWNER,
-    PARTNER,
-    SMALLEST_VARIANCE,
-    SOURCE,
-    Bools,
-    Floats,
-    Ints,
-    Scratch,
-    invert,
-    price_of,
-    solve,
-)
+from causalcontext.kernels.orders.regressions import CONTEXTS, OWNER, PARTNER, SOURCE, Scratch, invert, price_of, solve
 from causalcontext.kernels.rows.class_choice import ClassRows
 from causalcontext.kernels.rows.noise_densities import LawTable
 
@@ -136,7 +122,7 @@ def best_extras(arrays: Note, tasks: Ints, sets: Ints, curves: Bools, out: Float
         for j in range(out.shape[1]):
             out[t, j, 0], out[t, j, 1] = -math.inf, 0.0
         for column in range(table.first[0], table.first[out.shape[1] + 1]):
-            if not curves[table.about[6, column]] or table.covariance[column, column] < CONSTANT_BELOW:
+            if not curves[table.about[6, column]] or table.covariance[column, column] < SMALL_COLUMN_BELOW:
                 continue
             share, sign = _explained(table.covariance, chosen, count, column, target.column, target.width, work.small)
             left = max(1.0 - share, SMALLEST_VARIANCE)
@@ -167,7 +153,7 @@ def _explained(covariance: Floats, chosen: Ints, count: int, column: int, respon
             for j in range(i + 1):
                 own += small[3, i, j] * covariance[chosen[j], response + a]
             shared[a] -= load * own
-    if variance <= COLLINEAR_BELOW * covariance[column, column]:
+    if variance <= SAME_COLUMN_BELOW * covariance[column, column]:
         return 0.0, 1.0
     total = 0.0
     for a in range(d):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from causalcontext.kernels.arrays import NOBODY
+from causalcontext.kernels.arrays import NOBODY, Bools, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.regressions import (
     BASIC,
@@ -15,8 +15,6 @@ from causalcontext.kernels.orders.regressions import (
     PATH,
     TAKEN,
     BlockRegression,
-    Bools,
-    Ints,
     Scratch,
     Target,
     invert,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import Call
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import FIT_ARRAYS, Calls
-from causalcontext.kernels.orders.regressions import PATH, TAKEN, Bools, Fits, Floats, Ints, Scratch
+from causalcontext.kernels.orders.regressions import PATH, TAKEN, Fits, Scratch
 
 
 @kernel

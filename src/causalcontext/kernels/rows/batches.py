@@ -6,8 +6,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Codes, Ints, Values
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.draws import GOLDEN, ONE, ZERO, mixed
 from causalcontext.kernels.rows.addresses import Words, letters_at, words_at
-from causalcontext.kernels.rows.scan import GOLDEN, ONE, ZERO, mixed
 
 _EIGHT, _FLOAT64 = np.uint64(8), np.uint8(ord("g"))
 _AT_A_TIME = 64

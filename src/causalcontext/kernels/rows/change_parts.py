@@ -8,7 +8,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, ContextFits, Groups, residuals_of
+from causalcontext.kernels.limits import COLLINEAR_BELOW
+from causalcontext.kernels.rows.fits_by_context import ContextFits, Groups, residuals_of
 from causalcontext.kernels.special import chi2_upper, digamma, f_upper
 
 MEAN_WEIGHT, SLOPE_WEIGHT, SPREAD_WEIGHT = 5.0, 1.0, 1.0

@@ -12,9 +12,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from causalcontext.kernels.arrays import NOBODY
+from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.rows.class_scores import (
@@ -27,10 +26,6 @@ from causalcontext.kernels.rows.class_scores import (
     start_slopes,
 )
 from causalcontext.kernels.rows.logit_rows import logit_kind
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SURE = 5.0
 """A column is not tried out if its Wald statistic promises to lose so much more than twice its price."""

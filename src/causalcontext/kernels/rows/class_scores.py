@@ -12,15 +12,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.rows.logit_rows import logit_kind
 from causalcontext.kernels.special import logistic, softplus
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RIDGE = 1e-2
 TOLERANCE = 1e-4

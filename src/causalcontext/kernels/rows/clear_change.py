@@ -14,8 +14,9 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.kernels.rows.change_parts import MEAN_WEIGHT, SLOPE_WEIGHT, combine, nested_f
-from causalcontext.kernels.rows.fits_by_context import COLLINEAR_BELOW, SPARE_ROWS, Groups, fits_from
+from causalcontext.kernels.rows.fits_by_context import Groups, fits_from
 from causalcontext.kernels.special import chi2_upper
 
 

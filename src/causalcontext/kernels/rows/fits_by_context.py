@@ -13,13 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-
-SPARE_ROWS = 5
-"""A context takes part with at least this many rows more than coefficients."""
-COLLINEAR_BELOW = 1e-10
-"""A residual variance below this share of the variable's own variance counts as zero."""
-CONSTANT_BELOW = 1e-14
-"""In units of the variance over all rows."""
+from causalcontext.kernels.limits import COLLINEAR_BELOW, CONSTANT_BELOW, SPARE_ROWS
 
 
 class Groups(NamedTuple):

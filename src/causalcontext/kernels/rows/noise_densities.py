@@ -17,13 +17,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, exponentials
-
-Floats = NDArray[np.float64]
 
 REACH = 8.0
 POINTS = 129

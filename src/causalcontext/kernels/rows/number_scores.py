@@ -6,15 +6,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
 from causalcontext.kernels.orders.node_data import PIECES, RESPONSE
 from causalcontext.kernels.rows.noise_densities import MANY, LawTable, law_kind, law_table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEWEST_ROWS = 10
 IN_A_BIN = 5

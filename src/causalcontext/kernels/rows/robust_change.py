@@ -9,6 +9,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.limits import COLLINEAR_BELOW
 from causalcontext.kernels.rows.change_parts import (
     MEAN_WEIGHT,
     SLOPE_WEIGHT,
@@ -19,14 +20,7 @@ from causalcontext.kernels.rows.change_parts import (
     likelihood_ratio,
     nested_f,
 )
-from causalcontext.kernels.rows.fits_by_context import (
-    COLLINEAR_BELOW,
-    ContextFits,
-    Groups,
-    fit_all,
-    group_into,
-    group_rows,
-)
+from causalcontext.kernels.rows.fits_by_context import ContextFits, Groups, fit_all, group_into, group_rows
 from causalcontext.kernels.rows.gate import context_needs, curvature, uneven_spread
 
 TESTABLE, CONSTANT, COLLINEAR, FEW_CONTEXTS = 0, 2, 3, 4

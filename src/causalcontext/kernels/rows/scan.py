@@ -10,25 +10,13 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.draws import GOLDEN, ONE, ZERO, mixed
 
 _EXPONENT = np.uint64(0x7FF0000000000000)
 _MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
 _NAN = np.uint64(0x7FF8000000000000)
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
-ZERO, ONE = np.uint64(0), np.uint64(1)
 _ROWS_AT_A_TIME = 512  # six stretches of this length stay in the fastest cache
 _COLUMNS_AT_A_TIME = 64  # as many variables, with so many rows, stay in the second cache
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
-
-
-@kernel
-def mixed(bits: np.uint64) -> np.uint64:
-    """The finaliser of splitmix64: every bit of the input moves half of the bits of the output."""
-    bits = (bits ^ (bits >> _30)) * _FIRST_FACTOR
-    bits = (bits ^ (bits >> _27)) * _SECOND_FACTOR
-    return bits ^ (bits >> _31)
 
 
 @kernel

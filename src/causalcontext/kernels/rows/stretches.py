@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Codes, Floats, Ints
 from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.draws import GOLDEN, ONE, mixed
 from causalcontext.kernels.rows.addresses import Words, column_at, fetch, lent, value_of, word_of, words_at
-from causalcontext.kernels.rows.scan import GOLDEN, ONE, look_at_values, mixed
+from causalcontext.kernels.rows.scan import look_at_values
 
 Places = NDArray[np.uint32]
 
