@@ -89,7 +89,7 @@ def test_explain_comments_on_what_sounds_otherwise(name: str) -> None:
             otherwise = line.startswith("present") == (float(found["p"]) > alpha)
             assert bool(found["comma"]) == otherwise, line
             if otherwise and line.startswith("absent") and "; within" in line:
-                assert ("selection" in line) == (reason is WithinContexts.SELECTION)
+                assert ("a common effect, can induce this" in line) == (reason is WithinContexts.SELECTION)
 
 
 @every_table

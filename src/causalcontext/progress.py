@@ -23,7 +23,7 @@ SETTLED = 0.15
 LONG = 20.0
 """Seconds from which on a forecast is worth a line."""
 SHORT = 60.0
-"""Seconds that nobody minds: the forecast says which `max_given` keeps below."""
+"""Seconds: a forecast names the largest `max_given` with which a search takes less."""
 
 Count = Callable[[int, int], None]
 """Called as `count(done, in all)`."""

@@ -25,7 +25,7 @@ from causalcontext.model_checks.violations import (
     TAILS,
     Violation,
 )
-from causalcontext.model_checks.words import RATES, RATES_OF_TESTS, AdviceFacts, danger
+from causalcontext.model_checks.words import RATES, RATES_OF_TESTS, AdviceFacts, danger, in_words
 from causalcontext.report.payload import payload
 from causalcontext.results.notes import About, Note
 from causalcontext.score import residuals
@@ -200,14 +200,11 @@ def test_advice_that_was_followed_is_not_given_again():
 def test_rates_say_whose_they_are():
     """Those that were measured with the test of the search, else whose they are."""
     spread, skew = Violation(SPREAD, ("Y",), 0.3), Violation(SKEW, ("Y",), 1.0)
-    assert f"(pc-ac, simulated: TPR / FPR {RATES[SPREAD]} " in danger(spread)
-    own = RATES_OF_TESTS[SPREAD, "sandwich"]
-    assert f"(pc-ac with test='sandwich', simulated: TPR / FPR {own} " in danger(
-        spread, asked=AdviceFacts(test="sandwich")
-    )
-    assert f"(pc-ac with test='auto', simulated: TPR / FPR {RATES[SKEW]} " in danger(
-        skew, asked=AdviceFacts(test="sandwich")
-    )
+    assert f"(in simulations pc-ac {in_words(RATES[SPREAD])}; " in danger(spread)
+    own = in_words(RATES_OF_TESTS[SPREAD, "sandwich"])
+    asked = AdviceFacts(test="sandwich")
+    assert f"(in simulations pc-ac with test='sandwich' {own}; " in danger(spread, asked=asked)
+    assert f"(in simulations pc-ac with test='auto' {in_words(RATES[SKEW])}; " in danger(skew, asked=asked)
     result = cc.discover(WRONG[SPREAD](clean(0), np.random.default_rng(1000)), "R", method="pc-ac", test="sandwich")
     assert any(own in text for text in result.model_checks)
     assert any(own in finding.message for finding in result.diagnose().about("model"))

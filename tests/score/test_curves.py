@@ -93,7 +93,7 @@ def test_a_partial_curve_of_a_category_is_a_probability(kinds):
 def test_explanations_say_what_a_link_looks_like(curved, kinds):
     assert "the link is a curve" in curved.explain("A", "B")
     assert "the link is a straight line" in curved.explain("C", "D")
-    assert "without this direction the best model is at least 30 worse" in curved.explain("A", "B")
+    assert "the best model without this direction scores at least 30 nats less" in curved.explain("A", "B")
     assert "a level for every category" in kinds.explain("K", "O")
     generator = np.random.default_rng(2)
     x = generator.normal(size=400)

@@ -55,7 +55,7 @@ def test_slopes_changes_and_stories(result):
     }  # fmt: skip
     story = result.explain("moisture", "latent")
     assert story.splitlines()[0].startswith("absent in energy-limited")
-    assert "latent reads regime(t)" in story
+    assert "latent's mechanism depends on regime(t)" in story
     assert "links repeat" in result.explain("moisture(t-1)", "rain(t-1)")
 
 

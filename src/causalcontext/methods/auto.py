@@ -54,7 +54,7 @@ class MethodChoice:
 
 
 def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
-    """PC-AC where the caller named options that only tests understand.
+    """PC-AC where the caller passed options of independence tests.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def choose_by_residuals(findings: Sequence[ResidualViolation], variables: int) -
     bent = [finding.kind for finding in findings if finding.kind in UNEXPLAINED and finding.size > STRONG]
     if len(bent) >= max(2.0, MOST_BENT * variables):
         return MethodChoice("score-ac", f"{len(bent)} of {variables} {_words(bent)}")
-    said = "what its residuals say against it is told as well" if findings else "its residuals do not contradict it"
+    said = "warnings say where its residuals contradict it" if findings else "its residuals do not contradict it"
     return MethodChoice("score-ac", f"it takes all columns, and {said}")
 
 

@@ -228,8 +228,8 @@ class ContextGraphs(EffectMethods):
         A change is claimed where an edge is found in one context and not in the other, its slopes differ after
         false-discovery control (`q` <= alpha), nothing else explains that, no model check says that the model is wrong,
         and, for methods that test, score-ac makes the same claim in the same rows; all else is a "candidate"
-        (`status`), and `doubt` says why. Where mechanisms are curved, the effects are shares of the curve of the
-        context that has the edge (1: all of it, 0: nothing of it), on values that both contexts have. `label` says
+        (`status`), and `doubt` says why. Where mechanisms are curved, effects are relative to the context that has the
+        edge: 1 is its whole curve, 0 no effect, on values of the cause that both contexts have. `label` says
         whether the edge is "absent" where it was not found, or "undetermined". Edges that turn around are listed with
         the kind "direction"; edges of PAGs with an end that is a tail in the first and an arrow in the second context,
         or the other way, with the kind "end" and both marks. With several context variables, a context is a tuple of

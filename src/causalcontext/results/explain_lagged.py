@@ -40,13 +40,13 @@ def _unread(result: LaggedGraphs, x: str) -> str:
 
 
 def reading(result: LaggedGraphs, name: str) -> str:
-    """Which copy of the context a variable reads, in words."""
+    """On the context at which lag the mechanism of a variable depends, in words."""
     copy = result.reads.get(name)
     if copy is None:
-        return f"{name} reads no copy of {result.context}" if result.context else ""
+        return f"{name}'s mechanism does not depend on {result.context}" if result.context else ""
     lags = copy[1] if isinstance(copy[1], tuple) else (copy[1],)
     shown = " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags)
-    return f"{name} reads {copy[0]}{shown}" + (", the data do not decide which" if len(lags) > 1 else "")
+    return f"{name}'s mechanism depends on {copy[0]}{shown}" + (", the data do not decide which" if len(lags) > 1 else "")
 
 
 def _sentence(result: LaggedGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
@@ -84,9 +84,9 @@ def _model(result: LaggedGraphs, evidence: ScoreEvidence, effect: str) -> str:
     if result.context is None:
         return ""
     words = {
-        "pooled": "has one mechanism",
-        "shifted": "shifts its level with it",
-        "partitioned": "changes its whole mechanism with it",
-        "mixed": "changes some of its slopes with it",
+        "pooled": "is the same in all contexts",
+        "shifted": "changes its intercept with it",
+        "partitioned": "changes as a whole with it",
+        "mixed": "changes some slopes with it",
     }
-    return reading(result, effect) + (" and " + words[model] if model in words else "")
+    return reading(result, effect) + (f" and {words[model]}" if model in words else "")

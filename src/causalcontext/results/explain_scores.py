@@ -38,7 +38,7 @@ def told_by_score(evidence: ScoreEvidence, slot: int, r: int, mark: str, unscore
     if np.isnan(difference):
         return unscored, True
     verb = "raises" if mark else "would lower" if difference < 0 else "would change"
-    return f"the link {verb} the score by {abs(difference):.1f}", False
+    return f"the link {verb} the score of the model by {abs(difference):.1f} nats", False
 
 
 def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, slot: int, r: int) -> str:
@@ -58,11 +58,11 @@ def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) 
     if result.context is None:
         return f"{name} has one regression on {n} rows"
     if evidence.model[effect] == "pooled":
-        return f"{name} has one mechanism in all contexts ({n} rows)"
+        return f"{name}'s mechanism is shared by all contexts ({n} rows)"
     if evidence.model[effect] == "shifted":
-        return f"{name} has one mechanism in all contexts but for a shift of its level ({n} rows)"
+        return f"{name}'s mechanism is shared by all contexts except its intercept ({n} rows)"
     if evidence.model[effect] == "mixed":
-        return f"{name} has one mechanism in all contexts but for its level and some of its slopes ({n} rows)"
+        return f"{name}'s mechanism is shared by all contexts except its intercept and some slopes ({n} rows)"
     others = [str(value) for value in evidence.merged(effect, r, result.contexts)]
     shared = "of its own" if len(others) == 1 else f"shared by {', '.join(others)}"
     return f"{name} has a mechanism {shared} here ({n} rows)"
@@ -88,4 +88,5 @@ def _direction(evidence: ScoreEvidence, slot: int, r: int, mark: str) -> str:
         return f"; models with either direction score {'the same' if tie else 'nearly the same'}"
     if not mark or np.isnan(margin):
         return ""
-    return f"; without this direction the best model is {'at least ' if margin >= FOLLOWED else ''}{margin:.0f} worse"
+    least = "at least " if margin >= FOLLOWED else ""
+    return f"; the best model without this direction scores {least}{margin:.0f} nats less"

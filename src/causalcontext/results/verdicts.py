@@ -22,7 +22,7 @@ class WithinContexts(StrEnum):
 
 
 INSIDE_WORDS = {
-    WithinContexts.SELECTION: "selection by {context} can make this",
+    WithinContexts.SELECTION: "conditioning on {context}, a common effect, can induce this",
     WithinContexts.CANCELLATION: "nothing causes {context}, so no rows are selected: the contexts agree, the pool does "
     "not (Simpson's paradox)",
 }
