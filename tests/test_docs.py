@@ -46,12 +46,34 @@ def test_links_lead_somewhere():
     assert [f"{page.name} links to {target}" for page, target in local if not (page.parent / target).exists()] == []
 
 
+PAGES = [
+    *(ROOT / "docs").rglob("*.md"),
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks" / "README.md",
+]
+PLACES = [ROOT / "src" / "causalcontext", ROOT / "src", ROOT, ROOT / "benchmarks", ROOT / "tests"]
+
+
 def test_code_that_pages_name_exists():
-    text = (ROOT / "docs" / "algorithm.md").read_text(encoding="utf-8")
-    for path, names in re.findall(r"`([\w/]+\.py): ([\w., ]+)`", text):
-        source = (ROOT / "src" / "causalcontext" / path).read_text(encoding="utf-8")
-        for name in names.split(", "):
-            assert re.search(rf"(def|class) {name.split('.')[-1]}\b", source), f"{path} has no {name}"
+    """Files, the functions and classes that are named beside them, and modules by their dotted names."""
+    missing = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for path, names in re.findall(r"`([\w/]+\.py)(?:: ([\w., ]+))?`", text):
+            found = [place / path for place in PLACES if (place / path).is_file()]
+            if not found:
+                missing.append(f"{page.name}: no file {path}")
+                continue
+            source = found[0].read_text(encoding="utf-8")
+            for name in filter(None, names.split(", ")):
+                if not re.search(rf"(def|class) {name.split('.')[-1]}\b|^{name}\b", source, re.MULTILINE):
+                    missing.append(f"{page.name}: {path} has no {name}")
+        for module in re.findall(r"\b(?:import|from) (causalcontext(?:\.\w+)*)", text):
+            folder = ROOT / "src" / module.replace(".", "/")
+            if not (folder.is_dir() or folder.with_suffix(".py").is_file()):
+                missing.append(f"{page.name}: no module {module}")
+    assert missing == []
 
 
 def test_the_readme_lists_every_page():
