@@ -46,7 +46,9 @@ def reading(result: LaggedGraphs, name: str) -> str:
         return f"{name}'s mechanism does not depend on {result.context}" if result.context else ""
     lags = copy[1] if isinstance(copy[1], tuple) else (copy[1],)
     shown = " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags)
-    return f"{name}'s mechanism depends on {copy[0]}{shown}" + (", the data do not decide which" if len(lags) > 1 else "")
+    return f"{name}'s mechanism depends on {copy[0]}{shown}" + (
+        ", the data do not decide which" if len(lags) > 1 else ""
+    )
 
 
 def _sentence(result: LaggedGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
