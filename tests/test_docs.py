@@ -6,15 +6,55 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LONG = {f"docs/{name}.md" for name in ("any-size", "calibrate", "how-to", "method-guide", "time-series")}
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def pages_with_code() -> list:
+    """Pages with Python blocks; those that take long are slow."""
+    names = [str(page.relative_to(ROOT)) for page in PAGES if any(language == "python" for language, _ in blocks(page))]
+    assert {"README.md", *LONG} <= set(names)
+    return [pytest.param(ROOT / name, id=name, marks=[pytest.mark.slow] * (name in LONG)) for name in names]
+
+
+@pytest.mark.parametrize("page", pages_with_code())
+def test_code_blocks_run_and_print_what_the_page_says(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "docs"}
+    expecting = False
+    printed = ""
+    for language, text in blocks(page):
+        if language == "python":
+            exec(compile(text, str(page), "exec"), names)
+            printed, expecting = capsys.readouterr().out, True
+        elif language == "" and expecting and printed:
+            assert text.strip() == printed.strip()
+            expecting = False
+        else:
+            expecting = False
+
+
+def test_links_lead_somewhere():
+    links = [(page, target) for page in PAGES for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text("utf-8"))]
+    local = [(page, target) for page, target in links if not target.startswith(("http:", "https:"))]
+    assert len(local) > 50
+    assert [f"{page.name} links to {target}" for page, target in local if not (page.parent / target).exists()] == []
+
+
 OTHERS = ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")
-PAGES = [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in OTHERS)]
+NAMING = [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in OTHERS)]
 PLACES = [ROOT / "src" / "causalcontext", ROOT / "src", ROOT, ROOT / "benchmarks", ROOT / "tests"]
 
 
 def test_code_that_pages_name_exists():
     """Files, the functions and classes that are named beside them, and modules by their dotted names."""
     missing = []
-    for page in PAGES:
+    for page in NAMING:
         text = page.read_text(encoding="utf-8")
         for path, names in re.findall(r"`([\w/]+\.py)(?:: ([\w., ]+))?`", text):
             found = [place / path for place in PLACES if (place / path).is_file()]
