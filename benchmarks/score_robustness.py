@@ -57,7 +57,7 @@ WARPS: Mapping[str, Shape] = {
     "cube": lambda x: x**3,
 }
 CONDITIONS = (
-    [("noise " + name, law, straight, straight) for name, law in NOISE.items()]
+    [("noise " + name, density, straight, straight) for name, density in NOISE.items()]
     + [("mechanism " + name, normal, shape, straight) for name, shape in MECHANISMS.items()]
     + [("warp " + name, normal, straight, warp) for name, warp in WARPS.items()]
 )
@@ -81,8 +81,8 @@ def main() -> None:
 
 def facts(place: int, seed: int, rows: int) -> list[float]:
     """Rates of both methods, and what was warned and chosen, on one table."""
-    _, law, shape, warp = CONDITIONS[place]
-    model = random_model(seed=seed, noise=law)
+    _, density, shape, warp = CONDITIONS[place]
+    model = random_model(seed=seed, noise=density)
     table = warped(bent_sample(model, rows, np.random.default_rng([seed, place]), shape), warp)
     score, pc, auto = (cc.discover(table, "R", method=method) for method in ("score-ac", "pc-ac", "auto"))
     fired = [float(any(words in note for note in score.notes)) for words in KINDS.values()]

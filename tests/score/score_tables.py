@@ -5,7 +5,7 @@ import pandas as pd
 
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.node_scores import fit_pointer
 from causalcontext.kernels.orders.set_scores import score_sets
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Knowledge
@@ -81,7 +81,7 @@ def fits_of(layout, tasks, candidates, top=None):
     """Scores and chosen columns of (block, node) with some candidates."""
     scores, top = np.zeros(len(tasks)), top or FitWorkspace(layout, 1, layout.memory())
     sets = np.zeros((len(tasks), 1 + layout.width), dtype=np.int64)
-    fit_many(fit_call(), layout.calls, top.note, np.array(tasks, dtype=np.int64), np.asarray(candidates, dtype=bool),
+    fit_many(fit_pointer(), layout.calls, top.note, np.array(tasks, dtype=np.int64), np.asarray(candidates, dtype=bool),
              scores, np.zeros((len(tasks), 0)), sets)  # fmt: skip
     return scores, [row[1 : 1 + row[0]].tolist() for row in sets]
 

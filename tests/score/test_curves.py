@@ -1,4 +1,4 @@
-"""Curves, noise laws and columns of all kinds through the public door."""
+"""Curves, noise densities and columns of all kinds through the public door."""
 
 import numpy as np
 import pandas as pd

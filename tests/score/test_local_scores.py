@@ -1,6 +1,6 @@
-"""Every local score from moments equals its twin from rows: lines and curves, noise laws, logits."""
+"""Every local score from moments equals its twin from rows: lines and curves, noise densities, logits."""
 
-import naive_laws
+import naive_densities
 import naive_score
 import numpy as np
 import pandas as pd
@@ -12,10 +12,10 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.partitions import ContextPartitions, best_partition, best_score, chosen_slots
-from causalcontext.kernels.rows.class_choice import ClassRows, choice_call
-from causalcontext.kernels.rows.class_scores import class_call
-from causalcontext.kernels.rows.logit_rows import logit_call
-from causalcontext.kernels.rows.noise_densities import MANY, best_law
+from causalcontext.kernels.rows.class_choice import ClassRows, choice_pointer
+from causalcontext.kernels.rows.class_scores import class_pointer
+from causalcontext.kernels.rows.logit_rows import logit_pointer
+from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.blocks import MIXED, PLAIN
 from causalcontext.score.columns import LINEAR, make_columns
@@ -50,15 +50,15 @@ def design_of(layout, block, columns):
     return np.stack([*shifts, *own], axis=1), rows, price
 
 
-def naive_number(layout, block, node, columns, laws):
+def naive_number(layout, block, node, columns, densities):
     """The score of a number from its rows, by least squares."""
     design, rows, price = design_of(layout, block, columns)
     response = layout.columns.values[layout.columns.first[node], rows]
     residual = naive_score.regression_residual(response, design)
     shifts = design.shape[1] - len(columns)
     score = naive_score.log_likelihood(residual) - np.log(len(residual)) * (shifts + 1) - price
-    gain = best_law(residual, len(residual), np.zeros(MANY + 5))
-    return score + (gain if laws else 0.0)
+    gain = best_density(residual, len(residual), np.zeros(MANY + 5))
+    return score + (gain if densities else 0.0)
 
 
 def columns_for(layout, design, node, generator, size):
@@ -74,12 +74,12 @@ def columns_for(layout, design, node, generator, size):
 
 
 @pytest.mark.parametrize("contexts", [1, 2, 3])
-@pytest.mark.parametrize("laws", [False, True])
-def test_scores_of_numbers_are_those_of_the_rows(contexts, laws, generator):
+@pytest.mark.parametrize("densities", [False, True])
+def test_scores_of_numbers_are_those_of_the_rows(contexts, densities, generator):
     table = curved_table(400, 3, max(contexts, 2)).assign(Q=lambda t: -5.0 * t["A"] + generator.normal(size=400))
     table = table[generator.permutation(table.columns)]
     designs = designs_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None)
-    layout = designs.lattice(True, laws)
+    layout = designs.lattice(True, densities)
     wanted = []
     for block in range(len(layout.tables.block)):
         for size in (0, 1, 4):
@@ -87,11 +87,11 @@ def test_scores_of_numbers_are_those_of_the_rows(contexts, laws, generator):
             columns = columns_for(layout, layout.tables.block[block, 2], node, generator, size)
             wanted.append((block, node, columns))
     for (block, node, columns), row in zip(wanted, scores_of(layout, wanted), strict=True):
-        assert row[0] == pytest.approx(naive_number(layout, block, node, columns, laws), abs=1e-5)
+        assert row[0] == pytest.approx(naive_number(layout, block, node, columns, densities), abs=1e-5)
 
 
 def test_without_curves_and_laws_it_is_the_linear_gaussian_score():
-    designs = designs_of(model_table(400, 3, nodes=6), laws=False)
+    designs = designs_of(model_table(400, 3, nodes=6), densities=False)
     layout = designs.lattice(False)
     first, values, code = layout.columns.first, layout.setup.rows.values.T, layout.setup.rows.codes[-1]
     assert layout.rows.facts[1] == 0.0
@@ -126,34 +126,34 @@ def test_columns_span_what_they_are_made_of():
         assert columns.scatter[r] == pytest.approx(np.cov(here, bias=True) * here.shape[1], abs=1e-6)
 
 
-LAWS = {"normal": lambda g: g.normal(size=600), "exponential": lambda g: 7.0 - 2.0 * g.exponential(size=600),
+DENSITIES = {"normal": lambda g: g.normal(size=600), "exponential": lambda g: 7.0 - 2.0 * g.exponential(size=600),
         "uniform": lambda g: g.uniform(-3, 1, size=600), "heavy": lambda g: g.standard_t(5, size=600),
         "two hills": lambda g: np.where(g.random(600) < 0.6, -2.0, 1.5) + 0.7 * g.normal(size=600)}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DENSITIES)
 def test_a_noise_law_gains_what_a_general_optimiser_finds(name, generator):
-    residual = LAWS[name](generator)
-    found = best_law(residual, 600.0, np.zeros(MANY + 5))
-    naive = naive_laws.law_gain(residual)
+    residual = DENSITIES[name](generator)
+    found = best_density(residual, 600.0, np.zeros(MANY + 5))
+    naive = naive_densities.density_gain(residual)
     assert found == pytest.approx(naive, abs=0.3 + 0.01 * naive)
     assert (found > 0) == (name != "normal")
 
 
 def test_gaussian_noise_rarely_gets_a_law(generator):
-    law = np.zeros(MANY + 5)
-    taken = sum(best_law(generator.normal(size=200), 200.0, law) > 0 for _ in range(300))
+    density = np.zeros(MANY + 5)
+    taken = sum(best_density(generator.normal(size=200), 200.0, density) > 0 for _ in range(300))
     assert taken <= 9
 
 
 def test_constant_and_tiny_residuals_have_no_law():
-    law = np.zeros(MANY + 5)
-    assert best_law(np.zeros(50), 50.0, law) == 0.0
-    assert best_law(1e-9 * np.random.default_rng(1).exponential(size=50), 50.0, law) == 0.0
+    density = np.zeros(MANY + 5)
+    assert best_density(np.zeros(50), 50.0, density) == 0.0
+    assert best_density(1e-9 * np.random.default_rng(1).exponential(size=50), 50.0, density) == 0.0
 
 
 def test_growing_takes_what_raises_the_score_and_the_score_is_that_of_the_columns(generator):
-    layout = designs_of(curved_table(300, 11), laws=False).lattice(True)
+    layout = designs_of(curved_table(300, 11), densities=False).lattice(True)
     p, blocks = layout.setup.variables, len(layout.tables.block)
     tasks = [(block, node) for block in range(blocks) for node in range(p)]
     candidates = generator.random((len(tasks), p)) < 0.7
@@ -254,7 +254,7 @@ def test_categories_and_ordered_columns_are_scored_by_their_logits():
 def test_a_count_is_no_better_known_than_its_bin(generator):
     """The likelihood is that of the count plus a uniform number in its bin, averaged over that number."""
     rows = kinds_table(400, 4)
-    layout = designs_of(rows, laws=False).lattice(True)
+    layout = designs_of(rows, densities=False).lattice(True)
     setup, first = layout.setup, layout.columns.first
     place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
     pooled, columns = layout.masks.index(3), [int(first[place["N"]]), int(first[place["K"]])]
@@ -351,7 +351,7 @@ def thinned(values, codes, classes, price):
     rows = ClassRows(np.ascontiguousarray(values.T), codes, starts, 1, False, classes, False, 1.0, 1.0)
     sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
     sets[0] = [values.shape[1], *range(values.shape[1])]
-    score = through_pointer(choice_call(), rows, class_call(), logit_call(), sets, prices)
+    score = through_pointer(choice_pointer(), rows, class_pointer(), logit_pointer(), sets, prices)
     return sets[0, 1 : 1 + sets[0, 0]].tolist(), score
 
 

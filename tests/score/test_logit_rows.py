@@ -11,9 +11,9 @@ from causalcontext.kernels.rows.class_scores import (
     first_slopes,
     is_out_of_reach,
     maximise,
-    ordered_call,
+    ordered_pointer,
 )
-from causalcontext.kernels.rows.logit_rows import logit_call
+from causalcontext.kernels.rows.logit_rows import logit_pointer
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, add_dots, exponentials
 
 
@@ -30,13 +30,13 @@ def test_a_pass_has_the_value_and_the_derivatives_of_its_twin(n, width, classes)
     codes, slopes = generator.integers(0, classes, n), generator.normal(size=(classes - 1) * width)
     for scale in (1.0, 200.0):  # far away from the data classes are certain
         gradient, curvature = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
-        value = through_pointer(logit_call(), design, codes, classes - 1, scale * slopes, gradient, curvature)
+        value = through_pointer(logit_pointer(), design, codes, classes - 1, scale * slopes, gradient, curvature)
         expected = naive_logit(design, codes, classes, scale * slopes)
         assert value == pytest.approx(expected[0], rel=1e-10)
         assert gradient == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
         assert np.tril(curvature) == pytest.approx(np.tril(expected[2]), rel=1e-9, abs=1e-9)
         assert (
-            through_pointer(logit_call(), design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0)))
+            through_pointer(logit_pointer(), design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0)))
             == value
         )
 
@@ -73,11 +73,11 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
     part, few = few_rows(design, codes, classes, warm.size)
     assert (few.size == 0) == rare  # too few rows of a class: the start is as it was
     if few.size:
-        maximise(logit_call(), part, few, classes, False, warm, room, -np.inf, 1.0)
-    best = maximise(logit_call(), design, codes, classes, False, cold, room, -np.inf, 1e-4)
-    near = through_pointer(logit_call(), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
+        maximise(logit_pointer(), part, few, classes, False, warm, room, -np.inf, 1.0)
+    best = maximise(logit_pointer(), design, codes, classes, False, cold, room, -np.inf, 1e-4)
+    near = through_pointer(logit_pointer(), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
     assert rare or best - near < 10 * cold.size
-    again = maximise(logit_call(), design, codes, classes, False, warm, room, -np.inf, 1e-4)
+    again = maximise(logit_pointer(), design, codes, classes, False, warm, room, -np.inf, 1e-4)
     assert again == pytest.approx(best, abs=1e-3)
 
 
@@ -86,7 +86,7 @@ def test_a_gradient_alone_says_what_is_out_of_reach(classes, ordered):
     generator = np.random.default_rng([classes, ordered])
     design = np.vstack([np.ones(400), generator.normal(size=(3, 400))])
     codes = np.clip(np.round(design[1] + design[2] + generator.logistic(size=400) + classes / 2), 0, classes - 1)
-    codes, one_pass = codes.astype(np.int64), ordered_call() if ordered else logit_call()
+    codes, one_pass = codes.astype(np.int64), ordered_pointer() if ordered else logit_pointer()
     slopes = first_slopes(codes, classes, ordered, 4)
     gradient, whole = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
     value = through_pointer(one_pass, design, codes, classes - 1, slopes, gradient, whole)

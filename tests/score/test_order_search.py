@@ -11,7 +11,7 @@ from score_tables import curved_table, designs_of, fits_of, kinds_table, model_t
 import causalcontext as cc
 from causalcontext.graphs.endpoints import directed, marked
 from causalcontext.kernels.orders.kept_fits import no_kept
-from causalcontext.kernels.rows.noise_densities import MANY, best_law
+from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.score.clock import Clock
 from causalcontext.score.columns import OWN_STEP, PRODUCT, Offer, make_columns
 from causalcontext.score.design import FitCache, FitWorkspace
@@ -100,7 +100,7 @@ def test_of_equal_models_the_first_leads():
 
 
 class Naive(naive_score.SmallProblem):
-    """All models of a small table with noise laws, slopes that differ between contexts included, two contexts."""
+    """All models of a small table with noise densities, slopes that differ between contexts included, two contexts."""
 
     def __init__(self, layout, banned=None):
         self.layout, self.banned = layout, banned
@@ -119,14 +119,14 @@ class Naive(naive_score.SmallProblem):
         return super().best_regression(node, contexts, allowed)
 
     def _score(self, node, contexts, chosen):
-        key = (node, contexts, "law", chosen)
+        key = (node, contexts, "density", chosen)
         if key not in self._memory:
             rows = np.ones(len(self.codes), bool) if contexts is None else np.isin(self.codes, contexts)
             shifts = [self.codes == r for r in (0, 1)] if contexts is None else [np.ones(rows.sum())]
-            self._memory[key] = super()._score(node, contexts, chosen) + self._law(rows, node, shifts, chosen)
+            self._memory[key] = super()._score(node, contexts, chosen) + self._density(rows, node, shifts, chosen)
         return self._memory[key]
 
-    def _law(self, rows, node, shifts, chosen):
+    def _density(self, rows, node, shifts, chosen):
         design = np.column_stack([*shifts, self.values[rows][:, list(chosen)]])
         return _gain(naive_score.regression_residual(self.values[rows, node], design))
 
@@ -160,7 +160,7 @@ def _mean_by(values, codes):
 
 
 def _gain(residual):
-    return best_law(residual, len(residual), np.zeros(MANY + 5))
+    return best_density(residual, len(residual), np.zeros(MANY + 5))
 
 
 def _by_context(candidates):

@@ -68,7 +68,7 @@ def test_knowing_the_order_turns_a_link_at_the_context():
 
 @pytest.mark.parametrize("known", [{"tiers": [["Z"], ["X"], ["Y"]]}, {"forbidden": [("X", "Z")]}])
 def test_a_wave_is_seen_where_knowledge_forbids_the_line_that_stands_for_it(known):
-    """Without a link to Z the law of X explains much; the best model of lines has Z after X, and no link."""
+    """Without a link to Z the density of X explains much; the best model of lines has Z after X, and no link."""
     rng = np.random.default_rng(0)
     z = rng.standard_normal(500)
     x = 2.5 * np.sin(2.0 * z) + 0.5 * rng.standard_normal(500)

@@ -307,7 +307,7 @@ def test_noise_has_a_law_of_its_own(noise):
     assert all(truth.mark(edge.source, edge.target) in ("-->", "<=>") for edge in result.union.edges)
     assert "o-o" not in str(result.union)
     assert not any("skewed" in note or "tails" in note for note in result.notes)
-    assert {one.law[0] > 0 for one in result.evidence.mechanisms.equations if one.kind == "number"} == {True}
+    assert {one.density[0] > 0 for one in result.evidence.mechanisms.equations if one.kind == "number"} == {True}
 
 
 def test_curves_with_skewed_noise_are_warned_of():

@@ -16,18 +16,18 @@ import numpy as np
 
 from causalcontext.kernels.compiling import compiled_by
 
-Call = Any
+FunctionPointer = Any
 """A compiled function behind a pointer, which compiled code may call like any other."""
 
 
-def pointer_to(function: Callable[..., Any], *samples: object) -> Call:
+def pointer_to(function: Callable[..., Any], *samples: object) -> FunctionPointer:
     """A compiled function of arguments with the types of `samples` that returns a float, behind a pointer."""
     function = getattr(function, "__wrapped__", function)
     return compiled_by(partial(numba.cfunc, _signature(samples)), function, {"error_model": "numpy", "fastmath": False})
 
 
 @cache
-def no_function(kind: Any) -> Call:
+def no_function(kind: Any) -> FunctionPointer:
     """A pointer of some type to a function that returns NaN: what nobody calls need not be compiled."""
     signature = kind.signature
     return compiled_by(partial(numba.cfunc, signature), _NOTHING[len(signature.args)], {})

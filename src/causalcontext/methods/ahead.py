@@ -40,7 +40,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "batches": ("batches",),
     "orders": ("orders",),
     "climbs": ("climbs",),
-    "scores": ("choice_call", "law_call", "logits", "class_call", "number_call"),
+    "scores": ("choice_pointer", "density_pointer", "logits", "class_pointer", "number_pointer"),
     "lags": ("lags",),
 }
 """What is compiled together: two processes take one part after the other, in an order that keeps both busy."""

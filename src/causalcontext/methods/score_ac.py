@@ -31,7 +31,7 @@ def scored(task: Task) -> ScoreOutcome:
 def _statistics_of_rows(task: Task) -> SufficientStatistics:
     """The sufficient statistics of the rows that are there.
 
-    Of a table that was scanned these are a sample. Curves, noise laws and the logits of the context need rows, and
+    Of a table that was scanned these are a sample. Curves, noise densities and the logits of the context need rows, and
     scores can be compared only if all of them come from the same ones: so all of the model rests on the sample.
     """
     if not _is_sample(task):

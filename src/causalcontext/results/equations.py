@@ -136,9 +136,9 @@ class Equation:
     terms : tuple of Term
     noise : float
         The standard deviation of the noise of a number, in standard units; 0 for others.
-    law : tuple of float
-        The noise law: number of features (0: Gaussian), lowest and highest place of its support in units of `noise`,
-        coefficients of the features.
+    density : tuple of float
+        The noise density: number of features (0: Gaussian), lowest and highest place of its support in units of
+        `noise`, coefficients of the features.
     """
 
     effect: int
@@ -147,7 +147,7 @@ class Equation:
     intercepts: tuple[tuple[float, ...], ...]
     terms: tuple[Term, ...]
     noise: float
-    law: tuple[float, ...]
+    density: tuple[float, ...]
 
     @property
     def causes(self) -> tuple[int, ...]:
@@ -257,7 +257,7 @@ class Mechanisms:
 def _equation(content: dict[str, Any]) -> Equation:
     terms = [Term(**(term | {name: tuple(term[name]) for name in ("causes", "slopes", "contexts")}))
              for term in content["terms"]]  # fmt: skip
-    rest = {"contexts": tuple(content["contexts"]), "law": tuple(content["law"]), "terms": tuple(terms),
+    rest = {"contexts": tuple(content["contexts"]), "density": tuple(content["density"]), "terms": tuple(terms),
             "intercepts": tuple(tuple(row) for row in content["intercepts"])}  # fmt: skip
     return Equation(**(content | rest))
 

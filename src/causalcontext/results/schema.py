@@ -141,7 +141,7 @@ def _equation(count: int, contexts: int) -> Check:
                  "slopes": each(finite, least=1), "contexts": cells})  # fmt: skip
     whole_equation = keys({"effect": place, "contexts": cells, "kind": one_of(*SCALES), "terms": each(term),
                            "intercepts": each(each(finite, least=1), least=1), "noise": finite,
-                           "law": each(finite)})  # fmt: skip
+                           "density": each(finite)})  # fmt: skip
 
     def check(value: Any, where: str) -> None:
         whole_equation(value, where)

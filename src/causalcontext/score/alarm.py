@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.node_data import NUMBER
-from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.node_scores import fit_pointer
 from causalcontext.kernels.orders.set_scores import best_extras
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.score.blocks import price
@@ -88,7 +88,7 @@ def _turned_round(designs: DesignFactory, model: FittedModel, need: float) -> fl
         return 0.0
     tasks = np.array([[0, node] for node, _ in wanted], dtype=np.int64)
     scores, top = np.zeros(len(wanted)), FitWorkspace(layout, 1, designs.memory(layout))
-    fit_many(fit_call(), layout.calls, top.note, tasks, np.array([candidates for _, candidates in wanted]), scores,
+    fit_many(fit_pointer(), layout.calls, top.note, tasks, np.array([candidates for _, candidates in wanted]), scores,
              np.zeros((len(wanted), 0)), np.zeros((len(wanted), 0), dtype=np.int64))  # fmt: skip
     by_pair = scores.reshape(-1, 4)
     return float((by_pair[:, 2] + by_pair[:, 3] - by_pair[:, 0] - by_pair[:, 1]).max())

@@ -12,8 +12,8 @@ from causalcontext.kernels.handles import note_of
 from causalcontext.kernels.orders.kept_fits import Kept, no_kept
 from causalcontext.kernels.orders.node_data import (
     CURVES,
+    DENSITIES,
     FIT_ARRAYS,
-    LAWS,
     NUMBER,
     ORDERED,
     BlockTables,
@@ -26,7 +26,7 @@ from causalcontext.kernels.orders.node_data import (
 )
 from causalcontext.kernels.orders.node_scores import calls_for
 from causalcontext.kernels.orders.regressions import BASIC, PATH, TAKEN, no_fits, scratch
-from causalcontext.kernels.rows.noise_densities import law_table
+from causalcontext.kernels.rows.noise_densities import density_table
 from causalcontext.score.blocks import PLAIN
 from causalcontext.score.columns import DesignColumns
 from causalcontext.score.setup import Setup
@@ -53,7 +53,7 @@ class FitWorkspace:
         setup = layout.setup
         p, columns = setup.variables, layout.tables.about.shape[2]
         forced = np.vstack([setup.forced, setup.context_forced[None]])
-        self.arrays = FitArrays(layout.tables, layout.rows, law_table(), Required(forced),
+        self.arrays = FitArrays(layout.tables, layout.rows, density_table(), Required(forced),
                            no_fits(p + 1, slots, layout.width, p if kept else 0),
                            scratch(p, columns, layout.width, layout.responses), memory,
                            kept or no_kept(p, 1, 0))  # fmt: skip
@@ -89,8 +89,8 @@ class ScoreDesign:
     def calls(self) -> Calls:
         """The functions that a fit calls."""
         kinds = self.setup.kind if self.setup.position[-1] >= 0 else self.setup.kind[:-1]
-        laws = bool(self.rows.facts[LAWS] > 0.0)
-        return calls_for(laws, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()))
+        densities = bool(self.rows.facts[DENSITIES] > 0.0)
+        return calls_for(densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()))
 
     @cached_property
     def width(self) -> int:
@@ -119,8 +119,8 @@ class ScoreDesign:
         places = 1 << (14 if self.setup.variables <= 12 else 17)
         return FitCache(memory, no_kept(self.setup.variables, self.width, places))
 
-    def offering(self, curves: bool, laws: bool = True) -> ScoreDesign:
+    def offering(self, curves: bool, densities: bool = True) -> ScoreDesign:
         """The same with other things on offer."""
         facts = self.rows.facts.copy()
-        facts[LAWS], facts[CURVES] = float(laws), float(curves and bool(self.columns.curved.any()))
+        facts[DENSITIES], facts[CURVES] = float(densities), float(curves and bool(self.columns.curved.any()))
         return replace(self, rows=self.rows._replace(facts=facts))

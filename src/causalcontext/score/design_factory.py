@@ -86,7 +86,7 @@ class DesignFactory:
             self._memory = layout.memory()
         return self._memory
 
-    def layout(self, masks: Sequence[int], curves: bool, laws: bool = True) -> ScoreDesign:
+    def layout(self, masks: Sequence[int], curves: bool, densities: bool = True) -> ScoreDesign:
         """The layout of some sets of contexts."""
         for mask in masks:
             if mask not in self._blocks:
@@ -94,7 +94,7 @@ class DesignFactory:
         blocks = [*(self._blocks[mask] for mask in masks), *self._last]
         tables = _tables(self._shelf.entries, blocks, self._designs)
         return ScoreDesign(self.setup, self.columns, tuple(masks), tables, self._rows).offering(
-            curves, laws and self.options.laws
+            curves, densities and self.options.densities
         )
 
     def _shelved(self, block: Block) -> Shelved:
@@ -110,9 +110,9 @@ class DesignFactory:
                        _padded(block.cost, widest), np.exp(2.0 * paid / max(n, 1.0)),
                        _padded(block.matrix.diagonal(), widest))  # fmt: skip
 
-    def lattice(self, curves: bool, laws: bool = True) -> ScoreDesign:
+    def lattice(self, curves: bool, densities: bool = True) -> ScoreDesign:
         """The layout with every set of contexts as a block: all partitions are within reach."""
-        return self.layout(range(1, 1 << self.setup.contexts), curves, laws)
+        return self.layout(range(1, 1 << self.setup.contexts), curves, densities)
 
 
 def _rows(setup: Setup, columns: DesignColumns) -> FitRows:

@@ -1,9 +1,9 @@
 """Honest marks: an edge is directed only if the best model without that direction is clearly worse.
 
-Curves and noise laws tell directions apart that linear Gaussian models cannot, by a likelihood that is never exactly
-the same; so a direction counts if forbidding it costs `CLEAR` nats, or if the best model without it has no edge there
-the other way round. Where knowledge allows one direction only, nothing is asked. A direction that there was no time to
-ask about is left open.
+Curves and noise densities tell directions apart that linear Gaussian models cannot, by a likelihood that is never
+exactly the same; so a direction counts if forbidding it costs `CLEAR` nats, or if the best model without it has no edge
+there the other way round. Where knowledge allows one direction only, nothing is asked. A direction that there was no
+time to ask about is left open.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def run_score(
     explored, transform = explore(data, setup, links, options, effort)
     chosen = explored.designs.setup
     directed = _directed(explored, _numbered(chosen, links), effort.clock)
-    findings = check_residuals(directed.model, options.laws, explored.curved)
+    findings = check_residuals(directed.model, options.densities, explored.curved)
     raw = chosen if transform == "none" else setup
     contradicted = tuple(sorted({finding.kind for finding in findings}))
     evidence = replace(_evidence(explored, directed, links, raw, transform), contradicted=contradicted)

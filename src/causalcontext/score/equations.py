@@ -9,9 +9,9 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER, ORDERED
-from causalcontext.kernels.rows.class_scores import TOLERANCE, first_slopes, maximise, ordered_call
-from causalcontext.kernels.rows.logit_rows import logit_call
-from causalcontext.kernels.rows.noise_densities import MANY, best_law
+from causalcontext.kernels.rows.class_scores import TOLERANCE, first_slopes, maximise, ordered_pointer
+from causalcontext.kernels.rows.logit_rows import logit_pointer
+from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
 from causalcontext.score.columns import DesignColumns, small_counts
@@ -99,15 +99,15 @@ def _number_equation(model: FittedModel, node: int, part: Part) -> Equation:
     response = columns.values[place, design.rows] / columns.mix[place, place] + columns.mean[place]
     slopes = np.linalg.lstsq(design.matrix.T, response, rcond=None)[0]
     residual = response - slopes @ design.matrix
-    law = np.zeros(MANY + 5)
-    gain = best_law(residual, model.layout.setup.weight * len(residual), law)
+    density = np.zeros(MANY + 5)
+    gain = best_density(residual, model.layout.setup.weight * len(residual), density)
     terms, constants = _terms(model, part, design, slopes[None, design.shifts :])
     intercepts = [
         (float(slopes[r if design.shifts > 1 else 0] + constants[0, r]),) for r in range(len(design.contexts))
     ]
-    law_kept = tuple(law[[0, *range(3, len(law))]].tolist()) if gain > 0.0 else (0.0,)
+    density_kept = tuple(density[[0, *range(3, len(density))]].tolist()) if gain > 0.0 else (0.0,)
     return Equation(int(model.layout.setup.position[node]), tuple(design.contexts), plain.NUMBER, tuple(intercepts),
-                    terms, float(residual.std()), law_kept)  # fmt: skip
+                    terms, float(residual.std()), density_kept)  # fmt: skip
 
 
 def _class_equation(model: FittedModel, node: int, part: Part) -> Equation:
@@ -118,7 +118,7 @@ def _class_equation(model: FittedModel, node: int, part: Part) -> Equation:
     matrix = np.vstack([np.ones((1, design.matrix.shape[1])), shifts, design.matrix[design.shifts :]])
     codes = setup.rows.codes[node, design.rows]
     slopes = first_slopes(codes, classes, ordered, len(matrix))
-    curvature, one_pass = np.zeros((len(slopes), len(slopes))), ordered_call() if ordered else logit_call()
+    curvature, one_pass = np.zeros((len(slopes), len(slopes))), ordered_pointer() if ordered else logit_pointer()
     maximise(one_pass, matrix, codes, classes, ordered, slopes, curvature, -math.inf, TOLERANCE)
     if ordered:
         cuts, own = slopes[: classes - 1], np.concatenate([[0.0], slopes[classes - 1 :]])[None]

@@ -14,7 +14,7 @@ from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.exact_orders import all_scores, best_path, best_prefixes, best_suffixes
 from causalcontext.kernels.orders.node_data import Memory
-from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.node_scores import fit_pointer
 from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, NEVER
 from causalcontext.score.design import FitWorkspace, ScoreDesign
 from causalcontext.score.model import FittedModel, Part, members
@@ -139,7 +139,7 @@ def score_everything(layout: ScoreDesign, memory: Memory) -> Scores:
     k, blocks = setup.contexts, len(layout.tables.block)
     allowed = np.vstack([setup.allowed, setup.context_allowed[None]])
     pooled = (1 << k) - 2 if k > 1 else -1
-    best, found, pool = all_scores(fit_call(), layout.calls, top.note, blocks, allowed, pooled, layout.width)
+    best, found, pool = all_scores(fit_pointer(), layout.calls, top.note, blocks, allowed, pooled, layout.width)
     pool[0, 0] = 0
     own, context = best[:blocks], best[blocks, 0] if setup.variables else np.zeros(1)
     where = found[blocks, 0] if setup.variables else np.zeros(1, dtype=np.int64)

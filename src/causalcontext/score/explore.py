@@ -14,7 +14,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.node_data import NUMBER
-from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.node_scores import fit_pointer
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Links
 from causalcontext.score.alarm import curves_gain, looks_curved
@@ -182,6 +182,6 @@ def _fitted(designs: DesignFactory, masks: list[int], tasks: list[tuple[int, int
         candidates[row] = before & allowed[node]
     scores, top = np.zeros(len(tasks)), FitWorkspace(layout, 1, layout.memory())
     todo = np.array([[block, node] for block, node, _ in tasks], dtype=np.int64)
-    fit_many(fit_call(), layout.calls, top.note, todo, candidates, scores, np.zeros((len(tasks), 0)),
+    fit_many(fit_pointer(), layout.calls, top.note, todo, candidates, scores, np.zeros((len(tasks), 0)),
              np.zeros((len(tasks), 0), dtype=np.int64))  # fmt: skip
     return scores

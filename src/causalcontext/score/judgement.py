@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.node_data import NUMBER
-from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.node_scores import fit_pointer
 from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, best_partition
 from causalcontext.kernels.orders.set_scores import best_extras, score_sets
 from causalcontext.kernels.orders.single_fits import fit_many
@@ -186,7 +186,7 @@ class _JudgingWorkspace:
     def fits(self, tasks: Sequence[tuple[int, int]], candidates: Bools) -> Floats:
         """Scores of (block, node) with some candidates."""
         scores, nothing = np.zeros(len(tasks)), np.zeros((len(tasks), 0))
-        fit_many(fit_call(), self._layout.calls, self._top.note, np.array(tasks, dtype=np.int64).reshape(-1, 2),
+        fit_many(fit_pointer(), self._layout.calls, self._top.note, np.array(tasks, dtype=np.int64).reshape(-1, 2),
                  candidates, scores, nothing, nothing.astype(np.int64))  # fmt: skip
         return scores
 

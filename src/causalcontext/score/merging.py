@@ -3,7 +3,7 @@
 With more than four contexts there are too many sets of them. Every node gets a tree: single contexts at its leaves, and
 at each step the merge that raises the score most. The best cut of the tree is found exactly, so a merge that does not
 pay is undone. Trees depend on the candidates, so they are grown anew when a climb has ended, and replaced where that is
-better. Merges are compared by moments; what is chosen in the end is scored with its noise law.
+better. Merges are compared by moments; what is chosen in the end is scored with its noise density.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.node_data import Memory
-from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.node_scores import fit_pointer
 from causalcontext.kernels.orders.partitions import ContextPartitions, best_partition
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.score.design import FitWorkspace, ScoreDesign
@@ -66,11 +66,11 @@ class Merger:
 
     def _fit(self, tasks: Sequence[Task], candidates: Bools) -> Floats:
         masks = sorted({mask for _, mask in tasks})
-        layout = self.designs.layout(masks, self.curves, laws=False)
+        layout = self.designs.layout(masks, self.curves, densities=False)
         number = {mask: place for place, mask in enumerate(masks)}
         todo = np.array([[number[mask], node] for node, mask in tasks], dtype=np.int64)
         scores, top = np.zeros(len(tasks)), FitWorkspace(layout, 1, self._memory)
-        fit_many(fit_call(), layout.calls, top.note, todo, candidates, scores, np.zeros((len(tasks), 0)),
+        fit_many(fit_pointer(), layout.calls, top.note, todo, candidates, scores, np.zeros((len(tasks), 0)),
                  np.zeros((len(tasks), 0), dtype=np.int64))  # fmt: skip
         return scores
 

@@ -43,8 +43,8 @@ class ScoreOptions:
         Seconds after which the best model so far is returned.
     curves : {"auto", "never", "always"}
         Whether mechanisms may be curved; "auto" asks the likelihood.
-    laws : bool
-        Whether noise may have another law than the Gaussian one.
+    densities : bool
+        Whether noise may have another density than the Gaussian one.
     """
 
     search: str = "auto"
@@ -53,7 +53,7 @@ class ScoreOptions:
     penalty: float = 2.0
     time_limit: float | None = None
     curves: str = "auto"
-    laws: bool = True
+    densities: bool = True
 
     def __post_init__(self) -> None:
         check_choice("search", self.search, SEARCHES)

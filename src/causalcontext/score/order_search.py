@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.node_scores import fit_pointer
 from causalcontext.kernels.orders.order_moves import climb
 from causalcontext.kernels.orders.order_state import Moves, OrderProblem, State
 from causalcontext.kernels.orders.partitions import NEVER, ContextPartitions, chosen_slots
-from causalcontext.kernels.orders.selection import copy_call
+from causalcontext.kernels.orders.selection import copy_pointer
 from causalcontext.score.clock import Clock
 from causalcontext.score.design import FitCache, FitWorkspace, ScoreDesign
 from causalcontext.score.model import FittedModel, Part
@@ -34,7 +34,7 @@ def lattice(layout: ScoreDesign) -> ContextPartitions:
 def make_problem(layout: ScoreDesign, family: ContextPartitions) -> OrderProblem:
     """The problem with these slots."""
     setup = layout.setup
-    moves = Moves(fit_call(), copy_call(), layout.calls)
+    moves = Moves(fit_pointer(), copy_pointer(), layout.calls)
     allowed = np.vstack([setup.allowed, setup.context_allowed[None]])
     return OrderProblem(moves, family, allowed, setup.first)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.node_data import CLASS, NUMBER
-from causalcontext.kernels.orders.node_scores import fit_call
+from causalcontext.kernels.orders.node_scores import fit_pointer
 from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.kernels.rows.class_scores import weighted_products
 from causalcontext.score.blocks import price
@@ -68,14 +68,14 @@ def propose(designs: DesignFactory) -> list[Offer]:
 def _regressed(designs: DesignFactory, wanted: list[tuple[int, list[int]]]) -> Iterator[Regressed]:
     """Nodes on some others, on all rows and by moments; the context by a linear probability."""
     setup, columns = designs.setup, designs.columns
-    layout = designs.layout([(1 << setup.contexts) - 1], curves=True, laws=False)
+    layout = designs.layout([(1 << setup.contexts) - 1], curves=True, densities=False)
     tasks = np.array([[0, node] for node, _ in wanted], dtype=np.int64).reshape(-1, 2)
     candidates = np.zeros((len(wanted), setup.variables), dtype=bool)
     for row, (_, others) in enumerate(wanted):
         candidates[row, others] = True
     scores, slopes = np.zeros(len(wanted)), np.zeros((len(wanted), layout.width))
     sets, top = np.zeros((len(wanted), 1 + layout.width), dtype=np.int64), FitWorkspace(layout, 1, layout.memory())
-    fit_many(fit_call(), layout.calls, top.note, tasks, candidates, scores, slopes, sets)
+    fit_many(fit_pointer(), layout.calls, top.note, tasks, candidates, scores, slopes, sets)
     for row, (node, _) in enumerate(wanted):
         chosen = sets[row, 1 : 1 + sets[row, 0]]
         design = columns.values[chosen]

@@ -1,9 +1,9 @@
 """Does the model hold? Checks on the residuals of a fitted model, and what their failure endangers.
 
 If the model is right, a node's residual is independent of everything before the node. So its correlation with squares
-of earlier variables, and the correlation of its square with them, must be zero. Its law may be any that is on offer,
-but curves and a skewed law together are a known weakness. Each check needs a clear effect besides significance: large
-tables reject every model.
+of earlier variables, and the correlation of its square with them, must be zero. Its density may be any that is on
+offer, but curves and a skewed density together are a known weakness. Each check needs a clear effect besides
+significance: large tables reject every model.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class ResidualViolation:
     size: float
 
 
-def check_residuals(model: FittedModel, laws: bool, curved: bool) -> tuple[ResidualViolation, ...]:
+def check_residuals(model: FittedModel, densities: bool, curved: bool) -> tuple[ResidualViolation, ...]:
     """Everything that speaks against the model, by variable.
 
-    Without noise laws a skewed or heavy-tailed residual does; with them, a skewed one beside curves.
+    Without noise densities a skewed or heavy-tailed residual does; with them, a skewed one beside curves.
     """
     kind, found = model.layout.setup.kind, {}
     for node, parts in enumerate(model.parts):
         for part in parts if kind[node] == NUMBER else ():
-            for finding in _check(model, node, part, laws, curved):
+            for finding in _check(model, node, part, densities, curved):
                 found[finding.kind, finding.variable] = finding
     return tuple(found.values())
 
 
-def _check(model: FittedModel, node: int, part: Part, laws: bool, curved: bool) -> Iterator[ResidualViolation]:
+def _check(model: FittedModel, node: int, part: Part, densities: bool, curved: bool) -> Iterator[ResidualViolation]:
     residual, rows = residuals_of(model, node, part)
     if len(residual) < len(part.columns) + FEWEST_ROWS or residual.std() < 1e-6:
         return
@@ -58,9 +58,9 @@ def _check(model: FittedModel, node: int, part: Part, laws: bool, curved: bool) 
     residual = residual[thin] / residual[thin].std()
     values = model.layout.setup.rows.values[:, rows][:, thin]
     shape = dict(_shape(residual))
-    if "skewed" in shape and (not laws or curved):
+    if "skewed" in shape and (not densities or curved):
         yield ResidualViolation("skewed", node, shape["skewed"])
-    if "heavy tails" in shape and not laws:
+    if "heavy tails" in shape and not densities:
         yield ResidualViolation("heavy tails", node, shape["heavy tails"])
     yield from _dependence(node, residual, values[_earlier(model, node, part)])
 

@@ -22,11 +22,11 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.discover import discover
 from causalcontext.kernels.arrays import Floats
-from causalcontext.kernels.rows.class_choice import choice_call
-from causalcontext.kernels.rows.class_scores import TOLERANCE, class_call, first_slopes, maximise
-from causalcontext.kernels.rows.logit_rows import logit_call
-from causalcontext.kernels.rows.noise_densities import law_call
-from causalcontext.kernels.rows.number_scores import number_call
+from causalcontext.kernels.rows.class_choice import choice_pointer
+from causalcontext.kernels.rows.class_scores import TOLERANCE, class_pointer, first_slopes, maximise
+from causalcontext.kernels.rows.logit_rows import logit_pointer
+from causalcontext.kernels.rows.noise_densities import density_pointer
+from causalcontext.kernels.rows.number_scores import number_pointer
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import nobody
 from causalcontext.score.engine import run_score
@@ -36,16 +36,16 @@ from causalcontext.views import CIQuery
 
 __all__ = [
     "batches",
-    "choice_call",
-    "class_call",
+    "choice_pointer",
+    "class_pointer",
     "climbs",
     "comparisons_by_logits",
     "comparisons_on_rows",
+    "density_pointer",
     "lags",
-    "law_call",
     "levels",
     "logits",
-    "number_call",
+    "number_pointer",
     "orders",
     "other_tests",
     "scan",
@@ -121,14 +121,14 @@ def climbs() -> None:
 
 def _search_orders(search: str) -> None:
     data = read_table(tiny()[:, :3], None, names=NAMES[:3])
-    options = ScoreOptions(search=search, transform="none", laws=False, starts=1 if search == "order" else None)
+    options = ScoreOptions(search=search, transform="none", densities=False, starts=1 if search == "order" else None)
     run_score(data, gather_statistics(data, "listwise"), Knowledge().links(data.names), options, 0, 1, nobody)
 
 
 def logits() -> None:
     """What fits categories, in a search and for the equations of its result."""
     design, codes, slopes = np.ones((1, 4)), np.array([0, 1, 0, 1]), first_slopes(np.array([0, 1]), 2, False, 1)
-    maximise(logit_call(), design, codes, 2, False, slopes, np.zeros((1, 1)), -math.inf, TOLERANCE)
+    maximise(logit_pointer(), design, codes, 2, False, slopes, np.zeros((1, 1)), -math.inf, TOLERANCE)
 
 
 def lags() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call
+from causalcontext.kernels.function_pointers import FunctionPointer
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import DESIGN, FIT_ARRAYS, BlockTables, Calls, Required
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
@@ -23,7 +23,7 @@ SAME = 1e-7
 """Scores that differ by less are equal: the first one is taken, whatever rounding says."""
 
 
-def all_scores(fit: Call, calls: Calls, arrays: Note, blocks: int, allowed: Bools, pooled: int,
+def all_scores(fit: FunctionPointer, calls: Calls, arrays: Note, blocks: int, allowed: Bools, pooled: int,
                width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
     """The best scores of all nodes in all blocks with candidates inside every set, and the columns that they take.
 
@@ -54,7 +54,7 @@ def all_scores(fit: Call, calls: Calls, arrays: Note, blocks: int, allowed: Bool
 
 
 @kernel
-def subset_scores(fit: Call, calls: Calls, arrays: Note, block: int, node: int, allowed: Bools, pool: Ints,
+def subset_scores(fit: FunctionPointer, calls: Calls, arrays: Note, block: int, node: int, allowed: Bools, pool: Ints,
                   best: Floats, found: Ints) -> None:  # fmt: skip
     """The best score of a node in a block with candidates inside every set, and where its columns are in `pool`.
 

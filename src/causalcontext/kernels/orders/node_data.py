@@ -9,7 +9,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call
+from causalcontext.kernels.function_pointers import FunctionPointer
 from causalcontext.kernels.handles import empty_note
 from causalcontext.kernels.orders.kept_fits import Kept, Names, no_kept
 from causalcontext.kernels.orders.regressions import (
@@ -22,7 +22,7 @@ from causalcontext.kernels.orders.regressions import (
     no_fits,
     scratch,
 )
-from causalcontext.kernels.rows.noise_densities import LawTable, law_table
+from causalcontext.kernels.rows.noise_densities import DensityTable, density_table
 
 NUMBER, CLASS, ORDERED = range(3)
 """Kinds of nodes."""
@@ -32,7 +32,7 @@ OFFSET, COLUMNS, DESIGN, MASK, BY_CONTEXT, LIMIT = range(6)
 """Columns of `BlockTables.block`."""
 ROWS, START, PRICE = range(3)
 """Columns of `BlockTables.number`."""
-WEIGHT, LAWS, CURVES, BLURS = range(4)
+WEIGHT, DENSITIES, CURVES, BLURS = range(4)
 """Entries of `FitRows.facts`; the blurs of all nodes follow."""
 
 
@@ -81,8 +81,8 @@ class FitRows(NamedTuple):
     keys : array of uint64, shape (16 * columns,)
         Random numbers that make the names of sets; 16 a column, by the contexts it lives in.
     facts : array, shape (3 + nodes,)
-        How many rows of the table each of these stands for; 1 if noise laws are on offer; 1 if curves are; for every
-        node the variance inside the bins of a number that was counted or rounded, else 0.
+        How many rows of the table each of these stands for; 1 if noise densities are on offer; 1 if curves are; for
+        every node the variance inside the bins of a number that was counted or rounded, else 0.
     """
 
     values: Floats
@@ -122,7 +122,7 @@ class FitArrays(NamedTuple):
 
     tables: BlockTables
     rows: FitRows
-    laws: LawTable
+    densities: DensityTable
     required: Required
     fits: Fits
     work: Scratch
@@ -133,13 +133,13 @@ class FitArrays(NamedTuple):
 class Calls(NamedTuple):
     """The functions that choose columns and look at rows, behind pointers."""
 
-    select: Call
-    number_gain: Call
-    law_gain: Call
-    choose_columns: Call
-    class_fit: Call
-    logit_pass: Call
-    ordered_pass: Call
+    select: FunctionPointer
+    number_gain: FunctionPointer
+    density_gain: FunctionPointer
+    choose_columns: FunctionPointer
+    class_fit: FunctionPointer
+    logit_pass: FunctionPointer
+    ordered_pass: FunctionPointer
 
 
 def _sample() -> FitArrays:
@@ -150,7 +150,7 @@ def _sample() -> FitArrays:
     tables = BlockTables(number[1], whole[2], number[2], whole[3], whole[2], *[number[2]] * 4)
     rows = FitRows(number[2], whole[2], whole[1], whole[2], names[1], number[1])
     memory = Memory(names[1], number[1], whole[2], whole[1])
-    return FitArrays(tables, rows, law_table(), Required(np.zeros((1, 1), dtype=np.bool_)), no_fits(1, 1, 1, 1),
+    return FitArrays(tables, rows, density_table(), Required(np.zeros((1, 1), dtype=np.bool_)), no_fits(1, 1, 1, 1),
                  scratch(1, 1, 1, 1), memory, no_kept(1, 1, 0))  # fmt: skip
 
 

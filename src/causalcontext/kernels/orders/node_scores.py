@@ -1,7 +1,7 @@
 """The score of a node in a block: columns by moments, then the chosen set once on the rows.
 
-Moments choose the columns. What is chosen is evaluated on the rows: the noise law of a number, the logit of a category.
-A set of columns is evaluated once and remembered.
+Moments choose the columns. What is chosen is evaluated on the rows: the noise density of a number, the logit of a
+category. A set of columns is evaluated once and remembered.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import ONE, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call, no_function, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, no_function, pointer_kind, pointer_to
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.limits import SMALLEST_VARIANCE
 from causalcontext.kernels.orders.kept_fits import Kept, find, keep, name_of_fit, recall
@@ -22,10 +22,10 @@ from causalcontext.kernels.orders.node_data import (
     BY_CONTEXT,
     CLASSES,
     CURVES,
+    DENSITIES,
     DESIGN,
     FIT_ARRAYS,
     KIND,
-    LAWS,
     LIMIT,
     MASK,
     NO_FIT_ARRAYS,
@@ -61,28 +61,28 @@ from causalcontext.kernels.orders.regressions import (
     Scratch,
     price_of,
 )
-from causalcontext.kernels.orders.selection import select_call, select_kind
-from causalcontext.kernels.rows.class_choice import ClassRows, choice_call, choice_kind
-from causalcontext.kernels.rows.class_scores import class_call, class_kind, ordered_call
-from causalcontext.kernels.rows.logit_rows import logit_call, logit_kind
-from causalcontext.kernels.rows.noise_densities import LawTable, law_call, law_kind
-from causalcontext.kernels.rows.number_scores import number_call, number_kind
+from causalcontext.kernels.orders.selection import select_kind, select_pointer
+from causalcontext.kernels.rows.class_choice import ClassRows, choice_kind, choice_pointer
+from causalcontext.kernels.rows.class_scores import class_kind, class_pointer, ordered_pointer
+from causalcontext.kernels.rows.logit_rows import logit_kind, logit_pointer
+from causalcontext.kernels.rows.noise_densities import DensityTable, density_kind, density_pointer
+from causalcontext.kernels.rows.number_scores import number_kind, number_pointer
 
 
 @cache
-def fit_call() -> Call:
+def fit_pointer() -> FunctionPointer:
     """`fit` behind a pointer."""
     return pointer_to(fit, *_samples())
 
 
 def fit_kind() -> Any:
-    """The type of `fit_call`."""
+    """The type of `fit_pointer`."""
     return pointer_kind(*_samples())
 
 
 def calls_kind() -> Calls:
     """The types of `calls_for`."""
-    return Calls(select_kind(), number_kind(), law_kind(), choice_kind(), class_kind(), logit_kind(), logit_kind())
+    return Calls(select_kind(), number_kind(), density_kind(), choice_kind(), class_kind(), logit_kind(), logit_kind())
 
 
 def _samples() -> tuple[Any, ...]:
@@ -90,14 +90,18 @@ def _samples() -> tuple[Any, ...]:
 
 
 @cache
-def calls_for(laws: bool, classes: bool, ordered: bool) -> Calls:
+def calls_for(densities: bool, classes: bool, ordered: bool) -> Calls:
     """The functions that a fit calls; what no node needs is not compiled."""
-    numbers = (number_call(), law_call()) if laws else (no_function(number_kind()), no_function(law_kind()))
+    numbers = (
+        (number_pointer(), density_pointer())
+        if densities
+        else (no_function(number_kind()), no_function(density_kind()))
+    )
     if classes:
-        others = choice_call(), class_call(), logit_call(), ordered_call() if ordered else logit_call()
+        others = choice_pointer(), class_pointer(), logit_pointer(), ordered_pointer() if ordered else logit_pointer()
     else:
         others = tuple(map(no_function, (choice_kind(), class_kind(), logit_kind(), logit_kind())))
-    return Calls(select_call(), *numbers, *others)
+    return Calls(select_pointer(), *numbers, *others)
 
 
 @kernel
@@ -138,7 +142,7 @@ def fit(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
 
 @kernel
 def _fit_number(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
-    """The score of a number: Gaussian, plus what a noise law gains."""
+    """The score of a number: Gaussian, plus what a noise density gains."""
     tables, rows, memory = (
         fetch(arrays, FIT_ARRAYS, BlockTables),
         fetch(arrays, FIT_ARRAYS, FitRows),
@@ -151,7 +155,7 @@ def _fit_number(arrays: Note, calls: Calls, block: int, node: int, slot: int) ->
     score = tables.number[block, START] - 0.5 * table.rows * math.log(max(left, SMALLEST_VARIANCE))
     for place in range(count):
         score -= price_of(table, chosen[place], ONE)
-    if rows.facts[LAWS] == 0.0:
+    if rows.facts[DENSITIES] == 0.0:
         return float(score)
     name = name_of(facts, table.about, rows.keys, node, chosen, count)
     place = find(memory.names, name)
@@ -170,8 +174,8 @@ def _fit_number(arrays: Note, calls: Calls, block: int, node: int, slot: int) ->
         pair,
         slopes,
         table.rows,
-        fetch(arrays, FIT_ARRAYS, LawTable),
-        calls.law_gain,
+        fetch(arrays, FIT_ARRAYS, DensityTable),
+        calls.density_gain,
     )
     store(memory, place, name, gain)
     return float(score + gain)

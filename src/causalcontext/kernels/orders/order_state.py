@@ -13,7 +13,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call
+from causalcontext.kernels.function_pointers import FunctionPointer
 from causalcontext.kernels.handles import Note
 from causalcontext.kernels.orders.node_data import Calls
 from causalcontext.kernels.orders.partitions import ContextPartitions, best_score, pooled_slot
@@ -27,8 +27,8 @@ NOW, OTHER = range(2)
 class Moves(NamedTuple):
     """The functions that a search calls, behind pointers, and what they call."""
 
-    fit: Call
-    copy_fit: Call
+    fit: FunctionPointer
+    copy_fit: FunctionPointer
     calls: Calls
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from causalcontext.kernels.arrays import NOTHING, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.node_data import (
@@ -64,24 +64,24 @@ _SELECT, _COPY = (NO_FIT_ARRAYS, 0, 0, False, 0), (NO_FIT_ARRAYS, 0, 0, 0)
 
 
 @cache
-def select_call() -> Call:
+def select_pointer() -> FunctionPointer:
     """`select` behind a pointer."""
     return pointer_to(select, *_SELECT)
 
 
 def select_kind() -> Any:
-    """The type of `select_call`."""
+    """The type of `select_pointer`."""
     return pointer_kind(*_SELECT)
 
 
 @cache
-def copy_call() -> Call:
+def copy_pointer() -> FunctionPointer:
     """`copy_fit` behind a pointer."""
     return pointer_to(copy_fit, *_COPY)
 
 
 def copy_kind() -> Any:
-    """The type of `copy_call`."""
+    """The type of `copy_pointer`."""
     return pointer_kind(*_COPY)
 
 

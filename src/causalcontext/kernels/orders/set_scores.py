@@ -13,9 +13,9 @@ from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, 
 from causalcontext.kernels.orders.node_data import (
     BY_CONTEXT,
     CLASSES,
+    DENSITIES,
     FIT_ARRAYS,
     KIND,
-    LAWS,
     MASK,
     NUMBER,
     ORDERED,
@@ -31,7 +31,7 @@ from causalcontext.kernels.orders.node_data import (
 )
 from causalcontext.kernels.orders.regressions import CONTEXTS, OWNER, PARTNER, SOURCE, Scratch, invert, price_of, solve
 from causalcontext.kernels.rows.class_choice import ClassRows
-from causalcontext.kernels.rows.noise_densities import LawTable
+from causalcontext.kernels.rows.noise_densities import DensityTable
 
 
 @kernel
@@ -43,10 +43,10 @@ def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats)
     out : array, shape (tasks, 2 + W)
         Written: the score; for numbers the residual variance and the slopes.
     """
-    tables, rows, laws = (
+    tables, rows, densities = (
         fetch(arrays, FIT_ARRAYS, BlockTables),
         fetch(arrays, FIT_ARRAYS, FitRows),
-        fetch(arrays, FIT_ARRAYS, LawTable),
+        fetch(arrays, FIT_ARRAYS, DensityTable),
     )
     work = fetch(arrays, FIT_ARRAYS, Scratch)
     for t in range(tasks.shape[0]):
@@ -81,7 +81,7 @@ def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats)
             pair[0, a], pair[1, a] = table.about[SOURCE, chosen[a]], table.about[CONTEXTS, chosen[a]]
             slopes[a] = work.small[4, a, 0]
             out[t, 2 + a] = slopes[a]
-        if rows.facts[LAWS] > 0.0:
+        if rows.facts[DENSITIES] > 0.0:
             score += calls.number_gain(
                 rows.values,
                 rows.starts,
@@ -91,8 +91,8 @@ def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats)
                 pair,
                 slopes,
                 table.rows,
-                laws,
-                calls.law_gain,
+                densities,
+                calls.density_gain,
             )
         out[t, 0], out[t, 1] = score, left
 

@@ -6,15 +6,23 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call
+from causalcontext.kernels.function_pointers import FunctionPointer
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.orders.node_data import FIT_ARRAYS, Calls
 from causalcontext.kernels.orders.regressions import PATH, TAKEN, Fits, Scratch
 
 
 @kernel
-def fit_many(fit: Call, calls: Calls, arrays: Note, tasks: Ints, candidates: Bools, scores: Floats, slopes: Floats,
-             sets: Ints) -> None:  # fmt: skip
+def fit_many(
+    fit: FunctionPointer,
+    calls: Calls,
+    arrays: Note,
+    tasks: Ints,
+    candidates: Bools,
+    scores: Floats,
+    slopes: Floats,
+    sets: Ints,
+) -> None:
     """Fit nodes one after the other, in the first slot: task t is a block and a node.
 
     Parameters

@@ -15,7 +15,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
 from causalcontext.kernels.rows.class_scores import (
     class_kind,
     half_wald,
@@ -65,13 +65,13 @@ class ClassRows(NamedTuple):
 
 
 @cache
-def choice_call() -> Call:
+def choice_pointer() -> FunctionPointer:
     """`choose_columns` behind a pointer."""
     return pointer_to(choose_columns, *_samples())
 
 
 def choice_kind() -> Any:
-    """The type of `choice_call`."""
+    """The type of `choice_pointer`."""
     return pointer_kind(*_samples())
 
 
@@ -82,7 +82,9 @@ def _samples() -> tuple[Any, ...]:
 
 
 @kernel
-def choose_columns(rows: ClassRows, fit: Call, one_pass: Call, sets: Ints, prices: Floats) -> float:
+def choose_columns(
+    rows: ClassRows, fit: FunctionPointer, one_pass: FunctionPointer, sets: Ints, prices: Floats
+) -> float:
     """The best score of two sets of columns and their union, each thinned out; the first set is replaced by the best.
 
     Parameters
@@ -156,8 +158,15 @@ def _paid(rows: ClassRows, before: int, count: int, price: Floats) -> float:
 
 
 @kernel
-def _thin_out(rows: ClassRows, fit: Call, one_pass: Call, chosen: Ints, price: Floats, known: Ints,
-              known_slopes: Floats) -> tuple[float, int, Floats]:  # fmt: skip
+def _thin_out(
+    rows: ClassRows,
+    fit: FunctionPointer,
+    one_pass: FunctionPointer,
+    chosen: Ints,
+    price: Floats,
+    known: Ints,
+    known_slopes: Floats,
+) -> tuple[float, int, Floats]:
     """Drop columns as long as the score of the logit rises; the score, every how many rows were used, the slopes.
 
     Which ones do not pay is read off the quadratic approximation at the maximum, then tried out: all of them at once,

@@ -15,7 +15,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
 from causalcontext.kernels.rows.logit_rows import logit_kind
 from causalcontext.kernels.special import logistic, softplus
 
@@ -36,20 +36,20 @@ HOPE = 3.0
 
 
 @cache
-def ordered_call() -> Call:
+def ordered_pointer() -> FunctionPointer:
     """`ordered_pass` behind a pointer."""
     row, square = np.zeros(1), np.zeros((1, 1))
     return pointer_to(ordered_pass, square, np.zeros(1, dtype=np.int64), 1, row, row, square)
 
 
 @cache
-def class_call() -> Call:
+def class_pointer() -> FunctionPointer:
     """`class_fit` behind a pointer."""
     return pointer_to(class_fit, *_samples())
 
 
 def class_kind() -> Any:
-    """The type of `class_call`."""
+    """The type of `class_pointer`."""
     return pointer_kind(*_samples())
 
 
@@ -59,8 +59,17 @@ def _samples() -> tuple[Any, ...]:
 
 
 @kernel
-def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats, far: bool,
-              needed: float, inverse: Floats) -> float:  # fmt: skip
+def class_fit(
+    one_pass: FunctionPointer,
+    design: Floats,
+    codes: Ints,
+    classes: int,
+    ordered: bool,
+    slopes: Floats,
+    far: bool,
+    needed: float,
+    inverse: Floats,
+) -> float:
     """The largest log-likelihood of classes given a design, or -inf if `needed` is clearly out of reach.
 
     Parameters
@@ -90,7 +99,7 @@ def class_fit(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered
 
 
 @kernel
-def maximise(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
+def maximise(one_pass: FunctionPointer, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
              curvature: Floats, needed: float, tolerance: float) -> float:  # fmt: skip
     """The largest log-likelihood; `slopes` is where to start and then the maximum.
 
@@ -206,7 +215,7 @@ def start_slopes(codes: Ints, classes: int, ordered: bool, width: int) -> Floats
 
 
 @kernel
-def is_out_of_reach(one_pass: Call, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
+def is_out_of_reach(one_pass: FunctionPointer, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
                     inverse: Floats, needed: float) -> bool:  # fmt: skip
     """Whether the maximum is clearly below what is needed, by the gradient alone.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, LEFT, RIGHT, add_dots, exponentials, padded
 
 ROWS_OF_A_LOG = 32
@@ -23,13 +23,13 @@ ROWS_OF_A_LOG = 32
 
 
 @cache
-def logit_call() -> Call:
+def logit_pointer() -> FunctionPointer:
     """`logit_pass` behind a pointer."""
     return pointer_to(logit_pass, *_samples())
 
 
 def logit_kind() -> Any:
-    """The type of `logit_call`."""
+    """The type of `logit_pointer`."""
     return pointer_kind(*_samples())
 
 

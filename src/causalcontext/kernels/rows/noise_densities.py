@@ -1,13 +1,13 @@
-"""What a noise law gains over the Gaussian one: maximum-entropy densities of standardised residuals.
+"""What a noise density gains over the Gaussian one: maximum-entropy densities of standardised residuals.
 
-A law is an exponential family on a grid. Level 1 has the features u, u^2, log cosh u and u exp(-u^2 / 2), the Gaussian
-law being the case without the last two; level 2 adds the squares of hinges at five places. Its support is the line
-(beyond +-8 every law falls like exp(-|u|), or it could pile up its mass there) or reaches from the smallest residual to
-the largest. Only means of the features enter, so one pass over the residuals is enough for all laws. Each law pays for
-its extra parameters at the plain BIC; the best one that pays is taken.
+A density is an exponential family on a grid. Level 1 has the features u, u^2, log cosh u and u exp(-u^2 / 2), the
+Gaussian density being the case without the last two; level 2 adds the squares of hinges at five places. Its support is
+the line (beyond +-8 every density falls like exp(-|u|), or it could pile up its mass there) or reaches from the
+smallest residual to the largest. Only means of the features enter, so one pass over the residuals is enough for all
+densities. Each density pays for its extra parameters at the plain BIC; the best one that pays is taken.
 
-Skewness and kurtosis, then the features' means say beforehand whether a law can pay, by score tests against the
-Gaussian law. Laws without a chance are not fitted.
+Skewness and kurtosis, then the features' means say beforehand whether a density can pay, by score tests against the
+Gaussian density. Laws without a chance are not fitted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, exponentials
 
 REACH = 8.0
@@ -34,17 +34,17 @@ FEW, MANY = 4, 4 + len(KNOTS)
 """The features of level 1 and of level 2, the Gaussian ones included."""
 GAUSSIAN = 0.5 * math.log(2.0 * math.pi) + 0.5
 CHANCE = 0.5
-"""A law is fitted if its score test promises at least this share of its price."""
+"""A density is fitted if its score test promises at least this share of its price."""
 RIDGE = 1e-6
-"""Keeps the edge of a law from becoming steeper than the grid can see; only the coefficients feel it."""
+"""Keeps the edge of a density from becoming steeper than the grid can see; only the coefficients feel it."""
 NO_NOISE = 1e-6
-"""Residuals with a smaller standard deviation are rounding errors, which have no law."""
+"""Residuals with a smaller standard deviation are rounding errors, which have no density."""
 MOST_STEPS = 40
 WORST_MISFIT = 0.02
-"""A fit counts only if the law has the features' means, in standard deviations of the features, up to this."""
+"""A fit counts only if the density has the features' means, in standard deviations of the features, up to this."""
 
 
-class LawTable(NamedTuple):
+class DensityTable(NamedTuple):
     """What all fits share: features at the points of the grid, their Gaussian means, and two score tests.
 
     Attributes
@@ -54,9 +54,9 @@ class LawTable(NamedTuple):
     lookup : array, shape (2, LOOKED_UP)
         The features that need an exponential, at equal distances.
     expected : array, shape (MANY,)
-        The means under the Gaussian law.
+        The means under the Gaussian density.
     few, many : arrays, shape (2, 2) and (7, 7)
-        Inverse covariances of the features beyond u and u^2, given these, under the Gaussian law.
+        Inverse covariances of the features beyond u and u^2, given these, under the Gaussian density.
     """
 
     line: Floats
@@ -73,7 +73,7 @@ def features_at(u: Floats) -> Floats:
 
 
 @cache
-def law_table() -> LawTable:
+def density_table() -> DensityTable:
     """The table of all fits."""
     even = np.linspace(-CROWDING, CROWDING, POINTS)
     points = REACH * np.sinh(even) / math.sinh(CROWDING)
@@ -88,37 +88,39 @@ def law_table() -> LawTable:
     left = spread[2:, 2:] - spread[2:, :2] @ np.linalg.solve(spread[:2, :2], spread[:2, 2:])
     line = np.vstack([features, points, width])
     lookup = np.ascontiguousarray(features_at(np.linspace(-REACH, REACH, LOOKED_UP))[2:4])
-    return LawTable(line, lookup, expected, np.linalg.inv(left[:2, :2]), np.linalg.inv(left))
+    return DensityTable(line, lookup, expected, np.linalg.inv(left[:2, :2]), np.linalg.inv(left))
 
 
 @cache
-def law_call() -> Call:
-    """`law_gain` behind a pointer."""
-    return pointer_to(law_gain, *_samples())
+def density_pointer() -> FunctionPointer:
+    """`density_gain` behind a pointer."""
+    return pointer_to(density_gain, *_samples())
 
 
-def law_kind() -> Any:
-    """The type of `law_call`."""
+def density_kind() -> Any:
+    """The type of `density_pointer`."""
     return pointer_kind(*_samples())
 
 
 def _samples() -> tuple[Any, ...]:
-    return np.zeros(1), 1, 1.0, law_table(), np.zeros(1)
+    return np.zeros(1), 1, 1.0, density_table(), np.zeros(1)
 
 
-def best_law(residual: Floats, rows: float, law: Floats) -> float:
-    """What `law_gain` says of residuals, which are left as they are: called through its pointer, compiled but once."""
-    return float(_gain_by(law_call(), residual.copy(), residual.size, float(rows), law_table(), law))
-
-
-@kernel
-def _gain_by(call: Call, residual: Floats, count: int, rows: float, table: LawTable, law: Floats) -> float:
-    return call(residual, count, rows, table, law)  # type: ignore[no-any-return]
+def best_density(residual: Floats, rows: float, density: Floats) -> float:
+    """What `density_gain` says of residuals, which stay as they are: called through its pointer, compiled once."""
+    return float(_gain_by(density_pointer(), residual.copy(), residual.size, float(rows), density_table(), density))
 
 
 @kernel
-def law_gain(residual: Floats, count: int, rows: float, table: LawTable, law: Floats) -> float:
-    """What the best noise law of `residual[:count]` gains over the Gaussian one, its price paid; 0 if none pays.
+def _gain_by(
+    call: FunctionPointer, residual: Floats, count: int, rows: float, table: DensityTable, density: Floats
+) -> float:
+    return call(residual, count, rows, table, density)  # type: ignore[no-any-return]
+
+
+@kernel
+def density_gain(residual: Floats, count: int, rows: float, table: DensityTable, density: Floats) -> float:
+    """What the best noise density of `residual[:count]` gains over the Gaussian one, its price paid; 0 if none pays.
 
     Parameters
     ----------
@@ -127,14 +129,14 @@ def law_gain(residual: Floats, count: int, rows: float, table: LawTable, law: Fl
     count : int
     rows : float
         The rows that these stand for.
-    law : array, shape (MANY + 4,)
-        Written: the number of features (0 for the Gaussian law), the mean and the standard deviation of the
+    density : array, shape (MANY + 4,)
+        Written: the number of features (0 for the Gaussian density), the mean and the standard deviation of the
         residuals, lowest and highest place of the support, then coefficients.
     """
-    law[:] = 0.0
+    density[:] = 0.0
     price = 0.5 * math.log(rows)
-    odd = _standardise(residual, count, law)
-    if law[2] < NO_NOISE or 0.5 * rows * odd < CHANCE * 2.0 * price:
+    odd = _standardise(residual, count, density)
+    if density[2] < NO_NOISE or 0.5 * rows * odd < CHANCE * 2.0 * price:
         return 0.0
     mean = np.empty(MANY)
     low, high, beyond = _means(residual, count, table.lookup, mean)
@@ -165,9 +167,9 @@ def law_gain(residual: Floats, count: int, rows: float, table: LawTable, law: Fl
             gain = rows * (height - beyond + GAUSSIAN) - (features - 2.0 + ends) * price
             if gain > best:
                 best = gain
-                law[0], law[3], law[4] = features, low_end, high_end
+                density[0], density[3], density[4] = features, low_end, high_end
                 for j in range(MANY):
-                    law[5 + j] = start[j] if j < features else 0.0
+                    density[5 + j] = start[j] if j < features else 0.0
             if cut == 0 and height > -math.inf:
                 for j in range(MANY):
                     slopes[j] = start[j]
@@ -175,10 +177,10 @@ def law_gain(residual: Floats, count: int, rows: float, table: LawTable, law: Fl
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def _standardise(residual: Floats, count: int, law: Floats) -> float:
+def _standardise(residual: Floats, count: int, density: Floats) -> float:
     """Standardise the residuals; how odd they look: skewness^2 / 6 + (kurtosis - 3)^2 / 24, as Jarque and Bera have it.
 
-    Half of that, times the rows, is about what a law could gain that is close to the Gaussian one.
+    Half of that, times the rows, is about what a density could gain that is close to the Gaussian one.
     """
     total = 0.0
     for t in range(count):
@@ -194,7 +196,7 @@ def _standardise(residual: Floats, count: int, law: Floats) -> float:
         residual[t] = u
         third += u * u * u
         fourth += u * u * u * u
-    law[1], law[2] = centre, scale
+    density[1], density[2] = centre, scale
     skew, tails = third / count, fourth / count - 3.0
     return skew * skew / 6.0 + tails * tails / 24.0
 
@@ -246,8 +248,8 @@ def _add_features(inside: Floats, length: int, lookup: Floats, sums: Floats) -> 
 
 
 @kernel
-def _score_tests(mean: Floats, rows: float, table: LawTable) -> tuple[float, float]:
-    """What the laws of level 1 and 2 would gain if they were close to the Gaussian one."""
+def _score_tests(mean: Floats, rows: float, table: DensityTable) -> tuple[float, float]:
+    """What the densities of level 1 and 2 would gain if they were close to the Gaussian one."""
     first, second = 0.0, 0.0
     for i in range(MANY - 2):
         for j in range(MANY - 2):
@@ -288,7 +290,7 @@ def _fill_interval(grid: Floats, low: float, high: float) -> None:
 
 @kernel
 def _outside(grid: Floats, slopes: Floats, low: float, high: float) -> tuple[float, float]:
-    """How much log density a law on the line wins by cutting it off below, and above."""
+    """How much log density one on the line gains by cutting it off below, and above."""
     highest = -math.inf
     for g in range(POINTS):
         value = 0.0
@@ -351,7 +353,7 @@ def _ridge(slopes: Floats, count: int) -> float:
 
 @kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _pass(grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats, matrix: Floats) -> float:
-    """The mean log density at these coefficients; the features' means and covariances under the law are written."""
+    """The mean log density at these coefficients; the features' means and covariances under the density are written."""
     height, spare = np.zeros(POINTS), np.empty(POINTS)
     for j in range(count):
         slope = slopes[j]

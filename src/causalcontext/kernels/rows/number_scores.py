@@ -1,4 +1,4 @@
-"""What a noise law adds to the score of a number: residuals on the rows of a block, then the best law."""
+"""What a noise density adds to the score of a number: residuals on the rows of a block, then the best density."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.function_pointers import Call, pointer_kind, pointer_to
+from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
 from causalcontext.kernels.orders.node_data import PIECES, RESPONSE
-from causalcontext.kernels.rows.noise_densities import MANY, LawTable, law_kind, law_table
+from causalcontext.kernels.rows.noise_densities import MANY, DensityTable, density_kind, density_table
 
 FEWEST_ROWS = 10
 IN_A_BIN = 5
@@ -19,25 +19,25 @@ IN_A_BIN = 5
 
 
 @cache
-def number_call() -> Call:
+def number_pointer() -> FunctionPointer:
     """`number_gain` behind a pointer."""
     return pointer_to(number_gain, *_samples())
 
 
 def number_kind() -> Any:
-    """The type of `number_call`."""
+    """The type of `number_pointer`."""
     return pointer_kind(*_samples())
 
 
 def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
-    return number[:, None], whole, 1, False, whole, whole[:, None], number, 1.0, law_table(), law_kind()
+    return number[:, None], whole, 1, False, whole, whole[:, None], number, 1.0, density_table(), density_kind()
 
 
 @kernel
 def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, node: Ints, chosen: Ints, slopes: Floats,
-                rows: float, laws: LawTable, law_gain: Call) -> float:  # fmt: skip
-    """What the best noise law gains over the Gaussian one.
+                rows: float, densities: DensityTable, density_gain: FunctionPointer) -> float:  # fmt: skip
+    """What the best noise density gains over the Gaussian one.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, node:
     rows : float
         The rows of the table that these stand for.
     law_gain : pointer
-        `laws.law_call`.
+        `densities.density_pointer`.
     """
     response, pieces = node[RESPONSE], node[PIECES]
     residual = np.empty(values.shape[1] * (IN_A_BIN if pieces >= 0 else 1))
@@ -63,7 +63,7 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, node:
     if pieces >= 0:
         _spread(values, starts, mask, response, pieces, size, residual)
         size *= IN_A_BIN
-    return float(law_gain(residual, size, rows, laws, np.empty(MANY + 5)))
+    return float(density_gain(residual, size, rows, densities, np.empty(MANY + 5)))
 
 
 @kernel

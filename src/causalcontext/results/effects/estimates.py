@@ -112,10 +112,10 @@ def _sum(rows: Floats) -> Floats:
 
 
 def quantile(df: float, probability: float) -> float:
-    """The quantile of Student's t; of the normal law without a limit to the degrees of freedom."""
+    """The quantile of Student's t; of the normal distribution without a limit to the degrees of freedom."""
     return float(scipy.special.ndtri(probability) if np.isinf(df) else scipy.special.stdtrit(df, probability))
 
 
 def tail(df: float, value: float) -> float:
-    """The probability below a value, by the same laws."""
+    """The probability below a value, by the same distributions."""
     return float(scipy.special.ndtr(value) if np.isinf(df) else scipy.special.stdtr(df, value))

@@ -1,4 +1,4 @@
-"""A slow, obvious version of the noise laws: a general optimiser, a fine grid."""
+"""A slow, obvious version of the noise densities: a general optimiser, a fine grid."""
 
 import math
 
@@ -32,8 +32,8 @@ def mean_log_density(u, level, low, high):
     return -best.fun
 
 
-def law_gain(residual):
-    """What the best of all laws gains over the Gaussian one, its price paid at the plain BIC."""
+def density_gain(residual):
+    """What the best of all densities gains over the Gaussian one, its price paid at the plain BIC."""
     n = len(residual)
     u = (residual - residual.mean()) / residual.std()
     spare = (u.max() - u.min()) / n
