@@ -28,7 +28,7 @@ from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_mode
 from causalcontext.simulate.land_surface import land_surface_model
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.order_search import search
-from causalcontext.timeseries.stability import Halves, half_of_blocks
+from causalcontext.timeseries.stability import HalfSamples, half_of_blocks
 from measuring import machine, markdown_table
 
 
@@ -465,7 +465,7 @@ def resampling(models: int, seed: int, samples: int = 10) -> str:
         table = model.sample(500, np.random.default_rng([seed, number, 1]))
         result = cc.discover(table, context="R", lags=MIDDLE.lags, method="score-ac")
         halves, random = result.resample, np.random.default_rng([seed, number, 2])
-        assert isinstance(halves, Halves)
+        assert isinstance(halves, HalfSamples)
         count = len(halves.problem.table.row)
         for how in totals:
             runs = 1 if how == "all windows" else samples
@@ -488,7 +488,7 @@ def _drawn(how: str, count: int, random: np.random.Generator) -> np.ndarray:
     return np.flatnonzero(half_of_blocks(count, random)) if how == "halves of blocks" else np.arange(count)
 
 
-def _lagged_links(halves: Halves, model: SeriesModel, rows: np.ndarray) -> tuple[int, float]:
+def _lagged_links(halves: HalfSamples, model: SeriesModel, rows: np.ndarray) -> tuple[int, float]:
     """False lagged links between different variables, and the share of the true ones that is found."""
     local = LocalModels(replace(halves.problem, table=halves.problem.table.some(rows)))
     found = search(local, halves.starts, 0)

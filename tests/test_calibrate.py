@@ -20,7 +20,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.calibration.alternatives import ALTERNATIVES, changed_column
 from causalcontext.diagnostics.calibration.nulls import NullColumn, category_shares, design_of, null_column
-from causalcontext.diagnostics.calibration.questions import Draw, all_questions, one_question
+from causalcontext.diagnostics.calibration.questions import DrawnQuery, all_questions, one_question
 from causalcontext.diagnostics.calibration.repeats import query_table
 from causalcontext.diagnostics.calibration.sizes import QUANTILE, compatible, wilson
 from causalcontext.views import Reason
@@ -95,9 +95,9 @@ class Altered:
 
 
 def null_of(table: pd.DataFrame, response: str, other: str, given: tuple[str, ...] = (), null: str = "permutation",
-            seed: int = 0, level: int | None = None) -> tuple[Any, Draw, NullColumn]:  # fmt: skip
+            seed: int = 0, level: int | None = None) -> tuple[Any, DrawnQuery, NullColumn]:  # fmt: skip
     data = read_table(table, "R", KINDS if "birds" in table else None)
-    draw = Draw(data.position(response), data.position(other), tuple(map(data.position, given)), level)
+    draw = DrawnQuery(data.position(response), data.position(other), tuple(map(data.position, given)), level)
     return data, draw, null_column(data, draw, null, np.random.default_rng(seed))
 
 
@@ -286,7 +286,7 @@ def test_a_named_pair_has_its_number_as_response() -> None:
 
 def test_the_table_of_a_trial_holds_its_columns_by_name() -> None:
     data = read_table(mixed_table(), "R", KINDS)
-    draw = Draw(data.position("c"), data.position("species"), (data.position("b"),), 2)
+    draw = DrawnQuery(data.position("c"), data.position("species"), (data.position("b"),), 2)
     small, query = query_table(data, draw, np.zeros(data.n_rows))
     assert small.names == ("R", "b", "c", "species")
     assert small.categories == {3: ("ash", "elm", "oak")}

@@ -95,7 +95,7 @@ class ClassedRows(NamedTuple):
     codes: Ints
 
 
-class Turned(NamedTuple):
+class ResidualColumn(NamedTuple):
     """A column whose residual takes its place: where it is, with an intercept first; its slopes; what they leave."""
 
     at: int
@@ -131,7 +131,7 @@ class SharedFits:
     def bound(self, given: tuple[int, ...], number: int) -> float:
         """What the p-value of the logit can be at most; 1 if that is not clear."""
         both = tuple(sorted((*given, number)))
-        turned: Turned | None = None
+        turned: ResidualColumn | None = None
         for sample, level in enumerate(self._levels):
             small, large = self._fit(sample, given), self._fit(sample, both)
             gain, free = large[0] - small[0] - SLACK, small[1].shape[0]
@@ -171,15 +171,15 @@ class SharedFits:
             slopes[:, -1] = other[:, -1]
         return slopes
 
-    def _turned(self, members: tuple[int, ...], place: int) -> Turned:
+    def _turned(self, members: tuple[int, ...], place: int) -> ResidualColumn:
         """The regression of a member on the others."""
         order = [*(member for member in members if member != members[place]), members[place]]
         products = self._products[np.ix_(order, order)]
         sweep(products, len(order) - 1, int(self.cells.start[-1]))
         weights = np.insert(products[:-1, -1], (0, place), 0.0)
-        return Turned(place + 1, weights, float(np.sqrt(products[-1, -1] / self.cells.start[-1])))
+        return ResidualColumn(place + 1, weights, float(np.sqrt(products[-1, -1] / self.cells.start[-1])))
 
-    def _fit_turned(self, sample: int, members: tuple[int, ...], turned: Turned) -> float:
+    def _fit_turned(self, sample: int, members: tuple[int, ...], turned: ResidualColumn) -> float:
         """The likelihood with a residual in place of a member, as a query on rows has it."""
         (design, codes), (at, weights, left) = self._samples[sample], turned
         chosen, slopes = _chosen(design, members), self._fit(sample, members)[1].copy()

@@ -186,7 +186,7 @@ def twice_mean_ranks(values: Floats) -> Ints:
     return ranks
 
 
-class Exchange(NamedTuple):
+class Permutable(NamedTuple):
     """Which rows may give their x to which: strata of rows with equal conditions, and rows with nearest ones."""
 
     nearest: Ints
@@ -226,7 +226,7 @@ class Exchange(NamedTuple):
         return total + int((others != values[self.loose][:, np.newaxis]).any(axis=1).sum())
 
 
-def exchange_of(space: RankSpace, most: int, seed: np.uint64, device: str = "cpu") -> Exchange:
+def exchange_of(space: RankSpace, most: int, seed: np.uint64, device: str = "cpu") -> Permutable:
     """Rows with at least `most` equals in the conditions as strata; the others with their `most` nearest rows."""
     given, is_code = space.columns[2:], space.is_code[2:]
     rows = space.columns.shape[1]
@@ -240,7 +240,7 @@ def exchange_of(space: RankSpace, most: int, seed: np.uint64, device: str = "cpu
     nearest = np.full((rows, most), -1)
     if loose.size:
         nearest = kernels_on(device, rows).nearest_rows(given, is_code, space.far, most, seed)
-    return Exchange(nearest, loose, strata, starts)
+    return Permutable(nearest, loose, strata, starts)
 
 
 def kernels_on(device: str, rows: int) -> ModuleType:

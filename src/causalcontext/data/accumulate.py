@@ -19,7 +19,7 @@ from causalcontext.data.blocks import block_moments, blocks_for, without_blocks
 from causalcontext.data.checks import check_products
 from causalcontext.data.moments import Moments
 from causalcontext.data.record_batches import BatchCells, BatchColumns, cells_of, few_cells, whole_numbers
-from causalcontext.data.sample import Drawn, RowSample
+from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
 from causalcontext.data.totals import ScanTotals, no_totals
 from causalcontext.errors import DataError
@@ -72,7 +72,7 @@ class Accumulator:
         codes = self._codes(batch)
         held = BatchColumns(batch, self.system)  # the kernels below see no more than addresses
         chosen, hashes = self.sample.choose(first_row, codes.size)
-        drawn = Drawn(hashes, first_row + chosen, codes[chosen], np.empty((len(self.system), chosen.size)))
+        drawn = DrawnRows(hashes, first_row + chosen, codes[chosen], np.empty((len(self.system), chosen.size)))
         self._add_rows(held.addresses, codes, first_row, chosen, drawn)
         self.sample.keep(drawn)
         self.rows += batch.num_rows
@@ -111,7 +111,7 @@ class Accumulator:
         np.savez(written, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)
         return written.getvalue()
 
-    def _add_rows(self, columns: Words, codes: Codes, first_row: int, chosen: Ints, drawn: Drawn) -> None:
+    def _add_rows(self, columns: Words, codes: Codes, first_row: int, chosen: Ints, drawn: DrawnRows) -> None:
         """Add rows to the totals, and copy the chosen ones."""
         cells = len(self._totals.n) // self._blocks
         if (
@@ -177,7 +177,7 @@ def unpacked(content: bytes) -> Accumulator:
         found.rows, found.missing_context = head["rows"], head["missing_context"]
         found.context_digest, found._blocks = head["context_digest"], head["blocks"]
         found._totals = ScanTotals(*(arrays[f"totals_{name}"] for name in ScanTotals._fields))
-        drawn = Drawn(*(arrays[f"drawn_{name}"] for name in Drawn._fields))
+        drawn = DrawnRows(*(arrays[f"drawn_{name}"] for name in DrawnRows._fields))
     found.sample = RowSample(head["most"], len(found.system), drawn, head["bound"])
     return found
 

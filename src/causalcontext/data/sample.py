@@ -25,7 +25,7 @@ _NO_BOUND = 2**64 - 1
 _AT_A_TIME = 2**16
 
 
-class Drawn(NamedTuple):
+class DrawnRows(NamedTuple):
     """Rows that were drawn: their hashes, numbers and cells, and their values of shape (p, rows)."""
 
     hashes: Words
@@ -33,18 +33,18 @@ class Drawn(NamedTuple):
     codes: Codes
     values: Floats
 
-    def some(self, rows: Ints) -> Drawn:
+    def some(self, rows: Ints) -> DrawnRows:
         """Some of the rows."""
-        return Drawn(self.hashes[rows], self.numbers[rows], self.codes[rows], self.values[:, rows])
+        return DrawnRows(self.hashes[rows], self.numbers[rows], self.codes[rows], self.values[:, rows])
 
 
 class RowSample:
     """At most `most` rows of p columns. Twice as many are held before those with larger hashes are let go."""
 
-    def __init__(self, most: int, p: int, drawn: Drawn | None = None, bound: int = _NO_BOUND) -> None:
+    def __init__(self, most: int, p: int, drawn: DrawnRows | None = None, bound: int = _NO_BOUND) -> None:
         self.most, self.bound = most, bound
         nothing = np.empty(0, dtype=np.int64)
-        empty = Drawn(nothing.astype(np.uint64), nothing, nothing.astype(np.int32), np.empty((p, 0)))
+        empty = DrawnRows(nothing.astype(np.uint64), nothing, nothing.astype(np.int32), np.empty((p, 0)))
         self._parts = [empty if drawn is None else drawn]
         self._held = self._parts[0].hashes.size
         self._room = nothing, nothing.astype(np.uint64)
@@ -69,7 +69,7 @@ class RowSample:
         smallest = _smallest(self._room[1][:found], self.most)
         return self._room[0][smallest], self._room[1][smallest]
 
-    def keep(self, drawn: Drawn) -> None:
+    def keep(self, drawn: DrawnRows) -> None:
         """Keep rows that were chosen."""
         self._parts.append(drawn)
         self._held += drawn.hashes.size
@@ -83,13 +83,13 @@ class RowSample:
         both.drawn()
         return both
 
-    def drawn(self) -> Drawn:
+    def drawn(self) -> DrawnRows:
         """The rows of the sample; the others are let go."""
         hashes, numbers, codes = (np.concatenate([part[k] for part in self._parts]) for k in range(3))
         kept = _smallest(hashes, self.most)
         if kept.size < hashes.size:
             self.bound = int(hashes[kept].max())
-        held = Drawn(hashes[kept], numbers[kept], codes[kept], self._values_of(kept))
+        held = DrawnRows(hashes[kept], numbers[kept], codes[kept], self._values_of(kept))
         self._parts, self._held = [held], kept.size
         return held
 

@@ -13,7 +13,7 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import conditions
-from causalcontext.results.verdicts import Said, SaidByChanges
+from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
 
 TOPIC = "missing edge"
 WORDS = {
@@ -58,12 +58,12 @@ def _by_edge(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """One finding for every edge and every reason why contexts lack it, compared with the largest that has it."""
     support = Support(rows, result.settings.alpha)
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
-    contexts, sayings = result.cells.positions, SaidByChanges(result)
+    contexts, sayings = result.cells.positions, ChangeVerdicts(result)
     for x, y in zip(*np.nonzero(np.triu(endpoints.any(axis=0))), strict=True):
         if x in contexts or y in contexts:
             continue
         has = np.flatnonzero(endpoints[:, x, y]).tolist()
-        told: dict[tuple[Cause | None, Said | None], list[tuple[MatchedSupport, int, int]]] = {}
+        told: dict[tuple[Cause | None, ChangeVerdict | None], list[tuple[MatchedSupport, int, int]]] = {}
         for absent in np.flatnonzero(endpoints[:, x, y] == 0).tolist():
             present = _nearest(result, has, absent)
             source, target = as_written(endpoints[present], int(x), int(y))
@@ -81,7 +81,7 @@ def _nearest(result: ContextGraphs, having: list[int], absent: int) -> int:
     return min(having, key=lambda g: (len(result.cells.differing(g, absent)), -result.data.rows[g], g))
 
 
-def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int], said: Said | None,
+def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int], said: ChangeVerdict | None,
              places: list[tuple[MatchedSupport, int, int]]) -> Finding:  # fmt: skip
     """What is said about an edge in all contexts that lack it for one reason."""
     verdict, present, _ = places[0]
@@ -100,14 +100,14 @@ def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int],
                    evidence)  # fmt: skip
 
 
-def _doubt(verdict: MatchedSupport, said: Said | None) -> str:
+def _doubt(verdict: MatchedSupport, said: ChangeVerdict | None) -> str:
     """What speaks against a change of mechanism, as `changes` sees it."""
     if said is None or said.claimed or said.doubt:
         return "" if said is None else said.doubt
     return UNCLEAR if verdict.cause is Cause.MECHANISM else ""
 
 
-def _advice(verdict: MatchedSupport, said: Said | None) -> str:
+def _advice(verdict: MatchedSupport, said: ChangeVerdict | None) -> str:
     """What to do; where `changes` claims what the support does not bear out, that is said too."""
     advice = "" if said is not None and said.doubt else ADVICE.get(verdict.cause, "")
     if said is None or not advice:

@@ -20,7 +20,7 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.mechanism_difference import compare
 from causalcontext.results.slopes import Slope
-from causalcontext.results.verdicts import Said, SaidByChanges
+from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
 from causalcontext.results.violations import is_curved
 
 MOST_STORIES = 12
@@ -52,7 +52,7 @@ def answer(result: ContextGraphs) -> str:
 
 def stories(result: ContextGraphs) -> list[Story]:
     """Every edge that some contexts lack, those that may be claimed first; contexts that are alike share a story."""
-    sayings = SaidByChanges(result)
+    sayings = ChangeVerdicts(result)
     found = [story for pair in _partial(result) for story in _of_pair(result, sayings, *pair)]
     return sorted(found, key=lambda story: not story.claimed)
 
@@ -116,12 +116,12 @@ def _partial(result: ContextGraphs) -> Iterator[tuple[int, int]]:
             yield int(x), int(y)
 
 
-def _of_pair(result: ContextGraphs, sayings: SaidByChanges, x: int, y: int) -> Iterator[Story]:
+def _of_pair(result: ContextGraphs, sayings: ChangeVerdicts, x: int, y: int) -> Iterator[Story]:
     graphs = [result.graphs[value] for value in result.contexts]
     having = [place for place, graph in enumerate(graphs) if graph.adjacency[x, y]]
     present = max(having, key=lambda place: (result.data.rows[place], -place))
     source, target = as_written(graphs[present].endpoints, x, y)
-    alike: dict[Said | None, list[int]] = {}
+    alike: dict[ChangeVerdict | None, list[int]] = {}
     for absent in (place for place in range(len(graphs)) if place not in having):
         alike.setdefault(sayings.about(source, target, present, absent), []).append(absent)
     names = [shortened(printable(result.names[z]), 40) for z in (source, target)]
@@ -154,7 +154,7 @@ def _interval(found: Slope) -> str:
     return f"{found.value:.2g} ({found.value - reach:.2g} to {found.value + reach:.2g})"
 
 
-def _verdict(said: Said | None) -> str:
+def _verdict(said: ChangeVerdict | None) -> str:
     if said is None:
         return "Whether the mechanism differs could not be asked."
     if said.claimed:

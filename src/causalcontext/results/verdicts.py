@@ -39,21 +39,21 @@ def inside_words(result: ContextGraphs) -> str:
     return INSIDE_WORDS[why_inside_only(result)].format(context=result.context)
 
 
-class Said(NamedTuple):
+class ChangeVerdict(NamedTuple):
     """What `changes` says about an edge that one of two contexts lacks: whether it is claimed, and what it doubts."""
 
     claimed: bool
     doubt: str
 
 
-class SaidByChanges:
+class ChangeVerdicts:
     """What `changes` says about edges that one of two contexts lacks; every two contexts are compared once."""
 
     def __init__(self, result: ContextGraphs) -> None:
         self._result = result
-        self._known: dict[tuple[int, int], dict[frozenset[str], Said]] = {}
+        self._known: dict[tuple[int, int], dict[frozenset[str], ChangeVerdict]] = {}
 
-    def about(self, x: int, y: int, present: int, absent: int) -> Said | None:
+    def about(self, x: int, y: int, present: int, absent: int) -> ChangeVerdict | None:
         """What is said about a pair; None where there is nothing to go by."""
         result = self._result
         if result.moments is None or result.context is None:
@@ -63,7 +63,7 @@ class SaidByChanges:
             found = result.changes(*(result.contexts[place] for place in places))
             edges = found[found["kind"] == "edge"]
             self._known[places] = {
-                frozenset((source, target)): Said(bool(claimed), str(doubt))
+                frozenset((source, target)): ChangeVerdict(bool(claimed), str(doubt))
                 for source, target, claimed, doubt in edges[["source", "target", "claimed", "doubt"]]
                 .to_numpy()
                 .tolist()

@@ -9,7 +9,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.handles import note_of
-from causalcontext.kernels.orders.kept_fits import Kept, no_kept
+from causalcontext.kernels.orders.kept_fits import KeptFits, no_kept
 from causalcontext.kernels.orders.node_data import (
     CURVES,
     DENSITIES,
@@ -40,7 +40,7 @@ class FitCache:
     """What one thread remembers in a search: sets of columns that were evaluated, and whole fits."""
 
     memory: Memory
-    kept: Kept
+    kept: KeptFits
 
 
 class FitWorkspace:
@@ -49,7 +49,7 @@ class FitWorkspace:
     Only a search over orders keeps fits, and asks what matters to them.
     """
 
-    def __init__(self, layout: ScoreDesign, slots: int, memory: Memory, kept: Kept | None = None) -> None:
+    def __init__(self, layout: ScoreDesign, slots: int, memory: Memory, kept: KeptFits | None = None) -> None:
         setup = layout.setup
         p, columns = setup.variables, layout.tables.about.shape[2]
         forced = np.vstack([setup.forced, setup.context_forced[None]])

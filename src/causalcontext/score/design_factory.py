@@ -29,7 +29,7 @@ GROWTH = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Shelved:
+class BlockRows:
     """The rows of one block in the tables of a layout."""
 
     block: Ints
@@ -69,7 +69,7 @@ class DesignFactory:
             design, block = mixed_block(setup, columns, options)
             self._designs.append(design)
             last.append(block)
-        self._blocks: dict[int, Shelved] = {}
+        self._blocks: dict[int, BlockRows] = {}
         self._last = [self._shelved(block) for block in last]
         self._rows = _rows(setup, columns)
         self._memory: Memory | None = None
@@ -97,7 +97,7 @@ class DesignFactory:
             curves, densities and self.options.densities
         )
 
-    def _shelved(self, block: Block) -> Shelved:
+    def _shelved(self, block: Block) -> BlockRows:
         """A block with its matrix on the growing array."""
         setup, options, n = self.setup, self.options, self.setup.block_rows(block.mask)
         widest = max(design.about.shape[1] for design in self._designs)
@@ -106,7 +106,7 @@ class DesignFactory:
                  int(np.clip(spare, -1, MOST_CURVED))]  # fmt: skip
         start = -0.5 * n * (1.0 + log(2.0 * pi)) - price(options, n) * block.parameters
         paid = _padded(block.cost + self._designs[block.design].extra[: len(block.cost)], widest)
-        return Shelved(np.array(facts, dtype=np.int64), np.array([n, start, price(options, n)]),
+        return BlockRows(np.array(facts, dtype=np.int64), np.array([n, start, price(options, n)]),
                        _padded(block.cost, widest), np.exp(2.0 * paid / max(n, 1.0)),
                        _padded(block.matrix.diagonal(), widest))  # fmt: skip
 
@@ -149,7 +149,7 @@ def _keys(bits: int) -> NDArray[np.uint64]:
     return np.random.default_rng(0).integers(1, 1 << 63, size=16 << bits, dtype=np.uint64)
 
 
-def _tables(entries: Floats, blocks: Sequence[Shelved], designs: Sequence[DesignFacts]) -> BlockTables:
+def _tables(entries: Floats, blocks: Sequence[BlockRows], designs: Sequence[DesignFacts]) -> BlockTables:
     """The tables of some blocks, whose matrices are among the `entries` of a growing array."""
     widest, both = max(design.about.shape[1] for design in designs), [*designs, designs[0]][:2]
     return BlockTables(

@@ -39,7 +39,7 @@ def make_problem(layout: ScoreDesign, family: ContextPartitions) -> OrderProblem
     return OrderProblem(moves, family, allowed, setup.first)
 
 
-class Standing:
+class SearchState:
     """Where a search stands: orders, and a workspace with the fits that belong to them.
 
     Parameters
@@ -67,7 +67,7 @@ class Standing:
         """The orders, shape (K, p + 1)."""
         return np.asarray(self.state.orders[0])
 
-    def return_to(self, other: Standing, nodes: NDArray[np.bool_]) -> None:
+    def return_to(self, other: SearchState, nodes: NDArray[np.bool_]) -> None:
         """Stand where another one stands; only the fits of some nodes are elsewhere."""
         for mine, theirs in zip(self.top.arrays.fits, other.top.arrays.fits, strict=True):
             for node in np.flatnonzero(nodes).tolist():
@@ -104,17 +104,17 @@ class Climber:
             _, score = self.climb(self.problem, standing, self._everybody(), sweeps(setup, generator))
         return self.read(standing, score)
 
-    def standing(self, orders: Ints, shared: bool) -> Standing:
+    def standing(self, orders: Ints, shared: bool) -> SearchState:
         """A place to climb from, not yet fitted."""
-        return Standing(self.layout, self.family, orders, shared, self.cache, self.clock.flag)
+        return SearchState(self.layout, self.family, orders, shared, self.cache, self.clock.flag)
 
-    def fitted(self, orders: Ints, shared: bool) -> tuple[Standing, float]:
+    def fitted(self, orders: Ints, shared: bool) -> tuple[SearchState, float]:
         """The fits of some orders, and their score."""
         standing = self.standing(orders, shared)
         return standing, self.climb(self.problem, standing, self._everybody(), np.empty((0, 0), dtype=np.int64))[1]
 
     @staticmethod
-    def climb(problem: OrderProblem, standing: Standing, stale: Ints, visits: Ints,
+    def climb(problem: OrderProblem, standing: SearchState, stale: Ints, visits: Ints,
               window: tuple[int, int] | None = None) -> tuple[float, float]:  # fmt: skip
         """Fit some nodes, then climb until nothing moves or the clock says stop: the last sweep's gain, the score."""
         endpoints = np.array(window or (0, standing.orders.shape[1]), dtype=np.int64)
@@ -124,7 +124,7 @@ class Climber:
     def _everybody(self) -> Ints:
         return np.arange(self.layout.setup.variables)
 
-    def read(self, standing: Standing, score: float) -> FittedModel:
+    def read(self, standing: SearchState, score: float) -> FittedModel:
         """The model of a standing."""
         setup, masks = self.layout.setup, self.layout.tables.block[:, 3]
         p, place = setup.variables, standing.state.orders[1, 0]

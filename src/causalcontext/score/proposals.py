@@ -34,7 +34,7 @@ MOST_IN_PAIRS = 30
 """Up to so many variables steps are also looked for in pairs of them."""
 
 
-class Regressed(NamedTuple):
+class NodeRegression(NamedTuple):
     """A node on some others: residuals, chosen columns, slopes."""
 
     node: int
@@ -65,7 +65,7 @@ def propose(designs: DesignFactory) -> list[Offer]:
     return [*sorted(steps), *sorted(best)]
 
 
-def _regressed(designs: DesignFactory, wanted: list[tuple[int, list[int]]]) -> Iterator[Regressed]:
+def _regressed(designs: DesignFactory, wanted: list[tuple[int, list[int]]]) -> Iterator[NodeRegression]:
     """Nodes on some others, on all rows and by moments; the context by a linear probability."""
     setup, columns = designs.setup, designs.columns
     layout = designs.layout([(1 << setup.contexts) - 1], curves=True, densities=False)
@@ -85,7 +85,7 @@ def _regressed(designs: DesignFactory, wanted: list[tuple[int, list[int]]]) -> I
         else:
             response, found = columns.values[columns.response[node]], slopes[row, : len(chosen)]
         residual = response - found @ design
-        yield Regressed(node, residual - residual.mean(), chosen, found)
+        yield NodeRegression(node, residual - residual.mean(), chosen, found)
 
 
 class _StepSearch:
@@ -97,7 +97,7 @@ class _StepSearch:
         self._surcharge = designs.columns.surcharge(designs.setup.total)
         self._orders: dict[int, Ints] = {}
 
-    def steps(self, fit: Regressed) -> Iterator[Offer]:
+    def steps(self, fit: NodeRegression) -> Iterator[Offer]:
         """The steps that a regression proposes."""
         owners = self._owner[fit.chosen]
         half = 0.5 * self._setup.total

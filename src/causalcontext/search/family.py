@@ -86,7 +86,7 @@ def always_physical(x: int, y: int, present: int, absent: int) -> bool:
     return True
 
 
-class Inquiry(Protocol):
+class SepsetQueries(Protocol):
     """What rules for PAGs may ask of the search."""
 
     def is_collider(self, graph: int, x: int, w: int, y: int) -> bool | None:
@@ -130,7 +130,7 @@ class Evidence(NamedTuple):
     contexts: Contexts = Contexts()
     physical: Physical = always_physical
     across: bool = True
-    inquiry: Inquiry | None = None
+    inquiry: SepsetQueries | None = None
     contested: str = "conflict"
     confounded: bool = True
 

@@ -184,7 +184,7 @@ def _orient(skeleton: Skeleton, caution: Caution) -> Oriented:
     plan, sepsets = skeleton.plan, skeleton.sepsets
     edges = sepsets.edges(skeleton.graphs)
     triples = judge_triples(skeleton.search, plan, sepsets, edges)
-    inquiry = _Inquiry(skeleton)
+    inquiry = _SepsetAnswers(skeleton)
     trusted = always_physical if plan.across is None else physical_by(plan, plan.across, sepsets)
 
     def shown(x: int, y: int, present: int, absent: int) -> bool:
@@ -195,7 +195,7 @@ def _orient(skeleton: Skeleton, caution: Caution) -> Oriented:
     return orient_edges(edges, plan.variables, evidence, GraphKind.PAG)
 
 
-class _Inquiry:
+class _SepsetAnswers:
     """Answers from a finished skeleton; `family.Inquiry` says what they mean."""
 
     def __init__(self, skeleton: Skeleton) -> None:

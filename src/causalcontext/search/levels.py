@@ -14,9 +14,9 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.levels.neighbours import (
     Edges,
     Neighbours,
+    PairFilter,
     Pairs,
     SharedAnswers,
-    Wanted,
     list_edges,
     list_neighbours,
     open_pairs,
@@ -145,7 +145,7 @@ def level_tasks(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
     asked_about = edges if only is None else list_edges(graphs & only)
     serving = edges if candidates is None else list_edges(candidates)
     for role, share in shares(plan):
-        pairs = open_pairs(Wanted(asked_about, plan.links.required, groups(plan), _code(plan, role)), share)
+        pairs = open_pairs(PairFilter(asked_about, plan.links.required, groups(plan), _code(plan, role)), share)
         if not pairs.first.size:
             continue
         group = group_of(plan, serving, role, share, inside=only is not None)

@@ -25,7 +25,7 @@ LEAST_COPY_GAP = 1.0
 """A copy of the context is claimed if all others score lower by so much."""
 
 
-class Reader:
+class WindowMarks:
     """A searched model in the numbers of a window graph.
 
     `names` are the variables in table order, the context included; nodes of the engine are numbered with the context

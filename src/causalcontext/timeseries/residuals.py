@@ -6,14 +6,14 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.notes import About, Note
-from causalcontext.timeseries.marks import Reader
+from causalcontext.timeseries.marks import WindowMarks
 
 SKEWED = 0.7
 """A skewness beyond this, and far from 0 by its standard error too, is worth a note; exponential noise has 2."""
 FAR = 5.0
 
 
-def residuals(reader: Reader, node: int) -> Floats:
+def residuals(reader: WindowMarks, node: int) -> Floats:
     """What the model of a variable leaves over, row by row, in standard units."""
     problem, model, judged = reader.problem, reader.found.models[node], reader.judged[node]
     table = problem.table
@@ -25,7 +25,7 @@ def residuals(reader: Reader, node: int) -> Floats:
     return np.asarray(left)
 
 
-def skewed(reader: Reader) -> dict[str, float]:
+def skewed(reader: WindowMarks) -> dict[str, float]:
     """The skewness of the residuals of every variable where it is large."""
     found = {}
     for node in range(reader.problem.variables):

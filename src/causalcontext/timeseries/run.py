@@ -26,13 +26,13 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.timeseries.alarm import not_asked, rise_with_more_lags, sentence
 from causalcontext.timeseries.known import allowed_links
 from causalcontext.timeseries.local_models import LocalModels
-from causalcontext.timeseries.marks import Reader
+from causalcontext.timeseries.marks import WindowMarks
 from causalcontext.timeseries.options import SeriesOptions
 from causalcontext.timeseries.order_search import MOST_EXACT, Searched, search
 from causalcontext.timeseries.problem import MOST_CONTEXTS, LaggedProblem
 from causalcontext.timeseries.residuals import sentence as skewness_sentence
 from causalcontext.timeseries.residuals import skewed
-from causalcontext.timeseries.stability import Halves
+from causalcontext.timeseries.stability import HalfSamples
 from causalcontext.views import Contexts
 
 NO_ALARM = "the search was stopped before it was asked whether more lags raise the score"
@@ -57,7 +57,7 @@ def score_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
              "starts": 1 if found.exact else score.starts or STARTS, "agreeing": 1}  # fmt: skip
     about = SeriesFacts(reader.names, options.lags, series.covariate_names, reader.reads(), table.counts,
                         tuple(reader.slopes(data.values)), rise)  # fmt: skip
-    halves = Halves(problem, reader.names, reader.place, reader.covariates, score.starts or STARTS)
+    halves = HalfSamples(problem, reader.names, reader.place, reader.covariates, score.starts or STARTS)
     result = _result(data, series, table, settings, about, reader, facts)
     cut = cut_sentences(reader) if stopped else not_asked(rise, options.lags)
     return replace(result, resample=halves, table=table, notes=(*cut, *result.notes),
@@ -75,7 +75,7 @@ def _rise(series: Series, problem: LaggedProblem, found: Searched, heard: Callab
         return None, type(reason)
 
 
-def cut_sentences(reader: Reader) -> tuple[str, ...]:
+def cut_sentences(reader: WindowMarks) -> tuple[str, ...]:
     """What is missing in the result of a search that was stopped."""
     unfinished = reader.found.unfinished
     if unfinished is None:
@@ -131,29 +131,44 @@ def make_problem(data: Dataset, series: Series, table: LaggedTable, options: Ser
     return LaggedProblem(table, allowed, options.context_lags, score.penalty, data.context is not None)
 
 
-def make_reader(data: Dataset, series: Series, local: LocalModels, found: Any) -> Reader:
+def make_reader(data: Dataset, series: Series, local: LocalModels, found: Any) -> WindowMarks:
     """The model in the numbers of the table."""
     names = [name for name in data.names if name not in series.covariate_names]
     place = [names.index(name) for name in series.names]
     if data.context is not None:
         place.append(names.index(data.names[data.context]))
-    return Reader(local, found, names, place, series.covariate_names)
+    return WindowMarks(local, found, names, place, series.covariate_names)
 
 
-def _result(data: Dataset, series: Series, table: LaggedTable, settings: Settings, about: SeriesFacts, reader: Reader,
-            facts: dict[str, Any]) -> LaggedGraphs:  # fmt: skip
+def _result(
+    data: Dataset,
+    series: Series,
+    table: LaggedTable,
+    settings: Settings,
+    about: SeriesFacts,
+    reader: WindowMarks,
+    facts: dict[str, Any],
+) -> LaggedGraphs:
     names = (*window_names(about.variables, about.lags), *about.covariates)
     cells = Contexts()
     if data.context is not None:
         cells = Contexts((names.index(data.names[data.context]),), data.contexts.cells)
     graphs = {value: Graph(names, endpoints) for value, endpoints in zip(data.values, reader.endpoints(), strict=True)}
     return LaggedGraphs(
-        names=names, cells=cells, levels=data.levels, contexts=data.values, graphs=graphs, settings=settings,
-        data=_summary(data, table, names), log=CITestLog.empty(len(data.values), len(names)),
-        tests_run={"pooled": 0, "within contexts": 0}, warnings=_warnings(data, series, about),
-        evidence=reader.evidence(facts), series=about,
+        names=names,
+        cells=cells,
+        levels=data.levels,
+        contexts=data.values,
+        graphs=graphs,
+        settings=settings,
+        data=_summary(data, table, names),
+        log=CITestLog.empty(len(data.values), len(names)),
+        tests_run={"pooled": 0, "within contexts": 0},
+        warnings=_warnings(data, series, about),
+        evidence=reader.evidence(facts),
+        series=about,
         notes=(*_notes(about), *skewness_sentence(skewed(reader), data.context is not None)),
-    )  # fmt: skip
+    )
 
 
 def _summary(data: Dataset, table: LaggedTable, names: Sequence[str]) -> DataSummary:

@@ -14,14 +14,14 @@ import numpy as np
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.kernels.arrays import Bools
 from causalcontext.timeseries.local_models import LocalModels
-from causalcontext.timeseries.marks import Reader
+from causalcontext.timeseries.marks import WindowMarks
 from causalcontext.timeseries.order_search import search
 from causalcontext.timeseries.problem import LaggedProblem
 
 
 @dataclass(frozen=True, eq=False)
-class Halves:
-    """Draws half of the windows by the number of a sample, and searches it; `names` and so on are those of `Reader`."""
+class HalfSamples:
+    """Draws half of the windows by the number of a sample, and searches it; other fields are those of `WindowMarks`."""
 
     problem: LaggedProblem
     names: tuple[str, ...]
@@ -35,7 +35,7 @@ class Halves:
         chosen = half_of_blocks(len(self.problem.table.row), random)
         local = LocalModels(replace(self.problem, table=self.problem.table.some(chosen)))
         found = search(local, self.starts, seed)
-        return Reader(local, found, self.names, self.place, self.covariates).endpoints()
+        return WindowMarks(local, found, self.names, self.place, self.covariates).endpoints()
 
 
 def half_of_blocks(rows: int, random: np.random.Generator) -> Bools:

@@ -8,16 +8,16 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.calibration.nulls import NullColumn
-from causalcontext.diagnostics.calibration.questions import Draw
+from causalcontext.diagnostics.calibration.questions import DrawnQuery
 from causalcontext.kernels.arrays import Bools, Floats
 
 Random = np.random.Generator
-Change = Callable[[Dataset, Draw, NullColumn, float, Random], Floats | None]
+Change = Callable[[Dataset, DrawnQuery, NullColumn, float, Random], Floats | None]
 NONE = "none"
 """What the table calls an alternative that makes no sense for a query."""
 
 
-def changed_column(name: str, data: Dataset, draw: Draw, null: NullColumn, effect: float,
+def changed_column(name: str, data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float,
                    random: Random) -> tuple[str, Floats | None]:  # fmt: skip
     """The alternative that was used, and the response under it; None where the alternative makes no sense.
 
@@ -32,14 +32,14 @@ def changed_column(name: str, data: Dataset, draw: Draw, null: NullColumn, effec
     return (NONE, None) if changed is None else (name, changed)
 
 
-def shifted_mean(data: Dataset, draw: Draw, null: NullColumn, effect: float, random: Random) -> Floats:
+def shifted_mean(data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random) -> Floats:
     """A shift in one category of the other end, or a slope on it, by `effect` standard deviations of the noise."""
     is_number = data.kinds[draw.other].is_number
     shift = _scaled(data, draw, draw.other) if is_number else _one_group(data, draw, random)
     return np.asarray(null.fitted + null.noise + effect * _spread(data, draw, null) * shift)
 
 
-def other_slope(data: Dataset, draw: Draw, null: NullColumn, effect: float, random: Random) -> Floats | None:
+def other_slope(data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random) -> Floats | None:
     """Another slope on the first condition that is a number, in one group of the other end."""
     numbers = [column for column in draw.given if data.kinds[column].is_number]
     if not numbers:
@@ -48,12 +48,12 @@ def other_slope(data: Dataset, draw: Draw, null: NullColumn, effect: float, rand
     return np.asarray(null.fitted + null.noise + effect * _spread(data, draw, null) * tilt)
 
 
-def other_variance(data: Dataset, draw: Draw, null: NullColumn, effect: float, random: Random) -> Floats:
+def other_variance(data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random) -> Floats:
     """Noise that is 1 + `effect` times as large in one group of the other end."""
     return np.asarray(null.fitted + null.noise * (1.0 + effect * _one_group(data, draw, random)))
 
 
-def association(data: Dataset, draw: Draw, null: NullColumn, effect: float, random: Random) -> Floats:
+def association(data: Dataset, draw: DrawnQuery, null: NullColumn, effect: float, random: Random) -> Floats:
     """Every category of the other end has a category of the response tied to it, taken with probability `effect`."""
     occurring = np.unique(null.fitted)
     _, other = np.unique(np.asarray(data.columns[draw.other]), return_inverse=True)
@@ -69,7 +69,7 @@ ALTERNATIVES: dict[str, Change] = {
 }
 
 
-def _one_group(data: Dataset, draw: Draw, random: Random) -> Floats:
+def _one_group(data: Dataset, draw: DrawnQuery, random: Random) -> Floats:
     """1 in the rows of one category of the other end, drawn at random, or above its median; 0 elsewhere."""
     values = np.asarray(data.columns[draw.other], dtype=np.float64)
     if data.kinds[draw.other].is_number:
@@ -77,7 +77,7 @@ def _one_group(data: Dataset, draw: Draw, random: Random) -> Floats:
     return np.asarray(values == random.choice(np.unique(values)), dtype=np.float64)
 
 
-def _scaled(data: Dataset, draw: Draw, column: int) -> Floats:
+def _scaled(data: Dataset, draw: DrawnQuery, column: int) -> Floats:
     """A column in units of its standard deviation in the rows that answer, around its mean there."""
     values = np.asarray(data.columns[column], dtype=np.float64)
     inside = values[_answering(data, draw)]
@@ -85,12 +85,12 @@ def _scaled(data: Dataset, draw: Draw, column: int) -> Floats:
     return np.asarray((values - inside.mean()) / (spread if spread > 0.0 else 1.0))
 
 
-def _spread(data: Dataset, draw: Draw, null: NullColumn) -> float:
+def _spread(data: Dataset, draw: DrawnQuery, null: NullColumn) -> float:
     """The standard deviation of the noise in the rows that answer."""
     return float(null.noise[_answering(data, draw)].std())
 
 
-def _answering(data: Dataset, draw: Draw) -> Bools:
+def _answering(data: Dataset, draw: DrawnQuery) -> Bools:
     """True for the rows that answer the query; for all, where its context happens to have none."""
     inside: Bools = np.full(data.n_rows, True) if draw.level is None else data.codes == draw.level
     return inside if inside.any() else ~inside

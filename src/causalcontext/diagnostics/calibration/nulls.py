@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.diagnostics.calibration.questions import Draw
+from causalcontext.diagnostics.calibration.questions import DrawnQuery
 from causalcontext.kernels.arrays import Floats, Ints
 
 NULLS = ("permutation", "bootstrap")
@@ -30,7 +30,7 @@ class NullColumn(NamedTuple):
     noise: Floats
 
 
-def null_column(data: Dataset, draw: Draw, null: str, random: np.random.Generator) -> NullColumn:
+def null_column(data: Dataset, draw: DrawnQuery, null: str, random: np.random.Generator) -> NullColumn:
     """The response of a query, drawn anew given the conditions."""
     values = np.asarray(data.columns[draw.response], dtype=np.float64)
     conditions = [column for column in draw.given if column != data.context]
@@ -85,7 +85,7 @@ def category_shares(design: Floats, indicators: Floats) -> Floats:
     return shares
 
 
-def _strata(data: Dataset, draw: Draw) -> list[Ints]:
+def _strata(data: Dataset, draw: DrawnQuery) -> list[Ints]:
     """The rows of every context where contexts are kept apart, else all rows."""
     if draw.level is None and data.context not in draw.given:
         return [np.arange(data.n_rows)]

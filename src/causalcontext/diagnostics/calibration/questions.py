@@ -19,7 +19,7 @@ WORDS = {Kind.CATEGORICAL: "category", Kind.ORDERED: "ordered category", Kind.CO
 PLURALS = {"category": "categories", "ordered category": "ordered categories"}
 
 
-class Draw(NamedTuple):
+class DrawnQuery(NamedTuple):
     """A query that was drawn, by positions of columns: `response` is what a null table draws anew."""
 
     response: int
@@ -65,14 +65,14 @@ class QueryClass:
         text = json.dumps([seed, self.key or self.pair, self.size, repeat])
         return np.random.default_rng(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32))
 
-    def draw(self, levels: int, random: np.random.Generator) -> Draw:
+    def draw(self, levels: int, random: np.random.Generator) -> DrawnQuery:
         """A query of this class; `levels` is the number of contexts."""
         response = self.responses[random.integers(len(self.responses))]
         others = [column for column in self.others if column != response]
         other = others[random.integers(len(others))]
         pool = [column for column in self.conditions if column not in (response, other)]
         given = pool if self.fixed else random.permutation(np.array(pool, dtype=np.int64))[: self.size].tolist()
-        return Draw(response, other, tuple(given), int(random.integers(levels)) if self.masked else None)
+        return DrawnQuery(response, other, tuple(given), int(random.integers(levels)) if self.masked else None)
 
 
 def all_questions(data: Dataset, largest_given: int) -> tuple[QueryClass, ...]:

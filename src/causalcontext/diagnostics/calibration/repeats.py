@@ -14,7 +14,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.diagnostics.calibration.alternatives import changed_column
 from causalcontext.diagnostics.calibration.nulls import finished, null_column
-from causalcontext.diagnostics.calibration.questions import Draw, QueryClass
+from causalcontext.diagnostics.calibration.questions import DrawnQuery, QueryClass
 from causalcontext.errors import NotYetError
 from causalcontext.kernels.arrays import Floats
 from causalcontext.views import CIQuery, Outcomes, Reason
@@ -92,7 +92,7 @@ class Verdict(NamedTuple):
     reason: int
 
 
-def answer(data: Dataset, draw: Draw, response: Floats, test: IndependenceTest) -> Verdict:
+def answer(data: Dataset, draw: DrawnQuery, response: Floats, test: IndependenceTest) -> Verdict:
     """The answer to a query, on a table that holds its columns and the context, with another response."""
     small, query = query_table(data, draw, response)
     try:
@@ -104,7 +104,7 @@ def answer(data: Dataset, draw: Draw, response: Floats, test: IndependenceTest) 
     return Verdict(name, int(found.n[0]), float(found.p[0]), int(found.reason[0]))
 
 
-def query_table(data: Dataset, draw: Draw, response: Floats) -> tuple[Dataset, CIQuery]:
+def query_table(data: Dataset, draw: DrawnQuery, response: Floats) -> tuple[Dataset, CIQuery]:
     """The table of one query, columns by name, and the query in it."""
     chosen = {draw.response, draw.other, *draw.given, *data.contexts.positions}
     order = sorted(chosen, key=data.names.__getitem__)

@@ -95,7 +95,7 @@ class Card:
         if light.first.size:
             separating[~heavy], holding[centres] = _fetched(votes.separating), _fetched(votes.holding)
 
-    def _room(self, level: Level, pairs: int) -> Room:
+    def _room(self, level: Level, pairs: int) -> DeviceWorkspace:
         """Scratch arrays for so many threads as there are pairs, or as fit into half of the memory that is free."""
         one = _own_room(level)
         arrays = [*one.fit, one.lists, one.weakest]
@@ -103,7 +103,7 @@ class Card:
         threads = max(THREADS, min(-(-pairs // THREADS) * THREADS, most // THREADS * THREADS, MOST_THREADS))
         make = np.zeros if settings.ENABLE_CUDASIM else cuda.device_array
         scratch: list[Any] = [make((threads, *array.shape), array.dtype) for array in arrays]
-        return Room._make([*scratch, self.send(np.zeros((threads, 2), dtype=np.int64))])
+        return DeviceWorkspace._make([*scratch, self.send(np.zeros((threads, 2), dtype=np.int64))])
 
 
 def _own_room(level: Level) -> Workspace:
@@ -146,7 +146,7 @@ def _fetched(array: Any) -> Any:
     return array if settings.ENABLE_CUDASIM else array.copy_to_host()
 
 
-class Room(NamedTuple):
+class DeviceWorkspace(NamedTuple):
     """Scratch arrays of all threads, that of a thread at its number; the tests that each has run."""
 
     factor: Any

@@ -109,7 +109,7 @@ def _bits(edges: Edges, share: SharedAnswers, leader: Ints) -> Ints:
     return bits
 
 
-class Wanted(NamedTuple):
+class PairFilter(NamedTuple):
     """Which pairs are looked for.
 
     Attributes
@@ -130,7 +130,7 @@ class Wanted(NamedTuple):
     role: tuple[int, int]
 
 
-def open_pairs(wanted: Wanted, share: SharedAnswers) -> Pairs:
+def open_pairs(wanted: PairFilter, share: SharedAnswers) -> Pairs:
     """The pairs of a role that are adjacent and not required, with the bits of the leading graphs where they are."""
     (first, second, _), (one, two) = wanted.edges, wanted.role
     chosen = (wanted.group[first] == one) & (wanted.group[second] == two) & ~wanted.required[first, second]

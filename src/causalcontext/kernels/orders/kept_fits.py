@@ -18,7 +18,7 @@ from causalcontext.kernels.orders.regressions import PATH, TAKEN, Fits
 Names = NDArray[np.uint64]
 
 
-class Kept(NamedTuple):
+class KeptFits(NamedTuple):
     """Fits of one thread in one problem; p variables, at most W columns.
 
     Attributes
@@ -47,10 +47,10 @@ class Kept(NamedTuple):
     filled: Ints
 
 
-def no_kept(variables: int, width: int, places: int) -> Kept:
+def no_kept(variables: int, width: int, places: int) -> KeptFits:
     """Room for half as many fits as places; memory that is never written is never taken."""
     keys = np.random.default_rng(1).integers(1, 1 << 63, size=variables, dtype=np.uint64)
-    return Kept(keys, np.zeros(places, dtype=np.uint64), np.empty(places, dtype=np.int32), np.empty(places // 2),
+    return KeptFits(keys, np.zeros(places, dtype=np.uint64), np.empty(places, dtype=np.int32), np.empty(places // 2),
                 np.empty((places // 2, 1 + width), dtype=np.int32), np.empty((places // 2, variables), dtype=np.bool_),
                 np.zeros(1, dtype=np.int64))  # fmt: skip
 
@@ -74,7 +74,7 @@ def name_of_fit(keys: Names, kind: int, node: int, candidates: Bools) -> np.uint
 
 
 @kernel
-def recall(kept: Kept, place: int, fits: Fits, node: int, slot: int) -> float:
+def recall(kept: KeptFits, place: int, fits: Fits, node: int, slot: int) -> float:
     """Write a fit that was kept to a slot, but for the path that led to it; its score."""
     number, whole, matters = kept.number[place], fits.whole[node, slot], fits.matters[node, slot]
     room, columns, mattered = (whole.size - PATH) // 2, kept.columns[number], kept.matters[number]
@@ -87,7 +87,7 @@ def recall(kept: Kept, place: int, fits: Fits, node: int, slot: int) -> float:
 
 
 @kernel
-def keep(kept: Kept, name: np.uint64, fits: Fits, node: int, slot: int, score: float) -> None:
+def keep(kept: KeptFits, name: np.uint64, fits: Fits, node: int, slot: int, score: float) -> None:
     """Keep the fit of a slot."""
     if kept.filled[0] >= kept.scores.size:
         kept.names[:] = np.uint64(0)

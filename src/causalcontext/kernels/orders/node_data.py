@@ -11,7 +11,7 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer
 from causalcontext.kernels.handles import empty_note
-from causalcontext.kernels.orders.kept_fits import Kept, Names, no_kept
+from causalcontext.kernels.orders.kept_fits import KeptFits, Names, no_kept
 from causalcontext.kernels.orders.regressions import (
     CONTEXTS,
     SOURCE,
@@ -127,7 +127,7 @@ class FitArrays(NamedTuple):
     fits: Fits
     work: Scratch
     memory: Memory
-    kept: Kept
+    kept: KeptFits
 
 
 class Calls(NamedTuple):

@@ -17,7 +17,7 @@ from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer, no_function, pointer_kind, pointer_to
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.limits import SMALLEST_VARIANCE
-from causalcontext.kernels.orders.kept_fits import Kept, find, keep, name_of_fit, recall
+from causalcontext.kernels.orders.kept_fits import KeptFits, find, keep, name_of_fit, recall
 from causalcontext.kernels.orders.node_data import (
     BY_CONTEXT,
     CLASSES,
@@ -113,7 +113,7 @@ def fit(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     facts, fits, kept = (
         fetch(arrays, FIT_ARRAYS, BlockTables).block[block],
         fetch(arrays, FIT_ARRAYS, Fits),
-        fetch(arrays, FIT_ARRAYS, Kept),
+        fetch(arrays, FIT_ARRAYS, KeptFits),
     )
     kind, name = fetch(arrays, FIT_ARRAYS, FitRows).node[node, KIND], np.uint64(0)
     if facts[LIMIT] < 0 or (facts[DESIGN] == 1 and kind != NUMBER):

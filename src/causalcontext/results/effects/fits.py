@@ -80,7 +80,7 @@ class MechanismFit(Parameters):
         return Estimate(float(self.slopes[place]), {self: unit})
 
 
-class RowsAtHand(Protocol):
+class SandwichRows(Protocol):
     """Rows that a sandwich can be made of."""
 
     def values(self, columns: Sequence[int], cells: Sequence[int]) -> tuple[Floats, Ints]:
@@ -111,7 +111,7 @@ class CompleteRows:
 
 
 def fit(moments: Moments, effect: int, causes: tuple[int, ...], cells: tuple[int, ...], shifted: bool,
-        rows: RowsAtHand | None) -> MechanismFit:  # fmt: skip
+        rows: SandwichRows | None) -> MechanismFit:  # fmt: skip
     """Least squares of an effect on its causes, with an intercept, on the rows of some contexts.
 
     Parameters
@@ -157,7 +157,7 @@ def classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
     return covariance * variance
 
 
-def _sandwich(rows: RowsAtHand, columns: Sequence[int], cells: tuple[int, ...], levels: Moments, slopes: Floats,
+def _sandwich(rows: SandwichRows, columns: Sequence[int], cells: tuple[int, ...], levels: Moments, slopes: Floats,
               inverse: Floats) -> Floats:  # fmt: skip
     """The covariance of levels and slopes whatever the variances are (MacKinnon and White 1985, HC3)."""
     values, codes = rows.values(columns, cells)

@@ -15,7 +15,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters
-from causalcontext.results.effects.fits import ErrorKind, MechanismFit, RowsAtHand, classical, sandwich
+from causalcontext.results.effects.fits import ErrorKind, MechanismFit, SandwichRows, classical, sandwich
 
 Term = tuple[int, tuple[int, ...]]
 """A column, and the contexts that share its slope."""
@@ -56,7 +56,7 @@ class SharedFit(MechanismFit):
         return Estimate(float(self.slopes[place]), {self.joint: self.moving(np.eye(len(self.causes))[place])})
 
 
-def shared_fits(moments: Moments, effect: int, terms: Sequence[Term], rows: RowsAtHand | None
+def shared_fits(moments: Moments, effect: int, terms: Sequence[Term], rows: SandwichRows | None
                 ) -> tuple[SharedFit, ...] | str:  # fmt: skip
     """The mechanism of every context, from moments of all of them; or why there is none."""
     contexts, n = len(moments.rows), int(moments.rows.sum())
@@ -99,7 +99,7 @@ def _of_context(joint: Parameters, moments: Moments, effect: int, terms: Sequenc
     )  # fmt: skip
 
 
-def _sandwich(rows: RowsAtHand, effect: int, columns: Ints, inside: np.ndarray, moments: Moments, slopes: Floats,
+def _sandwich(rows: SandwichRows, effect: int, columns: Ints, inside: np.ndarray, moments: Moments, slopes: Floats,
               inverse: Floats) -> Floats:  # fmt: skip
     """HC3, as in `fits`."""
     contexts = len(moments.rows)

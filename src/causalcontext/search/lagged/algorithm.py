@@ -22,12 +22,12 @@ from causalcontext.progress import COLLIDERS, Advance, OutOfTime
 from causalcontext.search.answers import CIAnswer, RememberedAnswers
 from causalcontext.search.batches import LARGEST_BLOCK
 from causalcontext.search.family import Doubt, Evidence, Origin, Place
-from causalcontext.search.lagged.asking import Asking, LaggedCandidateSet, Pair
+from causalcontext.search.lagged.asking import LaggedCandidateSet, Pair, PairQueries
 from causalcontext.search.lagged.changes import Change, changed_by_context
 from causalcontext.search.lagged.colliders import judge_triples
 from causalcontext.search.lagged.copies import ByCopies
-from causalcontext.search.lagged.late import Late, late_column
-from causalcontext.search.lagged.past import Past, all_of_the_past, search_past
+from causalcontext.search.lagged.late import LaggedViolation, late_column
+from causalcontext.search.lagged.past import LaggedParents, all_of_the_past, search_past
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.sameness import links_to_share
 from causalcontext.search.lagged.second_look import copies_to_restore
@@ -66,7 +66,7 @@ class LaggedFound:
     origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     cut: str = ""
-    late: Late | None = None
+    late: LaggedViolation | None = None
 
 
 class LaggedSearch:
@@ -75,7 +75,7 @@ class LaggedSearch:
     def __init__(self, prepared: PreparedTest, plan: LaggedPlan, n_jobs: int, advance: Advance) -> None:
         asked = ByCopies(prepared, plan.contexts) if plan.rule is adaptive and plan.copies else prepared
         self.answers, self.plan, self.advance = RememberedAnswers(asked, n_jobs), plan, advance
-        self.past: Past = all_of_the_past(plan)
+        self.past: LaggedParents = all_of_the_past(plan)
         self.graphs: Bools = np.zeros((len(plan.values), plan.window.nodes, plan.window.nodes), dtype=bool)
         self.records: dict[Pair, Record] = {}
         self.restored: set[Pair] = set()
@@ -120,7 +120,7 @@ class LaggedSearch:
     def _links(self) -> None:
         """Level by level, the pairs that a set separates are taken out at the end of the level."""
         for size in range(len(self.plan.targets)):
-            asking = Asking(self.plan, self.past, self.graphs, self.restored)
+            asking = PairQueries(self.plan, self.past, self.graphs, self.restored)
             if size > self.plan.max_given:
                 return
             waiting = [pair for pair in asking.pairs() if asking.most(pair) >= size]
@@ -164,7 +164,7 @@ class LaggedSearch:
             return Record(query, self.answers.of(query), (), True)
         return self.records.get(pair, Record())
 
-    def _level(self, asking: Asking, pairs: list[Pair], size: int) -> None:
+    def _level(self, asking: PairQueries, pairs: list[Pair], size: int) -> None:
         waiting = [(pair, asking.sets(pair, size)) for pair in pairs]
         block, total = 1, len(pairs)
         while waiting:
@@ -196,7 +196,7 @@ class LaggedSearch:
         return False
 
     def _remove(self) -> None:
-        asking = Asking(self.plan, self.past, self.graphs)
+        asking = PairQueries(self.plan, self.past, self.graphs)
         for pair, record in self.records.items():
             if record.separated:
                 for g in asking.holding(pair):
@@ -207,7 +207,7 @@ class LaggedSearch:
         if answers is not None:
             self.advance(COLLIDERS, 0, 1)
         self._remove()
-        plan, asking = self.plan, Asking(self.plan, self.past, self.graphs)
+        plan, asking = self.plan, PairQueries(self.plan, self.past, self.graphs)
         separating = {pair: record.chosen for pair, record in self.records.items() if record.separated}
         triples = judge_triples(answers, asking, separating)
         now = plan.context_now
@@ -246,13 +246,13 @@ class LaggedSearch:
             (g, z, y): Record(query, self.answers.of(query), (), True)
             for (g, z, y), query in self.past.removed.items()
         }  # fmt: skip
-        asking = Asking(self.plan, self.past, self.graphs)
+        asking = PairQueries(self.plan, self.past, self.graphs)
         for pair, record in self.records.items():
             told |= {(g, pair.z, pair.y): record for g in asking.holding(pair)}
         return told
 
     def _cut_words(self) -> str:
-        left = int(sum(1 for _ in Asking(self.plan, self.past, self.graphs).pairs())) if self.graphs.any() else 0
+        left = int(sum(1 for _ in PairQueries(self.plan, self.past, self.graphs).pairs())) if self.graphs.any() else 0
         if not left:
             return "before the past was searched: some of the links may be wrong"
         return f"before {left} pairs were tested given all sets: some of their edges may be wrong"

@@ -18,7 +18,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools
 from causalcontext.kernels.levels.skeleton import MOST_SETS
-from causalcontext.search.lagged.past import Past
+from causalcontext.search.lagged.past import LaggedParents
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.views import CIQuery
 
@@ -38,10 +38,10 @@ class LaggedCandidateSet(NamedTuple):
     chosen: tuple[int, ...]
 
 
-class Asking:
+class PairQueries:
     """The queries of every pair, as the graphs, shape (graphs, nodes, nodes), are now; some pairs may be settled."""
 
-    def __init__(self, plan: LaggedPlan, past: Past, graphs: Bools, settled: Collection[Pair] = ()) -> None:
+    def __init__(self, plan: LaggedPlan, past: LaggedParents, graphs: Bools, settled: Collection[Pair] = ()) -> None:
         self.plan, self.past, self.graphs, self.settled = plan, past, graphs, settled
 
     def pairs(self) -> Iterator[Pair]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.search.answers import RememberedAnswers
 from causalcontext.search.colliders import Triple, Triples, ruling
-from causalcontext.search.lagged.asking import Asking, LaggedCandidateSet, Pair
+from causalcontext.search.lagged.asking import LaggedCandidateSet, Pair, PairQueries
 from causalcontext.search.lagged.plan import LaggedPlan
 
 MOST_SETS = 10_000
@@ -31,7 +31,7 @@ class Open(NamedTuple):
 
 
 def judge_triples(
-    answers: RememberedAnswers | None, asking: Asking, separating: Mapping[Pair, tuple[int, ...]]
+    answers: RememberedAnswers | None, asking: PairQueries, separating: Mapping[Pair, tuple[int, ...]]
 ) -> list[Triples]:
     """The colliders of every graph; without a test to ask, by the sets that separated the pairs."""
     plan = asking.plan
@@ -61,7 +61,7 @@ def judge_triples(
     return [Triples(frozenset(c), frozenset(a)) for c, a in zip(colliders, ambiguous, strict=True)]
 
 
-def _open(asking: Asking) -> Iterator[Open]:
+def _open(asking: PairQueries) -> Iterator[Open]:
     """Pairs with an end at time t that have a common neighbour there, and an edge whose direction time leaves open."""
     plan, window = asking.plan, asking.plan.window
     now = np.array(plan.targets, dtype=np.int64)
@@ -80,7 +80,7 @@ def _asked(plan: LaggedPlan, graph: int, z: int, y: int) -> Pair:
     return Pair(0 if plan.is_shared(z, y) else graph, z, y)
 
 
-def _votes(answers: RememberedAnswers, asking: Asking, found: list[Open]) -> dict[Pair, list[tuple[int, ...]]]:
+def _votes(answers: RememberedAnswers, asking: PairQueries, found: list[Open]) -> dict[Pair, list[tuple[int, ...]]]:
     """The sets that separate every pair."""
     pairs = {_asked(asking.plan, graph, z, y) for graph, z, y, _ in found if not asking.plan.links.absent[z, y]}
     sets = {pair: list(_every_set(asking, pair)) for pair in sorted(pairs)}
@@ -88,7 +88,7 @@ def _votes(answers: RememberedAnswers, asking: Asking, found: list[Open]) -> dic
     return {pair: [c.chosen for c in some if answers.of(c.query).p > asking.plan.alpha] for pair, some in sets.items()}
 
 
-def _every_set(asking: Asking, pair: Pair) -> Iterator[LaggedCandidateSet]:
+def _every_set(asking: PairQueries, pair: Pair) -> Iterator[LaggedCandidateSet]:
     most, total = min(asking.most(pair), asking.plan.max_given), 0
     for size in range(most + 1):
         total += 2 * comb(asking.most(pair), size)

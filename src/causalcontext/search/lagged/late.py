@@ -13,7 +13,7 @@ from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.kernels.arrays import Bools
 from causalcontext.search.answers import RememberedAnswers
 from causalcontext.search.lagged.copies import fisher
-from causalcontext.search.lagged.past import Past
+from causalcontext.search.lagged.past import LaggedParents
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.second_look import causes_of
 from causalcontext.views import CIQuery
@@ -23,7 +23,7 @@ LEVEL = 0.01
 """Of all questions together."""
 
 
-class Late(NamedTuple):
+class LaggedViolation(NamedTuple):
     """A column beyond the lags, what it still tells about, and the p-value times the number of questions."""
 
     column: int
@@ -31,7 +31,9 @@ class Late(NamedTuple):
     p: float
 
 
-def late_column(answers: RememberedAnswers, plan: LaggedPlan, past: Past, endpoints: Endpoints) -> Late | None:
+def late_column(
+    answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints
+) -> LaggedViolation | None:
     """The column beyond the lags that tells most, if it tells anything."""
     arrows = np.asarray(directed(endpoints).any(axis=0))
     near = np.asarray(adjacent(endpoints).any(axis=0))
@@ -42,7 +44,9 @@ def late_column(answers: RememberedAnswers, plan: LaggedPlan, past: Past, endpoi
         for u in _beyond(plan):
             asked[u, y] = [CIQuery(u, y, tuple(sorted(causes.union(kept))), view) for view, kept in rows]
     answers.run(query for queries in asked.values() for query in queries)
-    found = [Late(u, y, fisher([answers.of(query).p for query in queries])) for (u, y), queries in asked.items()]
+    found = [
+        LaggedViolation(u, y, fisher([answers.of(query).p for query in queries])) for (u, y), queries in asked.items()
+    ]
     least = min(found, key=lambda late: (late.p, late.column, late.y), default=None)
     return None if least is None or least.p * len(found) > LEVEL else least._replace(p=least.p * len(found))
 

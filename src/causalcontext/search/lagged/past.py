@@ -29,7 +29,7 @@ class ParentQuery(NamedTuple):
 
 
 @dataclass
-class Past:
+class LaggedParents:
     """The columns of the past that may be parents, by graph and target, with the least evidence for them.
 
     `removed` has the query with the smallest p-value among those that took a column out.
@@ -47,13 +47,13 @@ class Past:
         return tuple(dict.fromkeys(u for (_, target), found in self.left.items() if target == y for u in found))
 
 
-def all_of_the_past(plan: LaggedPlan) -> Past:
+def all_of_the_past(plan: LaggedPlan) -> LaggedParents:
     """Before any test every candidate may be a parent."""
     left = {(g, y): dict.fromkeys(plan.candidates(y), inf) for g in plan.graphs for y in plan.targets}
-    return Past(left)
+    return LaggedParents(left)
 
 
-def search_past(answers: RememberedAnswers, plan: LaggedPlan, past: Past) -> None:
+def search_past(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents) -> None:
     """Take columns out of `past` that are independent of the target given the strongest others.
 
     Copies of the context come last, given all that is left: what a copy changes may be a slope, which shows only with
@@ -67,13 +67,13 @@ def search_past(answers: RememberedAnswers, plan: LaggedPlan, past: Past) -> Non
     _ask(answers, plan, past, list(_copy_questions(plan, past)))
 
 
-def _ask(answers: RememberedAnswers, plan: LaggedPlan, past: Past, asked: list[ParentQuery]) -> None:
+def _ask(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, asked: list[ParentQuery]) -> None:
     answers.run(query for question in asked for query in question.queries)
     for question in asked:
         _judge(answers, plan, past, question)
 
 
-def _questions(plan: LaggedPlan, past: Past, size: int) -> Iterator[ParentQuery]:
+def _questions(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[ParentQuery]:
     """Whether a column of the past is independent given the `size` strongest others."""
     for y in plan.targets:
         shared = plan.window.is_context(y)
@@ -90,7 +90,7 @@ def _questions(plan: LaggedPlan, past: Past, size: int) -> Iterator[ParentQuery]
                     yield ParentQuery(keys, u, tuple(CIQuery(u, y, given, view) for view in views))
 
 
-def _copy_questions(plan: LaggedPlan, past: Past) -> Iterator[ParentQuery]:
+def _copy_questions(plan: LaggedPlan, past: LaggedParents) -> Iterator[ParentQuery]:
     """Whether a copy of the context is independent of a variable given all that may cause it, on all rows."""
     for y in plan.targets:
         known = plan.known_parents(y)
@@ -108,7 +108,7 @@ def _serves(plan: LaggedPlan, z: int) -> bool:
     return plan.rule is pooled or not plan.window.is_context(z)
 
 
-def _strongest(past: Past, graphs: list[int], y: int) -> list[int]:
+def _strongest(past: LaggedParents, graphs: list[int], y: int) -> list[int]:
     """Possible parents in some graphs, the strongest first."""
     best: dict[int, float] = {}
     for g in graphs:
@@ -117,7 +117,7 @@ def _strongest(past: Past, graphs: list[int], y: int) -> list[int]:
     return sorted(best, key=lambda u: (-best[u], u))
 
 
-def _judge(answers: RememberedAnswers, plan: LaggedPlan, past: Past, question: ParentQuery) -> None:
+def _judge(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, question: ParentQuery) -> None:
     found = [answers.of(query) for query in question.queries]
     if question.queries and all(answer.p > plan.first_level for answer in found):
         least = min(zip(found, question.queries, strict=True), key=lambda pair: pair[0].p)

@@ -17,14 +17,16 @@ from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools
 from causalcontext.search.answers import RememberedAnswers
 from causalcontext.search.lagged.asking import Pair
-from causalcontext.search.lagged.past import Past
+from causalcontext.search.lagged.past import LaggedParents
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.views import CIQuery
 
 Look = tuple[Pair, CIQuery]
 
 
-def copies_to_restore(answers: RememberedAnswers, plan: LaggedPlan, past: Past, endpoints: Endpoints) -> list[Look]:
+def copies_to_restore(
+    answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints
+) -> list[Look]:
     """For every variable the copy that it is most dependent on given its parents, if there is one."""
     asked: dict[int, list[Look]] = {}
     for pair, query, y in _looks(plan, past, endpoints):
@@ -38,7 +40,7 @@ def copies_to_restore(answers: RememberedAnswers, plan: LaggedPlan, past: Past, 
     return found
 
 
-def _looks(plan: LaggedPlan, past: Past, endpoints: Endpoints) -> Iterator[tuple[Pair, CIQuery, int]]:
+def _looks(plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints) -> Iterator[tuple[Pair, CIQuery, int]]:
     """The copies that are not next to a variable whose parents are known, and what to ask."""
     there, arrows = (np.asarray(found.any(axis=0)) for found in (adjacent(endpoints), directed(endpoints)))
     undecided = there & np.asarray(
@@ -57,7 +59,7 @@ def _looks(plan: LaggedPlan, past: Past, endpoints: Endpoints) -> Iterator[tuple
             yield pair, CIQuery(pair.z, pair.y, given, 0), y
 
 
-def causes_of(plan: LaggedPlan, past: Past, arrows: Bools, y: int) -> tuple[int, ...]:
+def causes_of(plan: LaggedPlan, past: LaggedParents, arrows: Bools, y: int) -> tuple[int, ...]:
     """The parents of a variable, and what else of the past may be one: a parent too few makes the copy look like it."""
     window, own = plan.window, plan.window.shifted(y, 1)
     earlier = [u for u in (*past.union(y), own) if u is not None and not window.is_context(u)]
