@@ -22,6 +22,7 @@ from causalcontext.kernels.orders.regressions import (
     no_fits,
     scratch,
 )
+from causalcontext.kernels.rows.class_choice import ClassRows
 from causalcontext.kernels.rows.noise_densities import DensityTable, density_table
 
 NUMBER, CLASS, ORDERED = range(3)
@@ -164,17 +165,17 @@ def regression_of(tables: BlockTables, block: int) -> BlockRegression:
     """One block."""
     start, size, design = tables.block[block, OFFSET], tables.block[block, COLUMNS], tables.block[block, DESIGN]
     covariance = tables.covariance[start : start + size * size].reshape((size, size))
-    return BlockRegression(
-        covariance,
-        tables.about[design],
-        tables.first[design],
-        tables.cost[block],
-        tables.extra[design],
-        tables.weight[block],
-        tables.variance[block],
-        tables.number[block, ROWS],
-        tables.block[block, LIMIT],
-    )
+    return BlockRegression(covariance, tables.about[design], tables.first[design], tables.cost[block],
+                           tables.extra[design], tables.weight[block], tables.variance[block],
+                           tables.number[block, ROWS], tables.block[block, LIMIT])  # fmt: skip
+
+
+@kernel
+def classes_of(tables: BlockTables, rows: FitRows, block: int, node: int) -> ClassRows:
+    """A category as a response on the rows of one block."""
+    facts, own = tables.block[block], rows.node[node]
+    return ClassRows(rows.values, rows.codes[node], rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, own[CLASSES],
+                     own[KIND] == ORDERED, rows.facts[WEIGHT], tables.number[block, PRICE])  # fmt: skip
 
 
 @kernel

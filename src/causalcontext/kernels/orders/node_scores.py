@@ -20,7 +20,6 @@ from causalcontext.kernels.limits import SMALLEST_VARIANCE
 from causalcontext.kernels.orders.kept_fits import KeptFits, find, keep, name_of_fit, recall
 from causalcontext.kernels.orders.node_data import (
     BY_CONTEXT,
-    CLASSES,
     CURVES,
     DENSITIES,
     DESIGN,
@@ -31,15 +30,14 @@ from causalcontext.kernels.orders.node_data import (
     NO_FIT_ARRAYS,
     NUMBER,
     ORDERED,
-    PRICE,
     START,
-    WEIGHT,
     WIDTH,
     BlockTables,
     Calls,
     FitRows,
     Memory,
     Required,
+    classes_of,
     kind_of,
     name_of,
     regression_of,
@@ -62,7 +60,7 @@ from causalcontext.kernels.orders.regressions import (
     price_of,
 )
 from causalcontext.kernels.orders.selection import select_kind, select_pointer
-from causalcontext.kernels.rows.class_choice import ClassRows, choice_kind, choice_pointer
+from causalcontext.kernels.rows.class_choice import choice_kind, choice_pointer
 from causalcontext.kernels.rows.class_scores import class_kind, class_pointer, ordered_pointer
 from causalcontext.kernels.rows.logit_rows import logit_kind, logit_pointer
 from causalcontext.kernels.rows.noise_densities import DensityTable, density_kind, density_pointer
@@ -215,17 +213,7 @@ def _fit_classes(arrays: Note, calls: Calls, block: int, node: int, slot: int) -
         for t in range(memory.columns[place, 0] + 1):
             sets[0, t] = memory.columns[place, t]
     else:
-        own_rows = ClassRows(
-            rows.values,
-            rows.codes[node],
-            rows.starts,
-            facts[MASK],
-            facts[BY_CONTEXT] == 1,
-            rows.node[node, CLASSES],
-            rows.node[node, KIND] == ORDERED,
-            rows.facts[WEIGHT],
-            tables.number[block, PRICE],
-        )
+        own_rows = classes_of(tables, rows, block, node)
         one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
         score = calls.choose_columns(own_rows, calls.class_fit, one_pass, sets, prices)
         if store(memory, place, name, score):

@@ -12,25 +12,22 @@ from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.node_data import (
     BY_CONTEXT,
-    CLASSES,
     DENSITIES,
     FIT_ARRAYS,
     KIND,
     MASK,
     NUMBER,
     ORDERED,
-    PRICE,
     START,
-    WEIGHT,
     WIDTH,
     BlockTables,
     Calls,
     FitRows,
+    classes_of,
     regression_of,
     target_of,
 )
 from causalcontext.kernels.orders.regressions import CONTEXTS, OWNER, PARTNER, SOURCE, Scratch, invert, price_of, solve
-from causalcontext.kernels.rows.class_choice import ClassRows
 from causalcontext.kernels.rows.noise_densities import DensityTable
 
 
@@ -53,17 +50,7 @@ def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats)
         block, node, count, chosen = tasks[t, 0], tasks[t, 1], sets[t, 0], sets[t, 1:]
         table, facts = regression_of(tables, block), tables.block[block]
         if rows.node[node, KIND] != NUMBER:
-            own = ClassRows(
-                rows.values,
-                rows.codes[node],
-                rows.starts,
-                facts[MASK],
-                facts[BY_CONTEXT] == 1,
-                rows.node[node, CLASSES],
-                rows.node[node, KIND] == ORDERED,
-                rows.facts[WEIGHT],
-                tables.number[block, PRICE],
-            )
+            own = classes_of(tables, rows, block, node)
             one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
             three, prices = np.full((3, sets.shape[1]), -1), np.full((3, sets.shape[1] - 1), math.inf)
             for a in range(count + 1):
