@@ -111,18 +111,20 @@ def shortly(value: object) -> str:
 
 
 def listed(items: Iterable[object], most: int = 5, what: str = "") -> str:
-    """Some things in words: the first few, and how many more there are, which are called `what`.
+    """Some things in words: the first few, and how many more there are, one of which is called `what`.
 
     Examples
     --------
     >>> listed(["X", "Y", "Z"]), listed(["X"]), listed("ABCDEFG")
     ('X, Y and Z', 'X', 'A, B, C, D, E and 2 more')
-    >>> listed([2001, 2002, 2003], most=2, what="years")
-    '2001, 2002 and 1 more years'
+    >>> listed([2001, 2002, 2003], most=2, what="year"), listed("ABC", most=1, what="column")
+    ('2001, 2002 and 1 more year', 'A and 2 more columns')
     """
     words = [str(item) for item in items]
-    if len(words) > most:
-        words = [*words[:most], " ".join(filter(None, (f"{len(words) - most} more", what)))]
+    more = len(words) - most
+    if more > 0:
+        named = f" {what}{'s' if more > 1 else ''}" if what else ""
+        words = [*words[:most], f"{more} more{named}"]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 

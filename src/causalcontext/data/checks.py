@@ -75,21 +75,21 @@ def check_none_missing(statistics: SufficientStatistics, data: Dataset, testwise
         findings.insert(0, f"{data.context_name!r} ({statistics.missing_context})")
     if findings:
         else_drop = ', or "testwise" to drop them test by test' if testwise else ""
-        raise DataError(f"missing values in {listed(findings, what='columns')}; fill them in, or pass "
+        raise DataError(f"missing values in {listed(findings, what='column')}; fill them in, or pass "
                         f'missing="listwise" to drop the rows that have one{else_drop}')  # fmt: skip
 
 
 def _check_none_infinite(statistics: SufficientStatistics, data: Dataset) -> None:
     findings = _counts_by_column(statistics, data, statistics.infinite)
     if findings:
-        raise DataError(f"infinite values in {listed(findings, what='columns')}; replace them or drop the rows")
+        raise DataError(f"infinite values in {listed(findings, what='column')}; replace them or drop the rows")
 
 
 def _check_rows_left(statistics: SufficientStatistics, data: Dataset) -> None:
     left = np.flatnonzero(statistics.moments.rows)
     if left.size == 0:
         empty = [repr(statistics.names[place]) for place in np.flatnonzero(_all_missing(statistics))]
-        reason = f"; {listed(empty, what='columns')} without any value" if empty else ""
+        reason = f"; {listed(empty, what='column')} without any value" if empty else ""
         raise DataError(f"no rows are left after dropping rows with missing values{reason}")
     for j, position in enumerate(data.contexts.positions):
         if len({data.contexts.cells[cell][j] for cell in left}) < 2:
@@ -101,10 +101,10 @@ def _check_spread(statistics: SufficientStatistics) -> None:
     squares = statistics.moments.squares
     huge = [repr(statistics.names[place]) for place in np.flatnonzero(~(squares <= LARGEST_SCATTER))]
     if huge:
-        raise DataError(f"values too large to be squared in {listed(huge, what='columns')}; rescale them")
+        raise DataError(f"values too large to be squared in {listed(huge, what='column')}; rescale them")
     fixed = [repr(statistics.names[place]) for place in np.flatnonzero(squares < SMALLEST_SCATTER)]
     if fixed:
-        raise DataError(f"the same value in all rows of {listed(fixed, what='columns')}; drop constant columns "
+        raise DataError(f"the same value in all rows of {listed(fixed, what='column')}; drop constant columns "
                         "(and rescale those with tiny values)")  # fmt: skip
 
 
@@ -127,4 +127,4 @@ def _counts_by_level(statistics: SufficientStatistics, data: Dataset, counts: In
         return ""
     places, name = np.flatnonzero(counts), " ".join(str(data.context_name).split())
     findings = [f"{counts[k]} with {name} = {statistics.values[k]!r}" for k in places]
-    return ": " + listed(findings, what="contexts")
+    return ": " + listed(findings, what="context")
