@@ -153,18 +153,16 @@ def test_damage_behind_a_right_checksum(kind: str, files: int, tmp_path: Path) -
 
 def test_bytes_that_changed_are_noticed(tmp_path: Path) -> None:
     result_of("pc-ac").save(tmp_path / "r.json")
-    whole, draw, same = (tmp_path / "r.json").read_bytes(), random.Random(0), 0
-    for _ in range(40):
+    whole, draw, noticed = (tmp_path / "r.json").read_bytes(), random.Random(0), 0
+    while noticed < 40:
         place = draw.randrange(len(whole) - 1)
-        (tmp_path / "d.json").write_bytes(
-            whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(7)]) + whole[place + 1 :]
-        )
-        try:
-            assert cc.load(tmp_path / "d.json") == result_of("pc-ac"), "1e-5 may become 1E-5"
-            same += 1
-        except cc.FileError:
-            pass
-    assert same <= 2
+        damaged = whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(7)]) + whole[place + 1 :]
+        if damaged.lower() == whole.lower() and json.loads(damaged) == json.loads(whole):  # 1E-5 is 1e-5
+            continue
+        (tmp_path / "d.json").write_bytes(damaged)
+        with pytest.raises(cc.FileError):
+            cc.load(tmp_path / "d.json")
+        noticed += 1
     for length in (0, 1, len(whole) // 2, len(whole) - 3):
         (tmp_path / "d.json").write_bytes(whole[:length])
         with pytest.raises(cc.FileError):

@@ -57,8 +57,9 @@ def numbered(values: Values) -> tuple[Ints, Values]:
     (array([ 0, -1,  1,  0]), array(['b', 'a'], dtype=object))
     """
     if values.dtype.kind in PLAIN and values.size <= SHORT:
-        different = np.unique(values[~is_missing(values)])
-        return np.where(is_missing(values), -1, np.searchsorted(different, values)), different
+        missing = is_missing(values)
+        different = np.unique(values[~missing])
+        return np.where(missing, -1, np.searchsorted(different, values)), different
     import pandas as pd
 
     return pd.factorize(values)
