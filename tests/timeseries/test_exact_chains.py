@@ -104,12 +104,12 @@ def test_all_rows_mix_contexts_up():
 @pytest.mark.slow
 def test_links_at_the_context_need_candidates_from_all_graphs(monkeypatch):
     """With neighbours of one graph only, R(t-1) --> Y is left where Y reads R(t) and has a parent elsewhere."""
-    whole = asking.Asking._neighbours
+    whole = asking.PairQueries._neighbours
 
     def of_one_graph(self, graph, node, shared):
         return self.graphs[graph, node] if shared else whole(self, graph, node, shared)
 
-    monkeypatch.setattr(asking.Asking, "_neighbours", of_one_graph)
+    monkeypatch.setattr(asking.PairQueries, "_neighbours", of_one_graph)
     assert count(range(200), 2, "any")[0] > 0
 
 
