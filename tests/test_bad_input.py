@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 import causalcontext as cc
 from bad_input import ACCEPTED, BOTH, COMMAND, FILES, GOOD_TEXT, OPTIONS, OUTPUTS, PYTHON, TABLES, Case, good_table
 from causalcontext.cli.app import app
-from causalcontext.diagnostics.inspection.inspect_table import inspect
+from causalcontext.diagnostics.check import inspect
 
 PAGE = Path(__file__).parents[1] / "docs" / "bad-input.md"
 WITHOUT_PYARROW = "a .parquet file, and pyarrow is not installed"

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.blocks import BLOCKS
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import row_hashes
+from causalcontext.data.totals import BLOCKS
 from causalcontext.diagnostics.block_samples import drawn_moments
 
 pa = pytest.importorskip("pyarrow")

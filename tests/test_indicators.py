@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.determinism import _steps, step_functions
+from causalcontext.data.indicators import _steps, step_functions
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import endpoints_of_mark
 from causalcontext.search.indicator import links_of_indicator

@@ -6,12 +6,12 @@
 '-->'
 """
 
-from causalcontext.data.cycles import cycle
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import bins, threshold
 from causalcontext.data.scan import Scan, scan
+from causalcontext.data.series import cycle
 from causalcontext.diagnostics.calibration.calibrate import calibrate
-from causalcontext.diagnostics.inspection.check import check
+from causalcontext.diagnostics.check import check
 from causalcontext.discover import discover
 from causalcontext.errors import (
     CausalContextError,

@@ -12,7 +12,7 @@ import causalcontext as cc
 from causalcontext.ci_tests import clear_changes
 from causalcontext.ci_tests.robust_change import RobustChange
 from causalcontext.ci_tests.rows import PreparedRows
-from causalcontext.data.some_rows import thinned
+from causalcontext.data.dataset import thinned
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.rows.clear_change import most_lost

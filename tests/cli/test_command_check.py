@@ -17,8 +17,7 @@ import causalcontext as cc
 from causalcontext.cli.app import app
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.inspection.dependences import Dependence, linear_dependences
-from causalcontext.diagnostics.inspection.inspect_table import inspect, largest_context_set, largest_set
+from causalcontext.diagnostics.check import Dependence, inspect, largest_context_set, largest_set, linear_dependences
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.window_moments import WindowMoments, WindowRows, numbered
-from causalcontext.data.windows import LaggedTable
+from causalcontext.data.windows import LaggedTable, WindowMoments, WindowRows, numbered
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.effects.shared_fits import shared_fits

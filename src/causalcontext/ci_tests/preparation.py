@@ -9,8 +9,7 @@ from typing import NamedTuple
 from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
 from causalcontext.ci_tests.testwise import PreparedTestwise
 from causalcontext.data.checks import check_statistics
-from causalcontext.data.dataset import Dataset
-from causalcontext.data.missing import missing_rows, with_placeholders
+from causalcontext.data.dataset import Dataset, missing_rows, with_placeholders
 from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
 from causalcontext.kernels.arrays import Bools
 

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from causalcontext.ci_tests.labels import Label, Strength
 from causalcontext.ci_tests.protocol import Declared
 from causalcontext.ci_tests.rows import standardised
+from causalcontext.data.dataset import complete_rows, gaussian_ranks
 from causalcontext.data.kinds import Kind
-from causalcontext.data.ranks import gaussian_ranks
-from causalcontext.data.some_rows import complete_rows
 from causalcontext.errors import NotYetError
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS

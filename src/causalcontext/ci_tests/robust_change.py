@@ -17,8 +17,8 @@ import numpy as np
 from causalcontext.ci_tests.category_columns import as_arrays
 from causalcontext.ci_tests.clear_changes import PreparedChange
 from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, untestable
+from causalcontext.data.dataset import thinned
 from causalcontext.data.kinds import Kind
-from causalcontext.data.some_rows import thinned
 from causalcontext.kernels.rows.robust_change import GATE_LEVEL, Parts, robust_change
 from causalcontext.views import Reason
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from causalcontext.ci_tests.labels import Label, Strength
 from causalcontext.ci_tests.protocol import Declared, Needs
+from causalcontext.data.dataset import complete_rows
 from causalcontext.data.kinds import Kind
-from causalcontext.data.some_rows import complete_rows
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.views import CIQuery, Outcomes, Reason, described
 

@@ -18,8 +18,7 @@ from causalcontext.ci_tests.protocol import (
     answer_in_groups,
     prepared_test,
 )
-from causalcontext.data.dataset import Dataset
-from causalcontext.data.some_rows import some_rows
+from causalcontext.data.dataset import Dataset, some_rows
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.kernels.arrays import Bools
 from causalcontext.views import CIQuery, Outcomes

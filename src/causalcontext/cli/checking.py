@@ -14,14 +14,14 @@ import typer
 from causalcontext.cli.choosing import ColumnChoice
 from causalcontext.cli.opening import read_whole
 from causalcontext.cli.terminal import print_line, show_page, show_table
-from causalcontext.diagnostics.inspection.check import check
-from causalcontext.diagnostics.inspection.inspect_table import (
+from causalcontext.diagnostics.check import (
     Inspection,
+    check,
     constant_levels,
     largest_set,
     level_text,
 )
-from causalcontext.diagnostics.inspection.readings import ContextReading
+from causalcontext.diagnostics.readings import ContextReading
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Ints
 

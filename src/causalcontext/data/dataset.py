@@ -1,16 +1,23 @@
-"""A table as the rest of the library sees it: named columns of numbers or codes, and the context of every row."""
+"""A table as the rest of the library sees it: named columns of numbers or codes, and the context of every row.
+
+And tables made of it: some of its rows or cells, with placeholders for missing values, with normal scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, did_you_mean
-from causalcontext.kernels.arrays import Codes, Values
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
@@ -109,3 +116,122 @@ def cell_values(contexts: Contexts, levels: tuple[tuple[Any, ...], ...]) -> tupl
         return ("all",)
     named = (tuple(levels[j][code] for j, code in enumerate(cell)) for cell in contexts.cells)
     return tuple(values[0] if len(values) == 1 else values for values in named)
+
+
+def complete_rows(data: Dataset) -> Bools:
+    """True for the rows with a context and a finite number in every system variable."""
+    complete: Bools = data.codes >= 0
+    for position in data.system:
+        complete = complete & np.isfinite(np.asarray(data.columns[position]))
+    return complete
+
+
+def some_rows(data: Dataset, rows: Values) -> Dataset:
+    """The table of some rows, given by number or by truth values."""
+    columns = tuple(np.asarray(column)[rows] for column in data.columns)
+    return replace(data, columns=columns, codes=data.codes[rows])
+
+
+def only_cells(data: Dataset, cells: Sequence[int]) -> Dataset:
+    """The table with these cells only; the rows of the others belong to no cell, and levels that they alone had go."""
+    place = np.full(len(data.contexts.cells) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
+    place[list(cells)] = np.arange(len(cells), dtype=np.int32)
+    codes = place[data.codes]
+    columns, levels, kept = list(data.columns), [], [list(data.contexts.cells[cell]) for cell in cells]
+    for j, position in enumerate(data.contexts.positions):
+        used = sorted({cell[j] for cell in kept})
+        for cell in kept:
+            cell[j] = used.index(cell[j])
+        levels.append(tuple(data.levels[j][level] for level in used))
+        columns[position] = np.append([cell[j] for cell in kept], -1).astype(np.int32)[codes]
+    contexts = replace(data.contexts, cells=tuple(tuple(cell) for cell in kept))
+    return replace(data, columns=tuple(columns), contexts=contexts, levels=tuple(levels), codes=codes)
+
+
+def thinned(data: Dataset, most: int, seed: int) -> Dataset:
+    """The table itself, or about `most` of its rows: as many of every cell, all of those that have fewer.
+
+    Drawing by the context changes how often its values occur, and nothing about the others given the context.
+
+    Examples
+    --------
+    >>> from causalcontext.data.tables import read_table
+    >>> table = {"X": np.arange(50.0), "Y": np.arange(50.0), "R": [0] * 46 + [1] * 4}
+    >>> thinned(read_table(table, "R"), 10, seed=0).codes.tolist()
+    [0, 0, 0, 0, 0, 1, 1, 1, 1]
+    """
+    if data.n_rows <= most:
+        return data
+    generator = np.random.default_rng(seed)
+    cells = len(data.contexts.cells)
+    share = max(most // cells, 1)
+    chosen = []
+    for cell in range(cells):
+        rows = np.flatnonzero(data.codes == cell)
+        chosen.append(rows if rows.size <= share else generator.choice(rows, share, replace=False))
+    return some_rows(data, np.sort(np.concatenate(chosen)))
+
+
+def missing_rows(data: Dataset) -> dict[int, Bools]:
+    """For every system variable with missing values, the rows in which it is missing."""
+    found = {position: np.isnan(np.asarray(data.columns[position], dtype=np.float64)) for position in data.system}
+    return {position: missing for position, missing in found.items() if missing.any()}
+
+
+def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
+    """The table with a value wherever one is missing: a placeholder for rows that no test of the column will use.
+
+    `missing` has the rows without a value, as `missing_rows` gives them.
+
+    Examples
+    --------
+    >>> from causalcontext.data.tables import read_table
+    >>> data = read_table({"X": [1.0, float("nan"), 3.0, 5.0], "Y": [1.0, 2.0, 3.0, 4.0]}, None)
+    >>> with_placeholders(data, missing_rows(data)).columns[0].tolist()
+    [1.0, 3.0, 3.0, 5.0]
+    """
+    empty = [repr(data.names[position]) for position, rows in missing.items() if rows.all()]
+    if empty:
+        raise DataError(f"there is no value in any row of {', '.join(empty)}; drop what has none")
+    columns = tuple(
+        _filled(column, missing[position]) if position in missing else column
+        for position, column in enumerate(data.columns)
+    )
+    return replace(data, columns=columns)
+
+
+def _filled(column: NDArray[np.generic], missing: Bools) -> Floats:
+    """A value from the middle of those that are there, so that a column stays what it is."""
+    values = np.asarray(column, dtype=np.float64)
+    present = np.sort(values[~missing])
+    return np.where(missing, present[len(present) // 2], values)
+
+
+def mean_ranks(values: Values) -> Floats:
+    """The rank of every value, from 1; equal values share the mean of their ranks.
+
+    Examples
+    --------
+    >>> mean_ranks(np.array([2.0, 1.0, 2.0])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2.0)[place])
+
+
+def gaussian_ranks(values: Values) -> Floats:
+    """The normal quantiles of (rank - 1/2) / n."""
+    return np.asarray(scipy.special.ndtri((mean_ranks(values) - 0.5) / values.size))
+
+
+def with_normal_scores(data: Dataset) -> Dataset:
+    """The table with every continuous system variable replaced by its normal scores; missing values stay missing."""
+    columns = list(data.columns)
+    for position in data.system:
+        if data.kinds[position] is Kind.CONTINUOUS:
+            values = np.asarray(data.columns[position], np.float64)
+            known = np.isfinite(values) & (data.codes >= 0)
+            scores = np.where(np.isfinite(values), np.nan, values)  # what is infinite is still found and named
+            scores[known] = gaussian_ranks(values[known])
+            columns[position] = scores
+    return replace(data, columns=tuple(columns))

@@ -1,18 +1,22 @@
 """A table as series: rows in the order of time, by unit, with their gaps; every bad input is one sentence.
 
-`time` numbers the rows by steps, so that a gap is a jump in the numbers; it is respected, never bridged.
+`time` numbers the rows by steps, so that a gap is a jump in the numbers; it is respected, never bridged. A cycle
+of the day or the year that drives several variables is a hidden common cause of them, unless it is in the table:
+`cycle` makes sines and cosines of the time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import is_missing, numbered
-from causalcontext.errors import DataError, OptionError
+from causalcontext.data.kinds import Kind
+from causalcontext.errors import DataError, OptionError, check_whole
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import LARGEST_SCATTER
 
@@ -230,3 +234,64 @@ def _shown(seconds: float, dated: bool) -> str:
     import pandas as pd
 
     return str(pd.Timedelta(seconds=float(seconds))).replace("0 days ", "") if dated else f"{seconds:g}"
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Sines and cosines of a time column; made by `cycle`."""
+
+    column: str
+    period: str | float
+    harmonics: int = 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it makes."""
+        numbers = ["" if h == 1 else str(h) for h in range(1, self.harmonics + 1)]
+        return tuple(f"{self.column} {self.period} {wave}{h}" for h in numbers for wave in ("sin", "cos"))
+
+    def columns(self, stamps: Values) -> list[Floats]:
+        """The columns, in the order of `names`."""
+        time, dated = stamps_of(self.column, stamps)
+        turns = 2.0 * np.pi * (time - time.min()) / step_length("period", self.period, dated)
+        return [wave(h * turns) for h in range(1, self.harmonics + 1) for wave in (np.sin, np.cos)]
+
+
+def cycle(column: str, period: str | float, harmonics: int = 1) -> Cycle:
+    """Covariates for a cycle: `discover(..., lags=3, time="hour", covariates=[cc.cycle("hour", "1D")])`.
+
+    Parameters
+    ----------
+    column : str
+        The time column.
+    period : str or float
+        A duration such as "1D" or "365.25D"; a number where the time is one.
+    harmonics : int
+        A cycle that is no sine needs 2 or 3.
+
+    Examples
+    --------
+    >>> cycle("hour", "1D", harmonics=2).names
+    ('hour 1D sin', 'hour 1D cos', 'hour 1D sin2', 'hour 1D cos2')
+    """
+    if not isinstance(column, str):
+        raise OptionError(f"the column of a cycle is {column!r}, expected the name of the time column")
+    check_whole("harmonics", harmonics, 1)
+    return Cycle(column, period, harmonics)
+
+
+def with_cycles(data: Dataset, cycles: tuple[Cycle, ...], taken: Mapping[str, Values]) -> Dataset:
+    """The table with the columns of cycles at its end."""
+    for found in cycles:
+        if found.column not in taken:
+            raise OptionError(f"the cycle is of column {found.column!r}, expected the time column: pass "
+                              f"time={found.column!r}")  # fmt: skip
+        clash = [name for name in found.names if name in data.names]
+        if clash:
+            raise DataError(f"the table has a column {clash[0]!r} already; rename it")
+        columns = found.columns(taken[found.column])
+        data = replace(
+            data, names=data.names + found.names, kinds=data.kinds + (Kind.CONTINUOUS,) * len(columns),
+            columns=(*data.columns, *columns), dtypes=data.dtypes + ("float64",) * len(columns),
+        )  # fmt: skip
+    return data

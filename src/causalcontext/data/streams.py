@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VALUES_PER_BATCH = 3 * 2**18
 """6 MB of numbers: every batch costs some calls for every column, and larger ones gain nothing."""
 ROWS_TOGETHER = 512
-"""Batches have a multiple of so many rows, as blocks have; see `blocks.py`."""
+"""Batches have a multiple of so many rows, as blocks have; see `totals.py`."""
 _PANDAS_INDEX = "__index_level_"
 
 

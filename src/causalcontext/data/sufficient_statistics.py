@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.checks import check_missing_option, check_size
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, only_cells
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
-from causalcontext.data.some_rows import only_cells
-from causalcontext.data.totals import ScanTotals, add_batch, no_totals, settle
+from causalcontext.data.totals import add_batch, no_totals, settle
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import PERFECT
 from causalcontext.kernels.rows.scan import digest_rows
+from causalcontext.kernels.rows.stretches import ScanTotals
 
 _BATCH_VALUES = 2**19  # 4 MB: a batch stays in the cache, so that columns of a row-major array are read once
 _LARGEST_BATCH_VALUES = 2**22

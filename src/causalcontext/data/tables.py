@@ -11,11 +11,10 @@ import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_dataframe, is_pandas_index
 
+from causalcontext.data.columns import read_levels, read_system
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
-from causalcontext.data.levels import read_levels
-from causalcontext.data.values import read_system
 from causalcontext.errors import DataError, OptionError, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.views import Contexts

@@ -1,9 +1,15 @@
-"""What a pass over the rows adds up, cell by cell: batches go in one after the other, without losing digits."""
+"""What a pass over the rows adds up, cell by cell: batches go in one after the other, without losing digits.
+
+Rows of a stream also fall into blocks, so that a bootstrap can draw blocks when the rows are gone: 512 rows that follow
+each other are in the same block, whose number is a hash of theirs. It depends neither on batches nor on partitions, and
+rows that resemble their neighbours stay together.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Bools, Codes, Floats
 from causalcontext.kernels.limits import SMALLEST_SCATTER
 from causalcontext.kernels.rows.scan import (
@@ -17,7 +23,9 @@ from causalcontext.kernels.rows.scan import (
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.kernels.threads import in_threads
 
-__all__ = ["ScanTotals", "add_batch", "no_totals", "settle"]
+BLOCKS = 32
+MOST_NUMBERS = 2**23
+"""Cross products of all cells and blocks: more than 64 MB are not kept."""
 
 
 def no_totals(levels: int, variables: int) -> ScanTotals:
@@ -114,3 +122,34 @@ def _merge(
         pass
     totals.mean[level] += difference * (new / (old + new))
     totals.n[level] = old + new
+
+
+def blocks_for(cells: int, variables: int) -> int:
+    """How many blocks there are room for: all of them, or one."""
+    return BLOCKS if max(cells, 1) * BLOCKS * variables**2 <= MOST_NUMBERS else 1
+
+
+def without_blocks(totals: ScanTotals, blocks: int) -> ScanTotals:
+    """The totals of cells out of that of their blocks: block b of cell k is number `k * blocks + b`."""
+    cells = len(totals.n) // blocks
+    own = np.arange(cells) * blocks
+    first = own + np.argmax(totals.n.reshape(cells, blocks) > 0, axis=1)  # a block with rows, where there is one
+    base = totals.centre[first]
+    shift = (totals.centre - np.repeat(base, blocks, axis=0)) + totals.mean
+    parts, found = Moments(totals.n, shift, totals.scatter), no_totals(cells, totals.mean.shape[1])
+    for cell in range(cells):
+        whole = parts.merged(range(own[cell], own[cell] + blocks))
+        found.n[cell], found.mean[cell], found.scatter[cell] = whole.rows[0], whole.mean[0], whole.scatter[0]
+    counts = {name: np.add.reduceat(getattr(totals, name), own, axis=0) for name in ("lost", "missing", "infinite")}
+    low, high = np.minimum.reduceat(totals.low, own, axis=0), np.maximum.reduceat(totals.high, own, axis=0)
+    return found._replace(centre=base, low=low, high=high, digests=totals.digests, **counts)
+
+
+def block_moments(totals: ScanTotals, blocks: int) -> tuple[Moments, ...]:
+    """The moments of every block, all cells in it; none where there is one block."""
+    if blocks == 1:
+        return ()
+    mean = np.where(totals.n[:, None] > 0, totals.centre + totals.mean, 0.0)
+    lower = np.tril(totals.scatter)
+    scatter = lower + np.swapaxes(np.tril(totals.scatter, -1), 1, 2)
+    return tuple(Moments(totals.n[b::blocks], mean[b::blocks], scatter[b::blocks]) for b in range(blocks))

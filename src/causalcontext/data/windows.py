@@ -1,21 +1,29 @@
 """The lagged table: one row for every time whose whole past window is known, and what was lost on the way.
 
 A window never crosses units, gaps or missing values. Column `lag * d + i` is variable i so many steps ago; covariates
-come after, without lags.
+come after, without lags. `lagged_dataset` is the same for tests, with every column of its own kind and copies of the
+context, R(t), R(t-1), ..., as context variables; `WindowMoments` is what regressions need when the rows are gone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.series import Series
 from causalcontext.errors import DataError
-from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import SPARE_ROWS
+from causalcontext.views import Contexts
+
+LaggedName = tuple[str, int]
+"""A variable and a lag; covariates have lag 0."""
 
 
 @dataclass(frozen=True)
@@ -153,3 +161,136 @@ def _before(follows: Bools) -> Ints:
     place = np.arange(len(follows) + 1)
     breaks = np.where(np.concatenate([[True], ~follows]), place, 0)
     return np.asarray(place - np.maximum.accumulate(breaks))
+
+
+def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[str, LaggedName],
+                   copies: Sequence[int]) -> Dataset:  # fmt: skip
+    """The table of some columns, one row for every window.
+
+    Parameters
+    ----------
+    data : Dataset
+        The table that the series was made of.
+    series : Series
+    ends : array of int, shape (n,)
+        The rows of the series that windows end at.
+    columns : mapping from name to (variable, lag)
+    copies : sequence of int
+        The lags of the copies of the context that are context variables, in this order; others are categories.
+    """
+    found = tuple(columns.values())
+    known = [_values(data, series, ends, *column) for column in found]
+    places = {column: place for place, column in enumerate(found)}
+    context = None if data.context is None else data.names[data.context]
+    positions = () if context is None else tuple(places[context, lag] for lag in copies)
+    contexts, codes = _cells(positions, known, len(ends))
+    categories = {
+        place: data.levels[0] if name == context else data.categories[data.position(name)]
+        for place, (name, _) in enumerate(found)
+        if place not in positions and (name == context or data.position(name) in data.categories)
+    }
+    return Dataset(
+        names=tuple(columns),
+        kinds=tuple(Kind.CATEGORICAL if name == context else data.kinds[data.position(name)] for name, _ in found),
+        columns=tuple(known),
+        dtypes=tuple(data.dtypes[data.position(name)] for name, _ in found),
+        contexts=contexts,
+        levels=tuple(data.levels[0] for _ in positions),
+        codes=codes,
+        categories=categories,
+    )
+
+
+def _values(data: Dataset, series: Series, ends: Ints, name: str, lag: int) -> Values:
+    if data.context is not None and name == data.names[data.context]:
+        return np.asarray(series.codes[ends - lag], dtype=np.int32)
+    if name in series.covariate_names:
+        return np.ascontiguousarray(series.covariates[ends, series.covariate_names.index(name)])
+    return np.ascontiguousarray(series.values[ends - lag, series.names.index(name)])
+
+
+def _cells(positions: tuple[int, ...], columns: list[Values], rows: int) -> tuple[Contexts, Values]:
+    """The combinations of the copies that occur, and the one of every row."""
+    if not positions:
+        return Contexts(), np.zeros(rows, dtype=np.int32)
+    found, codes = np.unique(
+        np.column_stack([columns[position] for position in positions]), axis=0, return_inverse=True
+    )
+    cells = tuple(tuple(int(level) for level in row) for row in found)
+    return Contexts(positions, cells), codes.reshape(-1).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class WindowMoments:
+    """The moments of every combination of values that copies of the context have together, in the units of the table.
+
+    Attributes
+    ----------
+    copies : tuple of int
+        The lags of the copies.
+    contexts : int
+    codes : array of int, shape (cells, copies)
+        The values of the copies in every cell.
+    moments : Moments
+        One cell for every row of `codes`; columns as in `LaggedTable`.
+    """
+
+    copies: tuple[int, ...]
+    contexts: int
+    codes: Ints
+    moments: Moments
+
+    @classmethod
+    def of_table(cls, table: LaggedTable, copies: Sequence[int]) -> WindowMoments:
+        """The moments of all windows."""
+        codes, place = np.unique(table.codes[:, list(copies)], axis=0, return_inverse=True)
+        found = Moments.of_rows(table.values, place.reshape(-1), len(codes))
+        scale = table.scale
+        moments = Moments(found.rows, table.centre + scale * found.mean, found.scatter * np.outer(scale, scale))
+        return cls(tuple(copies), table.contexts, codes.astype(np.int64), moments)
+
+    def by(self, copies: Sequence[int]) -> Moments:
+        """The moments of every combination of values of some of the copies, `numbered` as there."""
+        some = [self.copies.index(lag) for lag in copies]
+        number = numbered(self.codes[:, some], self.contexts)
+        cells = [np.flatnonzero(number == cell).tolist() for cell in range(self.contexts ** len(copies))]
+        parts = [self.moments.merged(members) if members else self._nothing() for members in cells]
+        return Moments(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "mean", "scatter"))
+        )
+
+    def _nothing(self) -> Moments:
+        width = self.moments.mean.shape[1]
+        return Moments(np.zeros(1, dtype=np.int64), np.zeros((1, width)), np.zeros((1, width, width)))
+
+
+class WindowRows:
+    """The windows themselves in the units of the table, in the cells of some copies of the context."""
+
+    def __init__(self, table: LaggedTable, copies: Sequence[int]) -> None:
+        self.table = table
+        self.codes: Ints = numbered(table.codes[:, list(copies)], table.contexts)
+
+    def values(self, columns: Sequence[int], cells: Sequence[int]) -> tuple[Floats, Ints]:
+        """Some columns on the rows of some cells, shape (rows, columns), and the cell of every row."""
+        here, some = self.inside(cells), list(columns)
+        found = self.table.values[here][:, some] * self.table.scale[some] + self.table.centre[some]
+        return found, self.codes[here]
+
+    def inside(self, cells: Sequence[int]) -> Ints:
+        """The windows of some cells, by number."""
+        return np.flatnonzero(np.isin(self.codes, list(cells)))
+
+
+def numbered(codes: Ints, contexts: int) -> Ints:
+    """One number for every combination of values: the first copy counts most.
+
+    Examples
+    --------
+    >>> numbered(np.array([[0, 1], [1, 0]]), 3).tolist()
+    [1, 3]
+    """
+    number = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:
+        number = number * contexts + column
+    return number

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.data.dataset import complete_rows, some_rows
 from causalcontext.data.moments import Moments
-from causalcontext.data.some_rows import complete_rows, some_rows
 from causalcontext.diagnostics.stability import Resample, check_resampling, drawn_rows
 from causalcontext.errors import OptionError, check_jobs, check_level, check_whole
 from causalcontext.graphs.graph import Graph

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.determinism import StepFunction, step_functions
+from causalcontext.data.indicators import StepFunction, step_functions
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.contexts import ContextGraphs

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.data.some_rows import complete_rows
+from causalcontext.data.dataset import complete_rows
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.results.contexts import ContextGraphs

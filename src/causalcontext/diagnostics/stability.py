@@ -17,10 +17,9 @@ from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import PreparedTest, prepared_test
 from causalcontext.ci_tests.registry import TESTS, find_test
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
-from causalcontext.data.some_rows import complete_rows, some_rows
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.diagnostics.block_samples import BlockResample, check_blocks
 from causalcontext.diagnostics.support import Support

@@ -16,8 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.data.dataset import Dataset
-from causalcontext.data.some_rows import complete_rows
+from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SMALLEST_SCATTER
 from causalcontext.views import adaptive

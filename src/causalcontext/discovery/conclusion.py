@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.determinism import StepFunction, step_functions
+from causalcontext.data.indicators import StepFunction, step_functions
 from causalcontext.data.scan import Scan
 from causalcontext.graphs.graph import Graph
 from causalcontext.methods.task import Outcome, Task

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.open_stream import is_lazy, is_out_of_memory
-from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, scan_checked
 from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table

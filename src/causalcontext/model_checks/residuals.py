@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.data.kinds import Kind
-from causalcontext.data.some_rows import complete_rows
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed, may_cause
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from causalcontext.data.dataset import with_normal_scores
 from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
-from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import NotYetError, OptionError, shortly
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of

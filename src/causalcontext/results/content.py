@@ -10,7 +10,7 @@ import numpy as np
 from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.data.dataset import cell_values
 from causalcontext.data.moments import Moments
-from causalcontext.data.window_moments import WindowMoments
+from causalcontext.data.windows import WindowMoments
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.data.dataset import Dataset
-from causalcontext.data.some_rows import complete_rows
+from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.kernels.arrays import Bools, Floats, Values
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.results.class_shares import UNKNOWN, class_share, kept_more

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from causalcontext.data.frames import frame_of
-from causalcontext.data.window_moments import WindowMoments
-from causalcontext.data.windows import LaggedTable, WindowCounts
+from causalcontext.data.windows import LaggedTable, WindowCounts, WindowMoments
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.graphs.lag_names import at, split

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from causalcontext.data.dataset import with_normal_scores
 from causalcontext.data.kinds import Kind
-from causalcontext.data.ranks import with_normal_scores
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
 from causalcontext.model_checks.checks import check_table

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from causalcontext.data.ranks import gaussian_ranks
+from causalcontext.data.dataset import gaussian_ranks
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.node_data import NUMBER
 from causalcontext.score.alarm import before, residuals_of

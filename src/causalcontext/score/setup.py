@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
 from causalcontext.data.kinds import Kind
-from causalcontext.data.ranks import gaussian_ranks
-from causalcontext.data.some_rows import complete_rows
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Floats, Ints

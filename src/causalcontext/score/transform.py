@@ -13,10 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
 from causalcontext.data.kinds import Kind
-from causalcontext.data.ranks import mean_ranks
-from causalcontext.data.some_rows import complete_rows
 from causalcontext.kernels.arrays import Floats
 from causalcontext.score.setup import Setup
 

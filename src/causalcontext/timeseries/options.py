@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from causalcontext.data.cycles import Cycle
+from causalcontext.data.series import Cycle
 from causalcontext.errors import OptionError, check_choice, check_whole, is_whole, shortly
 
 MOST_LAGS = 100

@@ -10,12 +10,17 @@ import numpy as np
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.ci_tests.watched import Watched
-from causalcontext.data.dataset import Dataset
-from causalcontext.data.lagged_columns import lagged_dataset
+from causalcontext.data.dataset import Dataset, some_rows
 from causalcontext.data.series import Series
-from causalcontext.data.some_rows import some_rows
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.data.windows import LaggedTable, WindowCounts, check_windows, lagged_table, window_ends
+from causalcontext.data.windows import (
+    LaggedTable,
+    WindowCounts,
+    check_windows,
+    lagged_dataset,
+    lagged_table,
+    window_ends,
+)
 from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.graphs.graph import Graph

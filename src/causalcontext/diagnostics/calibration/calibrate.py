@@ -8,8 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from causalcontext.data.checks import check_statistics
-from causalcontext.data.dataset import Dataset
-from causalcontext.data.some_rows import complete_rows, some_rows
+from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.calibration.options import CalibrationKeywords, CalibrationOptions

@@ -13,9 +13,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, complete_rows
 from causalcontext.data.moments import Moments
-from causalcontext.data.some_rows import complete_rows
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters

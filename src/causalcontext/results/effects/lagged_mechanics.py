@@ -14,7 +14,7 @@ import numpy as np
 
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
-from causalcontext.data.window_moments import WindowMoments, WindowRows, numbered
+from causalcontext.data.windows import WindowMoments, WindowRows, numbered
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs.lag_names import at
 from causalcontext.results.effects.fits import MechanismFit, fit

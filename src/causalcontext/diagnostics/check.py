@@ -1,22 +1,24 @@
-"""What can be said about a table without a search: kinds, rows, and everything that stands in the way."""
+"""`cc.check`: everything that can be said about a table without a search, and what would suit it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+import scipy
+from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.indicators import Indicator
+from causalcontext.data.indicators import Indicator, step_functions
 from causalcontext.data.kinds import Column, Kind, declared_kinds
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
-from causalcontext.data.tables import context_places
-from causalcontext.diagnostics.inspection.dependences import Dependence, linear_dependences
-from causalcontext.diagnostics.inspection.readings import (
+from causalcontext.data.tables import context_places, read_table
+from causalcontext.diagnostics.overlap import columns_apart
+from causalcontext.diagnostics.readings import (
     ContextReading,
     SystemReading,
     combined,
@@ -26,9 +28,13 @@ from causalcontext.diagnostics.inspection.readings import (
     unread_system,
     usable_part,
 )
-from causalcontext.errors import DataError, did_you_mean, listed
-from causalcontext.kernels.arrays import Bools, Values
-from causalcontext.kernels.limits import SMALLEST_SCATTER, SPARE_ROWS
+from causalcontext.errors import CausalContextError, DataError, did_you_mean, listed
+from causalcontext.kernels.arrays import Bools, Floats, Values
+from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS
+from causalcontext.methods.auto import choose_by_call, choose_by_table
+from causalcontext.model_checks.checks import check_table
+from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS
+from causalcontext.model_checks.words import AdviceFacts, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +44,9 @@ LOOK = 10_000
 """Rows that are looked at first."""
 LARGE_SET = 10
 """Larger conditioning sets hardly occur; a context that can test sets of this size is large enough."""
+_NO_SHARE = 1e-4
+OF_COLUMNS = (OUTLIERS, ROWS, SKEW, TAILS)
+"""What columns say by themselves; curves and the like need a graph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,3 +283,136 @@ def _dependent(context: ContextReading, dependences: tuple[Dependence, ...]) -> 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """`column` is a linear function of the columns `of`; in all rows, or where the context has the value `level`."""
+
+    column: str
+    of: tuple[str, ...]
+    everywhere: bool
+    level: Any = None
+
+
+def linear_dependences(statistics: SufficientStatistics) -> tuple[Dependence, ...]:
+    """The dependences in all rows, then those that hold in one context only."""
+    whole = statistics.moments.merged()
+    pooled = _dependences(whole.scatter[0], int(whole.rows[0]))
+    found = [Dependence(statistics.names[column], _named(statistics, of), True) for column, of in pooled]
+    if len(statistics.values) == 1:
+        return tuple(found)
+    known = {frozenset((column, *of)) for column, of in pooled}
+    for level, scatter, n in zip(statistics.values, statistics.moments.scatter, statistics.moments.rows, strict=True):
+        for column, of in _dependences(scatter, int(n)):
+            if frozenset((column, *of)) not in known:
+                found.append(Dependence(statistics.names[column], _named(statistics, of), False, level))
+    return tuple(found)
+
+
+def _named(statistics: SufficientStatistics, columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(statistics.names[column] for column in columns)
+
+
+def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:
+    """Columns that a pivoted Cholesky factorisation has no use for, each with those that make it up.
+
+    With no more rows than columns everything depends on everything: that is a lack of rows, and not reported here.
+    """
+    squares = np.diagonal(scatter)
+    varying = np.flatnonzero((squares > 0.0) & (squares <= LARGEST_SCATTER))
+    if n - 1 <= len(varying):
+        return []
+    scale = np.sqrt(squares[varying])
+    correlation = scatter[np.ix_(varying, varying)] / scale[:, None] / scale
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(correlation, tol=COLLINEAR_BELOW, lower=1)
+    basis, rest = pivots[:rank] - 1, np.sort(pivots[rank:] - 1)
+    shares = scipy.linalg.cho_solve((factor[:rank, :rank], True), correlation[np.ix_(basis, rest)])
+    parts = [np.sort(basis[np.abs(share) > _NO_SHARE]) for share in shares.T]
+    return [(int(varying[column]), varying[part].tolist()) for column, part in zip(rest, parts, strict=True)]
+
+
+def check(
+    table: Any, context: AnyContext = None, *, kinds: Mapping[str, str] | None = None, missing: str = "raise"
+) -> Inspection:
+    """What `discover` would refuse, could not test or be misled by, and which method and test suit the table.
+
+    Parameters
+    ----------
+    table : pandas, polars or pyarrow table
+    context : str, sequence of str or what `cc.threshold` and `cc.bins` make, optional
+        The column that names the context, or several, or a step function of a column.
+    kinds, missing
+        As for `discover`.
+
+    Returns
+    -------
+    Inspection
+        `usable`, and as sentences `problems` (what `discover` refuses), `notes` and `advice`; `str()` has everything.
+
+    Examples
+    --------
+    >>> import causalcontext as cc
+    >>> found = cc.check(cc.examples.soil_moisture(500, seed=1), context="soil")
+    >>> found.usable, found.advice[0]
+    (True, "all columns are numbers: method='auto', the default, tries score-ac first")
+    """
+    frame = _frame(table)
+    found = inspect(frame, context, kinds, missing)
+    if found.problems:
+        return found
+    try:
+        data = _read(frame, context, kinds)
+    except CausalContextError:  # inspect has said why, column by column
+        return found
+    return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing)))
+
+
+def _read(frame: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | None) -> Dataset:
+    """The table as `discover` reads it."""
+    if isinstance(context, Indicator):
+        return context.applied(read_table(frame, None, kinds))
+    return read_table(frame, context, kinds)
+
+
+def _frame(table: Any) -> pd.DataFrame:
+    """Any kind of table as one of pandas."""
+    if is_pandas_dataframe(table):
+        return table
+    try:
+        frame = nw.from_native(table)
+    except TypeError as error:
+        raise DataError(
+            f"the table is of type {type(table).__name__}, expected a pandas, polars or pyarrow table"
+        ) from error
+    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_pandas()
+
+
+def _misleading(data: Dataset) -> Iterator[str]:
+    """What a search would take for something else."""
+    source = None if data.contexts.source is None else data.names[data.contexts.source]
+    for found in step_functions(data) if source is None else ():
+        certain = f"{found.context} is a function of {found.column} without exception"
+        yield f"{certain}; if it was made of it: {found.advice()}"
+    apart = [name for name in columns_apart(data) if name != source]
+    if apart:
+        yield f"the usual values of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
+    nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
+    for violation in check_table(data, nothing):
+        if violation.kind in OF_COLUMNS:
+            scored = source is None and len(data.contexts.positions) <= 1
+            yield sentence(violation, bool(data.contexts.positions), AdviceFacts(scored))
+
+
+def _suitable(data: Dataset, missing: str) -> Iterator[str]:
+    """Which method and tests suit the kinds of columns."""
+    kinds = {data.kinds[position] for position in data.system}
+    choice = choose_by_call(("missing='testwise'",) if missing == "testwise" else ()) or choose_by_table(
+        data, gather_statistics(data, "listwise")
+    )
+    if choice is not None:
+        yield choice.reason
+    elif kinds == {Kind.CONTINUOUS}:
+        yield "all columns are numbers: method='auto', the default, tries score-ac first"
+    if len(kinds) > 1:
+        yield "columns are of several kinds: test='auto' picks a test for every question"

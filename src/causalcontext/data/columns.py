@@ -1,7 +1,8 @@
-"""The levels of a context or of another categorical column, with their own Python types, and the level of every row."""
+"""A column as an array: its numbers, or its levels with their own Python types and the level of every row."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -10,8 +11,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.frames import numbered
-from causalcontext.data.kinds import Column, for_dates, object_values, plain_values, value_families
+from causalcontext.data.frames import is_missing, numbered
+from causalcontext.data.kinds import Column, Kind, for_dates, has_own_order, object_values, plain_values, value_families
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Values
 
@@ -19,6 +20,8 @@ FEW = 20
 """Levels that are looked at to tell dates."""
 _LEVEL_TYPES = (bool, int, float, str)
 _FAMILY_OF_DTYPE = {"b": bool, "i": int, "u": int, "f": float}
+MOSTLY = 0.5
+"""Share of numbers from which on a column of text is taken for numbers with typing errors."""
 
 
 def read_levels(
@@ -157,3 +160,82 @@ def _own_order(column: Column) -> Sequence[Any] | None:
     if isinstance(column.dtype, nw.Categorical) and column.series.implementation.is_pyarrow():
         return tuple(column.series.to_native().unify_dictionaries().chunk(0).dictionary.to_pylist())
     return None
+
+
+def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
+    """The values of a column, and the categories that codes stand for; no categories for numbers.
+
+    Raises
+    ------
+    DataError
+        Text that is mostly numbers; categories that hardly repeat; an order that nobody gave; counts that are not
+        whole numbers.
+    """
+    if kind is Kind.CONTINUOUS:
+        return _numbers(column), ()
+    if kind is Kind.COUNT:
+        return _counts(column), ()
+    if kind is Kind.ORDERED and not has_own_order(column):
+        raise DataError(f"column {column.name!r} is declared ordered, but its values ({column.dtype_name}) have no "
+                        "order of their own; make it an ordered categorical, or numbers")  # fmt: skip
+    _check_no_typing_error(column)
+    levels, codes = read_levels(column, declared=True, role="column")
+    return (np.where(codes < 0, np.nan, codes) if (codes < 0).any() else codes), levels
+
+
+def _numbers(column: Column) -> Values:
+    """A column as a numeric array, in its own dtype where compiled code can read it, else as float64."""
+    values = plain_values(column)
+    if values.dtype.kind in "iuf" and values.dtype.itemsize <= 8:
+        return values
+    if values.dtype.kind != "O":
+        return values.astype(np.float64)
+    numbers = np.full(len(values), np.nan)
+    present = ~is_missing(values)
+    try:
+        numbers[present] = values[present].astype(np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DataError(f"column {column.name!r} is declared continuous but not numeric: {error}") from error
+    return numbers
+
+
+def _counts(column: Column) -> Values:
+    """Whole numbers from 0; what is missing or infinite is reported later."""
+    values = _numbers(column)
+    finite = values[np.isfinite(values)]
+    wrong = finite[(finite < 0) | (finite != np.floor(finite))]
+    if wrong.size:
+        raise DataError(
+            f"column {column.name!r} is declared count but holds {number_text(float(wrong[0]))}, expected whole "
+            "numbers from 0"
+        )
+    return values
+
+
+def _check_no_typing_error(column: Column) -> None:
+    """Return unless the column is text that is mostly, but not always, numbers."""
+    import pandas as pd
+
+    if not isinstance(column.dtype, nw.String):
+        return
+    values = pd.Series(plain_values(column)).dropna()
+    distinct = pd.Series(values.unique(), dtype=object)
+    numbers = pd.to_numeric(distinct, errors="coerce").notna()
+    if numbers.all() or numbers.mean() < MOSTLY:
+        return
+    raise DataError(f"column {column.name!r} is text, but {int(numbers.sum())} of its {len(distinct)} different values "
+                    f"are numbers; {distinct[~numbers].iloc[0]!r} is not: correct it, or drop the column")  # fmt: skip
+
+
+def number_text(value: float) -> str:
+    """The shortest text that is read as the same number.
+
+    Examples
+    --------
+    >>> number_text(0.3), number_text(1700000003.0), number_text(2e-9)
+    ('0.3', '1700000003', '2e-09')
+    """
+    short = f"{value:.6g}"
+    if float(short) == value:
+        return short
+    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(value)

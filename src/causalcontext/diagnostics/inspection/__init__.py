@@ -1,1 +1,0 @@
-"""What can be said about a table before a search."""
