@@ -14,7 +14,7 @@ from causalcontext.ci_tests.registry import find_test
 from causalcontext.ci_tests.watched import Watched, joined
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics import second_opinion
+from causalcontext.diagnostics import other_methods
 from causalcontext.progress import Watch, nobody
 from causalcontext.simulate import random_model
 from causalcontext.views import CIQuery, Outcomes
@@ -153,7 +153,7 @@ def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, m
         if size == 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(second_opinion, "_run", never)
+    monkeypatch.setattr(other_methods, "_run", never)
     with pytest.raises(cc.InterruptedSearch) as caught:
         cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, progress=stop, method="pc-ac")
     caught.value.result.save(tmp_path / "r.json")

@@ -6,6 +6,7 @@
 '-->'
 """
 
+from causalcontext import interop as export
 from causalcontext.data.files import read_file
 from causalcontext.data.indicators import bins, threshold
 from causalcontext.data.scan import Scan, scan
@@ -22,7 +23,6 @@ from causalcontext.errors import (
     NotYetError,
     OptionError,
 )
-from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.interop.estimator import PCAC

@@ -6,7 +6,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.diagnostics.findings import Severity
-from causalcontext.diagnostics.power import minimum_detectable
+from causalcontext.diagnostics.rows import minimum_detectable
 from causalcontext.simulate.proteins import proteins
 
 

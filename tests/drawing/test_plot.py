@@ -10,8 +10,7 @@ from matplotlib.patches import Circle, PathPatch, Polygon
 
 import causalcontext as cc
 import hostile
-from causalcontext.drawing.layers import crossings, layer_numbers, oriented_arcs
-from causalcontext.drawing.layout import layout
+from causalcontext.drawing.layout import crossings, layer_numbers, layout, oriented_arcs
 from causalcontext.drawing.legend import graph_legend, legend
 from causalcontext.drawing.names import printable, shown_names
 from causalcontext.drawing.strokes import context_panel, difference_panel, graph_panel, union_panel

@@ -5,9 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from causalcontext.graphs.dags import to_dags
+from causalcontext.graphs.dags import OpenGraphs, to_dags
 from causalcontext.graphs.endpoints import Endpoint, adjacent, directed, endpoints_of_arcs, marked
-from causalcontext.graphs.families import OpenGraphs
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_acyclic
 from causalcontext.simulate import random_models

@@ -5,8 +5,7 @@ import pytest
 
 import naive_hidden as naive
 from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.graphs.mags import mag_adjacency, mag_endpoints
-from causalcontext.graphs.paths import open_paths
+from causalcontext.graphs.paths import mag_adjacency, mag_endpoints, open_paths
 from causalcontext.search.possible_dsep import possible_d_sep
 
 NODES = 6

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.diagnostics.second_opinion import second_opinion
+from causalcontext.diagnostics.other_methods import second_opinion
 from causalcontext.score import clock, explore
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential, student_t5

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, marked
-from causalcontext.graphs.mags import mag_adjacency
+from causalcontext.graphs.paths import mag_adjacency
 from causalcontext.search import rules
 from causalcontext.search.family import Proposal
 from causalcontext.simulate import every_model, random_hidden_model, random_models, with_hidden_cause

@@ -8,7 +8,7 @@ import pytest
 from test_across_contexts import independences
 
 import causalcontext as cc
-from causalcontext.graphs.families import OpenGraphs
+from causalcontext.graphs.dags import OpenGraphs
 from causalcontext.results.effects import sets
 from causalcontext.results.effects.asking import difference, effect_in
 from causalcontext.results.effects.interventions import context_effect

@@ -263,9 +263,9 @@ def test_pictures_are_drawn(result, tmp_path):
 
 
 def test_time_runs_from_left_to_right(result):
-    from causalcontext.drawing.over_time import time_layout
+    from causalcontext.drawing.layout import result_layout
 
-    places = time_layout(result)
+    places = result_layout(result)
     index = {name: place for place, name in enumerate(result.names)}
     assert places.centre[index["rain(t-1)"], 0] < places.centre[index["rain"], 0]
     assert places.centre[index["rain(t-1)"], 1] == places.centre[index["rain"], 1]

@@ -16,7 +16,7 @@ from causalcontext.data.files import check_writable, write_whole
 from causalcontext.diagnostics.calibration.calibrate import calibrate
 from causalcontext.diagnostics.calibration.options import CalibrationOptions
 from causalcontext.diagnostics.calibration.report import Calibration, shown
-from causalcontext.drawing.pictures import check_picture_path
+from causalcontext.drawing.strokes import check_picture_path
 from causalcontext.errors import FileError, InterruptedSearch
 from causalcontext.options import made
 

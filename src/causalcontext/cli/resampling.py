@@ -11,7 +11,7 @@ from causalcontext.cli.opening import opened
 from causalcontext.cli.terminal import show_table
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.data.scan import Scan
-from causalcontext.diagnostics.block_samples import check_before_search
+from causalcontext.diagnostics.stability import check_before_search
 from causalcontext.discover import discover
 from causalcontext.errors import check_whole
 from causalcontext.knowledge import Knowledge

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from causalcontext import interop
 from causalcontext.cli.terminal import print_line, say, show_page, show_table
 from causalcontext.data.files import check_writable, write_whole
-from causalcontext.drawing.pictures import KINDS, TIME_KINDS, check_picture_path
+from causalcontext.drawing.strokes import KINDS, TIME_KINDS, check_picture_path
 from causalcontext.errors import FileError, OptionError, check_choice, did_you_mean
-from causalcontext.graphs import export
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at
 from causalcontext.report.html import write_report
-from causalcontext.report.presentable import presentable, stories
+from causalcontext.report.payload import presentable, stories
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.files import load
 from causalcontext.results.lagged import LaggedGraphs
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMATS: dict[str, Callable[[Graph], str]] = {
-    "dagitty": export.to_dagitty,
-    "dot": export.to_dot,
-    "gml": export.to_gml,
-    "graphml": export.to_graphml,
-    "tetrad": export.to_tetrad,
+    "dagitty": interop.to_dagitty,
+    "dot": interop.to_dot,
+    "gml": interop.to_gml,
+    "graphml": interop.to_graphml,
+    "tetrad": interop.to_tetrad,
 }
 
 

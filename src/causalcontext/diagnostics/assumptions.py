@@ -1,4 +1,4 @@
-"""Signs that an assumption fails: rules that contradict each other, directed cycles, large union cycles."""
+"""Signs that an assumption or the model fails: contradicting rules, cycles, violations of the model, proxies."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.kernels.arrays import Bools
+from causalcontext.model_checks.words import WORDS, advice, danger
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.notes import About, about, of_residuals
+from causalcontext.results.proxies import replaceable_links
 from causalcontext.search.cycles import possible_cycles
 from causalcontext.search.rules import suspect
 
@@ -98,3 +102,38 @@ def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
         message = f"{len(pairs)} edges lie where a union cycle of three or more variables could keep a false edge"
         advice = 'if feedback through the contexts is plausible, compare with masked_scope="cycle"'
         yield Finding("large cycles", Severity.NOTE, message, advice, {"edges": tuple(pairs)})
+
+
+def model_violations(result: ContextGraphs) -> Iterator[Finding]:
+    """Ways in which the table contradicts the model behind the search."""
+    for violation in result.violations:
+        found = WORDS[violation.kind].found.format(listed(violation.columns))
+        message = f"{found}: {danger(violation, result.context is not None, result.already_asked)}"
+        yield Finding("model", Severity.WARNING, message, advice(violation, result.already_asked),
+                      {"kind": violation.kind, "columns": violation.columns, "size": violation.size})  # fmt: skip
+
+
+def residuals_against(result: ContextGraphs) -> Iterator[Finding]:
+    """What the residuals of a score-based search say against its own model."""
+    for note in of_residuals(result.notes):
+        yield Finding("model", Severity.WARNING, note.found, note.advice)
+
+
+def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
+    """Warnings of the search itself; where rows are at hand, another check looks for functions of a column."""
+    for warning in result.warnings:
+        if isinstance(result, LaggedGraphs) or result.rows is None or about(warning) is not About.FUNCTION:
+            yield Finding("search", Severity.WARNING, warning)
+
+
+def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
+    """Links that explain nothing beside the curves of another variable: a line may describe what a curve makes."""
+    found = replaceable_links(result)
+    if not found:
+        return
+    name = result.names
+    links = tuple(f"{name[link.cause]} --> {name[link.effect]}" for link in found)
+    explained = tuple(f"{text} (curves of {name[link.other]})" for text, link in zip(links, found, strict=True))
+    message = f"{listed(explained)} may stand in for what another variable does"
+    advice = "take them as candidates: the score chose the shorter description, and curves of the other explain as much"
+    yield Finding("proxies", Severity.CAUTION, message, advice, {"edges": links})

@@ -17,7 +17,6 @@ from causalcontext.data.indicators import Indicator, step_functions
 from causalcontext.data.kinds import Column, Kind, declared_kinds
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.data.tables import context_places, read_table
-from causalcontext.diagnostics.overlap import columns_apart
 from causalcontext.diagnostics.readings import (
     ContextReading,
     SystemReading,
@@ -28,6 +27,7 @@ from causalcontext.diagnostics.readings import (
     unread_system,
     usable_part,
 )
+from causalcontext.diagnostics.rows import columns_apart
 from causalcontext.errors import CausalContextError, DataError, did_you_mean, listed
 from causalcontext.kernels.arrays import Bools, Floats, Values
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS

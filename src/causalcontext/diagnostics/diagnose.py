@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.diagnostics.assumptions import broken_rules, directed_cycles, large_cycles, turned_directions
+from causalcontext.diagnostics.assumptions import (
+    broken_rules,
+    directed_cycles,
+    large_cycles,
+    model_violations,
+    proxy_links,
+    residuals_against,
+    told_with_the_result,
+    turned_directions,
+)
 from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
-from causalcontext.diagnostics.hidden import unconfirmed_causes
-from causalcontext.diagnostics.model_checks import model_violations, residuals_against, told_with_the_result
-from causalcontext.diagnostics.overlap import determinism, ranked_overlap
-from causalcontext.diagnostics.power import near_misses, rows_and_power, untestable_pairs
-from causalcontext.diagnostics.proxy_links import proxy_links
-from causalcontext.diagnostics.selection import selection_bias
+from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
+from causalcontext.diagnostics.rows import determinism, near_misses, ranked_overlap, rows_and_power, untestable_pairs
 from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs

@@ -1,1 +1,1 @@
-"""Pictures of graphs, independent of who paints them: layouts, strokes, palettes; and the painter for matplotlib."""
+"""Pictures of graphs: the layout, what is drawn, and how matplotlib draws it."""

@@ -1,28 +1,43 @@
 """Where everything stands: one layout for all contexts, made from the union graph, in units of the font size.
 
-Causes stand left of effects. Edges leave a box at its right side and enter the next one at its left side, as smooth
-curves that pass between other boxes. Variables without any edge stand in rows of their own at the bottom.
+Causes stand left of effects, in layers by the usual method: make the edges acyclic by turning a few, put every variable
+behind its causes, let long edges pass through places of their own, and sort every layer by the middle of its
+neighbours. Edges leave a box at its right side and enter the next one at its left side, as smooth curves that pass
+between other boxes. Variables without any edge stand in rows of their own at the bottom. With lags, columns are times
+and rows are variables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.drawing.layers import Arc, layer_numbers, oriented_arcs, sorted_layers, threaded
 from causalcontext.drawing.names import shown_names, text_width
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.graph import Graph
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.graphs.lag_names import split
+from causalcontext.graphs.paths import causal_order
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.lagged import LaggedGraphs
 
+Arc = tuple[int, int]
 COLUMN_GAP = 5.0
 ROW_GAP = 1.5
 THREAD_GAP = 1.1
 MARGIN = 1.2
-PASSES = 24
+PASSES, SWEEPS = 24, 12
+TIME_COLUMN_GAP = 9.0
+TIME_ROW_GAP = 2.6
+PORT = 0.5
+"""Links that enter or leave the right side of a box stand so far apart."""
+BULGE = 3.2
+"""How far a link inside a time step bends out, and how much further if it passes more rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +86,64 @@ def layout(graph: Graph) -> Layout:
         width, height = _shift_to_margin(centre, size, linked, routes)
     width, height = _rows_below(centre, size, np.setdiff1d(np.arange(len(size)), linked), width, height)
     return Layout(lines, centre, size, routes, width, height)
+
+
+def result_layout(result: ContextGraphs) -> Layout:
+    """Where everything stands: over time for a result with lags, else causes left of effects."""
+    return _time_layout(result) if isinstance(result, LaggedGraphs) else layout(result.union)
+
+
+def _time_layout(result: LaggedGraphs) -> Layout:
+    """The earliest values on the left, the present on the right, one row for every variable."""
+    lines = shown_names(result.names)
+    size = np.array([box_size(found) for found in lines])
+    rows = [*result.series.variables, *result.series.covariates]
+    lags = [split(name)[1] for name in result.names]
+    row = np.array([rows.index(split(name)[0]) for name in result.names])
+    widths = [
+        max(size[i, 0] for i, lag in enumerate(lags) if lag == column) for column in range(result.series.lags, -1, -1)
+    ]
+    left = MARGIN + np.concatenate([[0.0], np.cumsum(np.array(widths) + TIME_COLUMN_GAP)[:-1]])
+    column = result.series.lags - np.array(lags)
+    pitch = float(size[:, 1].max()) + TIME_ROW_GAP
+    centre = np.column_stack([left[column] + np.array(widths)[column] / 2, MARGIN + pitch * row + size[:, 1].max() / 2])
+    arcs = [(int(i), int(j)) for i, j in zip(*np.nonzero(np.triu(result.union.endpoints)), strict=True)]
+    ports = _time_ports([arc for arc in arcs if column[arc[0]] == column[arc[1]]], centre)
+    routes = {arc: _time_route(arc, centre, size, column, ports, pitch) for arc in arcs}
+    widest = max([float((centre + size / 2)[:, 0].max()), *(float(route[:, 0].max()) for route in routes.values())])
+    return Layout(lines, centre, size, routes, widest + MARGIN, float((centre + size / 2)[:, 1].max()) + MARGIN)
+
+
+def _time_ports(arcs: Sequence[Arc], centre: Floats) -> dict[tuple[Arc, int], float]:
+    """How far from the middle of a box each link inside a time step stands, in the order of the other ends."""
+    found = {}
+    for box in {place for arc in arcs for place in arc}:
+        here = sorted((arc for arc in arcs if box in arc), key=lambda arc: centre[arc[0] + arc[1] - box, 1])
+        for number, arc in enumerate(here):
+            found[arc, box] = PORT * (number - (len(here) - 1) / 2) / max(1.0, (len(here) - 1) / 3)
+    return found
+
+
+def _time_route(arc: Arc, centre: Floats, size: Floats, column: Ints, ports: dict[tuple[Arc, int], float],
+           pitch: float) -> Floats:  # fmt: skip
+    """From the right side of the earlier box to the left side of the later one, between the boxes on the way."""
+    i, j = arc
+    start, end = centre[i] + (size[i, 0] / 2, 0.0), centre[j] - (size[j, 0] / 2, 0.0)
+    if column[i] == column[j]:
+        start, end = (centre[box] + (size[box, 0] / 2, ports[arc, box]) for box in arc)
+        bend = BULGE * (0.6 + 0.4 * abs(centre[i, 1] - centre[j, 1]) / pitch)
+        reach = max(start[0], end[0]) + bend
+        return np.array([start, (reach, start[1]), (reach, end[1]), end])
+    between = range(int(column[i]) + 1, int(column[j]))
+    points = [(float(start[0]), float(start[1]))]
+    for place in between:
+        share = (place - column[i]) / (column[j] - column[i])
+        y = start[1] + share * (end[1] - start[1])
+        lane = (np.floor((y - centre[:, 1].min()) / pitch) + 0.5) * pitch + centre[:, 1].min()
+        middle = centre[column == place][0, 0]
+        half = size[column == place, 0].max() / 2
+        points += [(middle - half, float(lane)), (middle + half, float(lane))]
+    return curve([*points, (float(end[0]), float(end[1]))])
 
 
 def box_size(lines: tuple[str, ...]) -> tuple[float, float]:
@@ -143,8 +216,8 @@ def _nondecreasing(wanted: Floats) -> Floats:
 
 def _routes(chains: dict[Arc, list[int]], places: Ints, centre: Floats, size: Floats, y: Floats,
             left: Floats, right: Floats) -> dict[Arc, Floats]:  # fmt: skip
-    leaving = _ports(chains, y, size, end=0)
-    entering = _ports(chains, y, size, end=-1)
+    leaving = _sides_of_boxes(chains, y, size, end=0)
+    entering = _sides_of_boxes(chains, y, size, end=-1)
     routes = {}
     for (start, end), chain in chains.items():
         points = [(centre[start, 0] + size[start, 0] / 2, leaving[start, end])]
@@ -156,7 +229,7 @@ def _routes(chains: dict[Arc, list[int]], places: Ints, centre: Floats, size: Fl
     return routes
 
 
-def _ports(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int) -> dict[Arc, float]:
+def _sides_of_boxes(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: int) -> dict[Arc, float]:
     """Where every edge leaves (`end` 0) or enters (-1) its box: spread over its side in the order of neighbours."""
     by_box: dict[int, list[Arc]] = {}
     for arc in chains:
@@ -207,3 +280,114 @@ def _rows_below(centre: Floats, size: Floats, chosen: NDArray[np.intp], width: f
         centre[box] = x + size[box, 0] / 2, y + size[box, 1] / 2
         x += float(size[box, 0]) + 1.0
     return wide, y + row + MARGIN
+
+
+def oriented_arcs(graph: Graph) -> list[Arc]:
+    """Every edge once, as an arc along one order of the variables that respects the directed edges if any order can."""
+    rank = {node: place for place, node in enumerate(_causal_order(graph))}
+    first, second = np.nonzero(np.triu(graph.endpoints))
+    pairs = [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
+    return [(i, j) if rank[i] < rank[j] else (j, i) for i, j in pairs]
+
+
+def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
+    """The layer of every variable: behind all its causes, and as close to its effects as that allows."""
+    parents, children = _sides(count, arcs)
+    layer = np.zeros(count, dtype=np.int64)
+    order = causal_order(_links(count, arcs), range(count))
+    for node in order:
+        layer[node] = max((layer[parent] + 1 for parent in parents[node]), default=0)
+    for node in reversed(order):
+        if children[node] and len(children[node]) >= len(parents[node]):
+            layer[node] = min(layer[child] for child in children[node]) - 1
+    return layer
+
+
+def threaded(layer: Ints, arcs: Sequence[Arc]) -> tuple[Ints, dict[Arc, list[int]]]:
+    """The layers of variables and of the places where long edges pass, and the chain of places of every arc."""
+    places = layer.tolist()
+    chains: dict[Arc, list[int]] = {}
+    for start, end in arcs:
+        between = range(layer[start] + 1, layer[end])
+        chains[start, end] = [start, *range(len(places), len(places) + len(between)), end]
+        places.extend(between)
+    return np.array(places, dtype=np.int64), chains
+
+
+def sorted_layers(layer: Ints, chains: Iterable[Sequence[int]]) -> list[list[int]]:
+    """The members of every layer from top to bottom, with few crossings."""
+    links = [(a, b) for chain in chains for a, b in pairwise(chain)]
+    before, behind = _sides(len(layer), links)
+    layers = [np.flatnonzero(layer == number).tolist() for number in range(int(layer.max(initial=-1)) + 1)]
+    best, fewest = [list(members) for members in layers], crossings(layers, behind)
+    for sweep in range(SWEEPS):
+        forward = sweep % 2 == 0
+        for number in range(1, len(layers)) if forward else range(len(layers) - 2, -1, -1):
+            fixed = layers[number - 1 if forward else number + 1]
+            layers[number] = _by_middle(layers[number], fixed, before if forward else behind)
+        found = crossings(layers, behind)
+        if found < fewest:
+            best, fewest = [list(members) for members in layers], found
+    return best
+
+
+def crossings(layers: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]) -> int:
+    """How many pairs of edges between neighbouring layers cross."""
+    total = 0
+    for here, there in pairwise(layers):
+        place = {node: number for number, node in enumerate(there)}
+        seen: list[int] = []
+        for node in here:
+            endpoints = sorted(place[other] for other in behind[node])
+            total += sum(len(seen) - bisect_right(seen, end) for end in endpoints)
+            for end in endpoints:
+                insort(seen, end)
+    return total
+
+
+def _causal_order(graph: Graph) -> list[int]:
+    """The variables, causes first; where directed edges go in circles, those with the most effects first."""
+    adjacent = graph.adjacency
+    forward = (graph.endpoints == Endpoint.ARROW) & (graph.endpoints.T != Endpoint.ARROW)
+    causes, effects = forward.sum(axis=0), forward.sum(axis=1)
+    left, near = np.ones(len(forward), dtype=bool), np.zeros(len(forward), dtype=bool)
+    order: list[int] = []
+    while left.any():
+        free = left & (causes == 0)
+        pool = np.flatnonzero(free if free.any() else left)
+        best = np.lexsort((pool, causes[pool] - effects[pool], ~near[pool]))[0]
+        chosen = int(pool[best])
+        order.append(chosen)
+        left[chosen] = False
+        near |= adjacent[chosen]
+        causes = causes - forward[chosen]
+        effects = effects - forward[:, chosen]
+    return order
+
+
+def _links(count: int, arcs: Sequence[Arc]) -> Bools:
+    links = np.zeros((count, count), dtype=np.bool_)
+    for start, end in arcs:
+        links[start, end] = True
+    return links
+
+
+def _sides(count: int, links: Sequence[Arc]) -> tuple[list[list[int]], list[list[int]]]:
+    """What leads to every place, and where it leads to."""
+    before: list[list[int]] = [[] for _ in range(count)]
+    behind: list[list[int]] = [[] for _ in range(count)]
+    for a, b in links:
+        behind[a].append(b)
+        before[b].append(a)
+    return before, behind
+
+
+def _by_middle(members: list[int], fixed: Sequence[int], side: Sequence[Sequence[int]]) -> list[int]:
+    """The members by the mean place of their neighbours in the fixed layer; those without stay where they are."""
+    place = {node: number for number, node in enumerate(fixed)}
+    scale = len(fixed) / max(len(members), 1)
+    keys = {
+        node: sum(place[other] for other in side[node]) / len(side[node]) if side[node] else number * scale
+        for number, node in enumerate(members)
+    }
+    return sorted(members, key=lambda node: keys[node])

@@ -6,8 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
-from causalcontext.drawing.strokes import NEAR, Panel, Stroke, context_title, shown, two_colours
+from causalcontext.drawing.strokes import (
+    INK,
+    NEAR,
+    SOFT,
+    Panel,
+    Stroke,
+    context_colour,
+    context_title,
+    has_own_colours,
+    share_colour,
+    shown,
+    two_colours,
+)
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, GraphKind, endpoints_of_mark
 from causalcontext.results.contexts import ContextGraphs
 

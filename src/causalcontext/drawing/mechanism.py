@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from causalcontext.drawing.figure import figure_of, save_picture
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.paint import writable
-from causalcontext.drawing.palette import INK, context_colour
-from causalcontext.drawing.pictures import check_picture_path
+from causalcontext.drawing.plot import figure_of, save_picture
+from causalcontext.drawing.strokes import INK, check_picture_path, context_colour
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.results.contexts import ContextGraphs

@@ -14,8 +14,7 @@ from matplotlib.path import Path
 from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.legend import LegendEntry
 from causalcontext.drawing.names import text_width
-from causalcontext.drawing.palette import BOX_FILL, CONTEXT_FILL, INK, text_colour
-from causalcontext.drawing.strokes import Stroke
+from causalcontext.drawing.strokes import BOX_FILL, CONTEXT_FILL, INK, Stroke, text_colour
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.kernels.arrays import Floats
 

@@ -1,31 +1,61 @@
-"""`result.plot()`: contexts side by side in one layout, the labeled union, or two contexts compared."""
+"""`result.plot()`: one panel per context, the labeled union, two contexts compared, or a summary over lags."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from causalcontext.drawing.figure import Picture, figure_of, paint_axes, paint_figure, save_picture
-from causalcontext.drawing.layout import Layout, layout
-from causalcontext.drawing.legend import graph_legend, legend
-from causalcontext.drawing.over_time import result_layout, summary_picture
-from causalcontext.drawing.pictures import KINDS, TIME_KINDS, check_picture_path
+import numpy as np
+
+from causalcontext.data.files import write_whole
+from causalcontext.drawing.layout import Layout, layout, result_layout
+from causalcontext.drawing.legend import LegendEntry, graph_legend, legend
+from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_stroke, prepare, writable
 from causalcontext.drawing.strokes import (
+    KINDS,
+    TIME_KINDS,
     Panel,
+    Stroke,
+    check_picture_path,
+    colours_of,
     context_panel,
     context_variables,
     difference_panel,
+    endpoints_of,
     graph_panel,
     union_panel,
 )
 from causalcontext.errors import OptionError, check_choice
+from causalcontext.graphs.endpoints import endpoints_of_mark
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.summary_graph import SummaryEdge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+POINTS = 9.0
+WIDEST = 17.0
+TALLEST = 30.0
+SMALLEST_POINTS = 4.5
+TITLE = 2.2
+BOTH_WAYS = "each acts on the other, at its own lag"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All that is to be painted: panels in one layout, the legend, and which variables name the context."""
+
+    panels: tuple[Panel, ...]
+    samples: tuple[LegendEntry, ...]
+    layout: Layout
+    contexts: tuple[int, ...]
 
 
 def plot(
@@ -52,7 +82,7 @@ def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | N
     check_choice("kind", kind, (*KINDS, *(TIME_KINDS if isinstance(result, LaggedGraphs) else ())))
     if kind == "summary":
         assert isinstance(result, LaggedGraphs)
-        return summary_picture(result)
+        return _summary_picture(result)
     kind = "contexts" if kind == "time-series" else kind
     places = result_layout(result)
     panels, compared = _panels(result, kind, contexts, places)
@@ -90,3 +120,125 @@ def _painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | F
     if path is not None:
         save_picture(figure_of(chosen), path, dpi)
     return chosen
+
+
+def _summary_picture(result: LaggedGraphs) -> Picture:
+    """What causes what at any lag: a label has the lags, a box those at which a variable acts on itself."""
+    names = (*result.series.variables, *result.series.covariates)
+    pairs: dict[tuple[int, int], list[SummaryEdge]] = {}
+    for edge in result.summary:
+        if edge.source != edge.target:
+            i, j = names.index(edge.source), names.index(edge.target)
+            pairs.setdefault((min(i, j), max(i, j)), []).append(edge)
+    graph = Graph.from_edges(names, [(*_marked(names, pair, edges),) for pair, edges in pairs.items()])
+    places = layout(_with_own_lags(graph, result))
+    strokes = tuple(_stroke(result, graph, pair, edges) for pair, edges in pairs.items())
+    panel = Panel("summary over all lags", strokes)
+    contexts = tuple(names.index(result.names[place]) for place in result.cells.positions)
+    samples = [
+        replace(one, words=BOTH_WAYS) if one.stroke.endpoints == endpoints_of_mark("<=>") else one
+        for one in legend(result, [panel], None)
+    ]
+    return Picture((panel,), tuple(samples), places, contexts)
+
+
+def _marked(names: Sequence[str], pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> tuple[str, str, str]:
+    ways = {(edge.source, edge.target) for edge in edges if edge.mark == "-->"}
+    if len(ways) == 2:
+        return names[pair[0]], names[pair[1]], "<=>"
+    return edges[0].source, edges[0].target, "-->" if ways else edges[0].mark
+
+
+def _with_own_lags(graph: Graph, result: LaggedGraphs) -> Graph:
+    """The same graph with the lags at which a variable acts on itself written in its box."""
+    own = {name: result.summary.lags(name, name) for name in graph.names}
+    return Graph(
+        [f"{name} (own lag {_listed(own[name])})" if own[name] else name for name in graph.names], graph.endpoints
+    )
+
+
+def _stroke(result: LaggedGraphs, graph: Graph, pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> Stroke:
+    having = [value for value in result.contexts if any(value in edge.contexts for edge in edges)]
+    lags = " / ".join(_listed(edge.lags) for edge in edges)
+    return Stroke(pair, endpoints_of(graph, pair), colours_of(result, having), label=f"lag {lags}")
+
+
+def _listed(lags: Sequence[int]) -> str:
+    runs = list(lags)
+    if len(runs) > 2 and all(b - a == 1 for a, b in pairwise(runs)):
+        return f"{runs[0]}-{runs[-1]}"
+    return ", ".join(map(str, runs))
+
+
+def paint_figure(picture: Picture, make_figure: Callable[..., Figure]) -> tuple[Axes, ...]:
+    """A figure with the panels in a grid and the legend below, as large as its contents at a readable size."""
+    shared, samples = picture.layout, picture.samples
+    rows, columns = _grid(len(picture.panels), shared)
+    wide, tall = max(shared.width, 34.0), shared.height + TITLE
+    below = legend_height(samples, wide * columns - 2) + 1.0
+    width, height = wide * columns, tall * rows + below
+    points = max(SMALLEST_POINTS, min(POINTS, 72 * WIDEST / width, 72 * TALLEST / height))
+    figure = make_figure(figsize=(width * points / 72, height * points / 72))
+    chosen = []
+    for number, panel in enumerate(picture.panels):
+        row, column = divmod(number, columns)
+        bottom = (below + tall * (rows - 1 - row)) / height
+        one = figure.add_axes((column / columns, bottom, 1 / columns, tall / height))
+        _paint_panel(one, panel, shared, picture.contexts, ())
+        chosen.append(one)
+    foot = figure.add_axes((0.0, 0.0, 1.0, below / height), label="legend")
+    paint_legend(foot, samples, 1.0, 0.5, width - 2, prepare(foot, width, below))
+    return tuple(chosen)
+
+
+def paint_axes(picture: Picture, axes: Axes | Sequence[Axes]) -> tuple[Axes, ...]:
+    """The panels on axes of the caller, the legend below the last one."""
+    chosen: tuple[Axes, ...] = tuple(np.atleast_1d(np.asarray(axes, dtype=object)).ravel().tolist())
+    if len(chosen) != len(picture.panels):
+        raise OptionError(f"got {len(chosen)} axes for {len(picture.panels)} panels")
+    for panel, one in zip(picture.panels, chosen, strict=True):
+        _paint_panel(one, panel, picture.layout, picture.contexts, picture.samples if one is chosen[-1] else ())
+    return chosen
+
+
+def figure_of(axes: Sequence[Axes]) -> Figure:
+    """The figure that the axes are on."""
+    figure = axes[0].get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def save_picture(figure: Figure, path: str | FilePath, dpi: float) -> None:
+    """Write the figure to a file, whole or not at all; the same picture gives the same file."""
+    import matplotlib
+
+    ending = FilePath(path).suffix.lower().removeprefix(".")
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
+    content = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "causalcontext", "pdf.fonttype": 42}):
+        figure.savefig(content, format=ending, dpi=dpi, metadata=metadata)
+    write_whole(path, content.getvalue())
+
+
+def _grid(count: int, shared: Layout) -> tuple[int, int]:
+    """Rows and columns of panels, so that the figure is neither a ribbon nor a tower."""
+    ratio = max(shared.width, 34.0) / (shared.height + TITLE)
+    options = range(1, count + 1)
+    columns = min(options, key=lambda c: (abs(np.log(c * ratio / -(-count // c) / 1.5)), c))
+    return -(-count // columns), columns
+
+
+def _paint_panel(
+    axes: Axes, panel: Panel, shared: Layout, contexts: tuple[int, ...], samples: Sequence[LegendEntry]
+) -> None:
+    below = legend_height(samples, shared.width - 2) if samples else 0.0
+    width = max(shared.width, 20.0)
+    points = prepare(axes, width, shared.height + TITLE + below)
+    offset = np.array([(width - shared.width) / 2, TITLE])
+    moved = Layout(shared.lines, shared.centre + offset, shared.size, {}, shared.width, shared.height)
+    axes.text(width / 2, TITLE / 2 + 0.2, writable(panel.title), ha="center", va="center", parse_math=False,
+              fontsize=1.1 * points, weight="bold")  # fmt: skip
+    for stroke in panel.strokes:
+        paint_stroke(axes, stroke, shared.routes[stroke.pair] + offset, points)
+    paint_boxes(axes, moved, contexts, points)
+    paint_legend(axes, samples, 1.0, shared.height + TITLE, width - 2, points)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
+from causalcontext.data.files import check_writable
 from causalcontext.drawing.names import printable, shortened
-from causalcontext.drawing.palette import INK, SOFT, context_colour, has_own_colours, share_colour
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, mark_of
 from causalcontext.graphs.graph import Graph
@@ -22,6 +23,15 @@ from causalcontext.results.entries import Decision
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.words import context_words
 
+KINDS = ("contexts", "union", "difference")
+TIME_KINDS = ("time-series", "summary")
+"""More for results with lags; "time-series" is "contexts"."""
+ENDINGS = ("png", "svg", "pdf")
+INK, SOFT = "#222222", "#9a9a9a"
+CONTEXT_FILL, BOX_FILL = "#2b2b2b", "#ffffff"
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Colours that people with any kind of colour vision tell apart, on paper too (Okabe and Ito)."""
+_FEW_TO_MANY = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08519c")
 LONGEST_LABEL = 12
 MOST_NAMED = 2
 """Contexts that a label names; more are counted."""
@@ -29,6 +39,10 @@ MOST_LABELS = 40
 """Labels in a picture; beyond, colours alone must do."""
 NEAR = 5.0
 """An edge whose largest p-value is above alpha / NEAR was kept narrowly."""
+
+
+_ARROWS = {"-->": "→", "<--": "←", "<=>": "⇔", "<->": "↔"}
+"""Marks that have a sign of their own."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +147,34 @@ def context_variables(result: ContextGraphs) -> tuple[int, ...]:
     return tuple(position - lag * count for position in result.cells.positions for lag in range(lags, -1, -1))
 
 
+def has_own_colours(contexts: Sequence[Any]) -> bool:
+    """Whether there are few enough contexts for a colour each."""
+    return len(contexts) <= len(_COLOURS)
+
+
+def context_colour(contexts: Sequence[Any], place: int) -> str:
+    """The colour of a context; all the same if there are too many to tell apart."""
+    return _COLOURS[place] if has_own_colours(contexts) else _COLOURS[0]
+
+
+def text_colour(colours: Sequence[str]) -> str:
+    """A colour for words about such a line: its own if that is dark enough to read."""
+    return colours[0] if len(colours) == 1 and colours[0] in _COLOURS[:4] else INK
+
+
+def share_colour(count: int, total: int) -> str:
+    """From light (in few contexts) to dark (in nearly all), for more contexts than there are colours."""
+    return _FEW_TO_MANY[min(int(len(_FEW_TO_MANY) * count / total), len(_FEW_TO_MANY) - 1)]
+
+
+def check_picture_path(path: str | FilePath) -> None:
+    """Return if a picture can be written there."""
+    ending = FilePath(path).suffix.lower().removeprefix(".")
+    if ending not in ENDINGS:
+        raise OptionError(f"cannot save a picture as {str(path)!r}: its name must end with .png, .svg or .pdf")
+    check_writable(path)
+
+
 def context_place(result: ContextGraphs, value: Any) -> int:
     """The place of a context value, or an error that suggests one."""
     for place, known in enumerate(result.contexts):
@@ -153,10 +195,6 @@ def context_title(result: ContextGraphs, value: Any) -> str:
 def shown(value: Any) -> str:
     """A context value or name as it is written in titles and legends."""
     return shortened(printable(str(value)), 40)
-
-
-_ARROWS = {"-->": "→", "<--": "←", "<=>": "⇔", "<->": "↔"}
-"""Marks that have a sign of their own."""
 
 
 def _compared(

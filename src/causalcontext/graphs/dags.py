@@ -1,8 +1,19 @@
-"""From a graph with undirected edges to the directed acyclic graphs it stands for."""
+"""The directed graphs that open edges leave, for all contexts at once.
+
+A *family* is one directed acyclic graph per context. Families that a result leaves open have its edges, its directions
+and no new collider; links at a context variable are the same in all graphs, and a variable has the same causes in two
+contexts unless a context variable that differs between them is one of its causes. For a context and three variables
+these are exactly the models with the same independences, in all 2,553 cases (`tests/theory/test_effect_sets.py`).
+
+Open edges that share a node, or that are the same pair in two contexts, depend on each other; they make a *component*,
+and every component is listed by itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice, product
 
 import numpy as np
 
@@ -10,6 +21,253 @@ from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_acyclic
+from causalcontext.views import Contexts
+
+OpenEdge = tuple[int, int, int]
+"""(graph, i, j) with i < j."""
+Arrow = tuple[int, int, int]
+"""(graph, cause, effect)"""
+MOST_STEPS = 20_000
+"""Edges that are turned while one component is listed; one that takes more counts as too large."""
+
+
+class Family:
+    """One directed graph per context, as far as it was asked for: `parents(graph, variable)`."""
+
+    def __init__(self, settled: Sequence[Sequence[tuple[int, ...]]], more: Iterable[Arrow] = ()) -> None:
+        self._settled = settled
+        self._more: dict[tuple[int, int], tuple[int, ...]] = {}
+        for g, cause, effect in more:
+            self._more[g, effect] = (*self._more.get((g, effect), ()), cause)
+
+    def parents(self, graph: int, variable: int) -> tuple[int, ...]:
+        """The causes of a variable in a graph, in order."""
+        more = self._more.get((graph, variable))
+        settled = self._settled[graph][variable]
+        return settled if more is None else tuple(sorted((*settled, *more)))
+
+    def ancestors(self, graph: int, variable: int, without: Iterable[int] = ()) -> set[int]:
+        """What leads to a variable in a graph along paths that avoid some others; the variable itself is one."""
+        found, barred = {variable}, set(without)
+        frontier = [variable]
+        while frontier:
+            for parent in self.parents(graph, frontier.pop()):
+                if parent not in found and parent not in barred:
+                    found.add(parent)
+                    frontier.append(parent)
+        return found
+
+
+class OpenGraphs:
+    """The graphs of all contexts, and the families that their open edges leave.
+
+    Parameters
+    ----------
+    ends : array of int, shape (graphs, N, N)
+    contexts : Contexts
+        The context variables, and their levels in every graph.
+
+    Examples
+    --------
+    >>> from causalcontext.graphs.graph import Graph
+    >>> chain = Graph.from_edges("XYZ", [("X", "Y", "o-o"), ("Y", "Z", "o-o")])
+    >>> graphs = OpenGraphs(chain.endpoints[None], Contexts())
+    >>> [[family.parents(0, v) for v in range(3)] for family in graphs.families([0]) or ()]
+    [[(), (0,), (1,)], [(1,), (), (1,)], [(1,), (2,), ()]]
+    """
+
+    def __init__(self, endpoints: Endpoints, contexts: Contexts) -> None:
+        self.endpoints, self.contexts = endpoints, contexts
+        self.components = tuple(_components(endpoints))
+        self._listed: dict[int, tuple[tuple[Arrow, ...], ...] | None] = {}
+        self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
+
+    @cached_property
+    def settled(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """The parents of every variable in every graph by the edges that have a direction."""
+        return tuple(
+            tuple(tuple(np.flatnonzero(into).tolist()) for into in links.T) for links in directed(self.endpoints)
+        )
+
+    def touching(self, places: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+        """The components with an edge at some (graph, variable)."""
+        wanted = set(places)
+        return tuple(
+            number
+            for number, edges in enumerate(self.components)
+            if any((g, i) in wanted or (g, j) in wanted for g, i, j in edges)
+        )
+
+    def families(self, components: Sequence[int], limit: int = 1000) -> tuple[Family, ...] | None:
+        """Every family, with the edges of some components directed; None if there are more than `limit`.
+
+        The same question gives the same objects again.
+        """
+        key = (tuple(components), limit)
+        if key not in self._families:
+            self._families[key] = self._combined(components, limit)
+        return self._families[key]
+
+    def _combined(self, components: Sequence[int], limit: int) -> tuple[Family, ...] | None:
+        """The families, by all combinations of what the components leave."""
+        listed = [self._orientations(number, limit) for number in components]
+        if any(one is None for one in listed):
+            return None
+        choices = [one for one in listed if one is not None]
+        if np.prod([len(one) for one in choices], dtype=float) > limit:
+            return None
+        return tuple(Family(self.settled, (arrow for part in chosen for arrow in part)) for chosen in product(*choices))
+
+    def _orientations(self, number: int, limit: int) -> tuple[tuple[Arrow, ...], ...] | None:
+        """The ways to direct all edges of a component; None if there are too many."""
+        if number not in self._listed:
+            turning = _Turning(self.endpoints.copy(), self.contexts)
+            found = tuple(islice(turning.orientations(self.components[number]), limit + 1))
+            self._listed[number] = None if len(found) > limit or turning.steps > MOST_STEPS else found
+        return self._listed[number]
+
+    def local(self, edges: Sequence[OpenEdge]) -> Iterator[Family]:
+        """The ways to direct some open edges, with what follows at once; other edges of their components stay open."""
+        turning = _Turning(self.endpoints.copy(), self.contexts)
+        yield from (Family(self.settled, arrows) for arrows in turning.orientations(edges))
+
+
+class _Turning:
+    """Directs edges one after the other and takes them back; `endpoints` is changed."""
+
+    def __init__(self, endpoints: Endpoints, contexts: Contexts) -> None:
+        self.endpoints, self.contexts = endpoints, contexts
+        self.steps = 0
+        self._trail: list[Arrow] = []
+        self._before = endpoints.copy()
+        graphs = range(len(endpoints))
+        self._differing = [[contexts.differing(g, h) for h in graphs] for g in graphs]
+
+    def orientations(self, edges: Sequence[OpenEdge]) -> Iterator[tuple[Arrow, ...]]:
+        """Every way to direct the edges: no new collider, no cycle, and graphs that agree."""
+        left = [(g, i, j) for g, i, j in edges if self.endpoints[g, i, j] == Endpoint.CIRCLE]
+        if not left:
+            yield tuple(sorted(self._trail))
+            return
+        g, i, j = left[0]
+        for a, b in ((i, j), (j, i)):
+            mark, self.steps = len(self._trail), self.steps + 1
+            if self.steps > MOST_STEPS:
+                return
+            if self._direct((g, a, b)):
+                yield from self.orientations(left[1:])
+            self._take_back(mark)
+
+    def _direct(self, arrow: Arrow) -> bool:
+        """Direct an edge and those that follow in other graphs; False if that is impossible."""
+        queue = [arrow]
+        while queue:
+            g, a, b = queue.pop()
+            if self.endpoints[g, a, b] != Endpoint.CIRCLE:
+                if self.endpoints[g, a, b] == Endpoint.TAIL:
+                    return False
+                continue
+            self.endpoints[g, a, b], self.endpoints[g, b, a] = Endpoint.ARROW, Endpoint.TAIL
+            self._trail.append((g, a, b))
+            if self._collides(g, a, b) or self._reaches(g, b, a):
+                return False
+            for affected in self._affected(g, a, b):
+                copies = self._copies(*affected)
+                if copies is None:
+                    return False
+                queue += copies
+        return True
+
+    def _take_back(self, mark: int) -> None:
+        while len(self._trail) > mark:
+            g, a, b = self._trail.pop()
+            self.endpoints[g, a, b] = self.endpoints[g, b, a] = Endpoint.CIRCLE
+
+    def _affected(self, g: int, a: int, b: int) -> list[Arrow]:
+        """The new arrow; where it makes a variable a cause of a context, all arrows at that variable."""
+        if b not in self.contexts.positions or a in self.contexts.positions:
+            return [(g, a, b)]
+        found = [(g, a, b)]
+        for h in range(len(self.endpoints)):
+            arrows, tails = self.endpoints[h, a] == Endpoint.ARROW, self.endpoints[h, :, a] == Endpoint.ARROW
+            found += [(h, a, int(c)) for c in np.flatnonzero(arrows) if c not in self.contexts.positions]
+            found += [(h, int(c), a) for c in np.flatnonzero(tails) if c not in self.contexts.positions]
+        return found
+
+    def _copies(self, g: int, a: int, b: int) -> list[Arrow] | None:
+        """What a --> b in one graph asks of the others; None if one of them cannot have it."""
+        others = [h for h in range(len(self.endpoints)) if h != g]
+        if a in self.contexts.positions or b in self.contexts.positions:
+            return [(h, a, b) for h in others if self.endpoints[h, a, b]]
+        found = []
+        for h in others:
+            if not (self._unchanged(self.endpoints, a, g, h) or self._unchanged(self.endpoints, b, g, h)):
+                continue
+            if self.endpoints[h, a, b]:
+                found.append((h, a, b))
+            elif self._unchanged(self.endpoints, b, g, h) and not self._excused(a, b, g, h):
+                return None
+        return found
+
+    def _unchanged(self, endpoints: Endpoints, v: int, g: int, h: int) -> bool:
+        """Whether no context variable that differs between two graphs can cause a variable."""
+        return all(endpoints[g, c, v] in (Endpoint.NONE, Endpoint.TAIL) for c in self._differing[g][h])
+
+    def _excused(self, a: int, b: int, g: int, h: int) -> bool:
+        """Whether an edge is missing in h though neither end could ever change: then it proves nothing."""
+        return self._unchanged(self._before, a, g, h) and self._unchanged(self._before, b, g, h)
+
+    def _collides(self, g: int, a: int, b: int) -> bool:
+        """Whether b now has two causes that are not adjacent, a and another one."""
+        others = (
+            (self.endpoints[g, :, b] == Endpoint.ARROW)
+            & (self.endpoints[g, b] == Endpoint.TAIL)
+            & (self.endpoints[g, a] == Endpoint.NONE)
+        )
+        others[a] = False
+        return bool(others.any())
+
+    def _reaches(self, g: int, start: int, goal: int) -> bool:
+        """Whether arrows lead from one variable to another."""
+        links = (self.endpoints[g] == Endpoint.ARROW) & (self.endpoints[g].T == Endpoint.TAIL)
+        found, frontier = {start}, [start]
+        while frontier:
+            following = np.flatnonzero(links[frontier.pop()]).tolist()
+            if goal in following:
+                return True
+            frontier += [v for v in following if v not in found]
+            found.update(following)
+        return False
+
+
+def _components(endpoints: Endpoints) -> Iterator[tuple[OpenEdge, ...]]:
+    """The open edges in groups that depend on each other, neighbours next to each other."""
+    edges = [(int(g), int(i), int(j)) for g, i, j in np.argwhere(np.triu(marked(endpoints, "o-o")))]
+    at: dict[tuple[int, ...], list[OpenEdge]] = {}
+    for edge in edges:
+        for place in _places(edge):
+            at.setdefault(place, []).append(edge)
+    left = dict.fromkeys(edges)
+    while left:
+        yield tuple(_connected(next(iter(left)), at, left))
+
+
+def _connected(start: OpenEdge, at: Mapping[tuple[int, ...], list[OpenEdge]], left: dict[OpenEdge, None]
+               ) -> Iterator[OpenEdge]:  # fmt: skip
+    """The edges that a first one is connected with, in the order in which they are met; `left` loses them."""
+    queue = [start]
+    left.pop(start)
+    for edge in queue:
+        yield edge
+        for other in (other for place in _places(edge) for other in at[place]):
+            if other in left:
+                left.pop(other)
+                queue.append(other)
+
+
+def _places(edge: OpenEdge) -> tuple[tuple[int, ...], ...]:
+    g, i, j = edge
+    return (g, i), (g, j), (-1, i, j)
 
 
 def to_dag(graph: Graph) -> Graph:

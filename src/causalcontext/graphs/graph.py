@@ -149,14 +149,14 @@ class Graph:
 
     def to_networkx(self) -> nx.DiGraph:
         """The graph for networkx: `A --> B` is one arc, every other edge two; `mark` is an attribute of arcs."""
-        from causalcontext.graphs.export.networkx_graph import to_networkx
+        from causalcontext.interop.networkx_graph import to_networkx
 
         return to_networkx(self)
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph) -> Graph:
         """The graph of a networkx graph: an arc is directed, two arcs or an undirected edge are `o-o`."""
-        from causalcontext.graphs.export.networkx_graph import from_networkx
+        from causalcontext.interop.networkx_graph import from_networkx
 
         return from_networkx(graph)
 

@@ -1,4 +1,4 @@
-"""Our context-adaptive test inside causal-learn: one call registers it for its PC, FCI and CD-NOD (extra `compare`)."""
+"""causal-learn (extra `compare`): its `GeneralGraph`, and our context-adaptive test for its PC, FCI and CD-NOD."""
 
 from __future__ import annotations
 
@@ -11,11 +11,44 @@ from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_statistics
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.graphs.export.refusals import missing_package
+from causalcontext.errors import DataError
+from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, endpoints_of_mark
+from causalcontext.graphs.graph import Graph
+from causalcontext.interop.formats import graph_of_lines, missing_package, plain_lines
 from causalcontext.kernels.arrays import Values
 from causalcontext.views import CIQuery, adaptive
 
 NAME = "causalcontext"
+
+
+def to_causal_learn(graph: Graph) -> Any:
+    """The graph for causal-learn; undirected edges of a CPDAG are `---`, as in the result of its PC."""
+    edges = list(plain_lines(graph, "causal-learn"))
+    try:
+        from causallearn.graph.Edge import Edge
+        from causallearn.graph.Endpoint import Endpoint
+        from causallearn.graph.GeneralGraph import GeneralGraph
+        from causallearn.graph.GraphNode import GraphNode
+    except ImportError as error:
+        raise missing_package("causal-learn", "compare") from error
+    nodes = {name: GraphNode(name) for name in graph.names}
+    made = GeneralGraph(list(nodes.values()))
+    for x, y, mark in edges:
+        made.add_edge(Edge(nodes[x], nodes[y], *(Endpoint[end.name] for end in endpoints_of_mark(mark))))
+    return made
+
+
+def from_causal_learn(graph: Any, kind: str | None = None) -> Graph:
+    """The graph of causal-learn's `GeneralGraph`; unless `kind` says what it is, a PAG if an edge has a circle."""
+    names = [str(node.get_name()) for node in graph.get_nodes()]
+    edges = []
+    for edge in graph.get_graph_edges():
+        endpoints = edge.get_endpoint1().name, edge.get_endpoint2().name
+        if not {*endpoints} <= {"TAIL", "ARROW", "CIRCLE"}:
+            raise DataError(f"the edge '{edge}' has a kind that a graph here cannot hold")
+        mark = MARK_OF_ENDPOINTS[Endpoint[endpoints[0]], Endpoint[endpoints[1]]]
+        edges.append((edge.get_node1().get_name(), edge.get_node2().get_name(), mark))
+    return graph_of_lines(names, edges, kind)
 
 
 class AdaptiveTest:
@@ -55,8 +88,8 @@ def register(name: str = NAME) -> str:
 
     Examples
     --------
-    >>> import causalcontext.interop.causal_learn as door
-    >>> name = door.register()                                                    # doctest: +SKIP
+    >>> from causalcontext.interop.causal_learn import register
+    >>> name = register()                                                         # doctest: +SKIP
     >>> pc(array, indep_test=name, context=3, level=0)                            # doctest: +SKIP
     >>> fci(array, independence_test_method=name, context=3, level=0)             # doctest: +SKIP
     """

@@ -5,9 +5,8 @@ from __future__ import annotations
 import html
 import io
 
-from causalcontext.drawing.figure import Picture, figure_of, paint_figure
 from causalcontext.drawing.names import printable
-from causalcontext.drawing.plot import graph_picture, result_picture
+from causalcontext.drawing.plot import Picture, figure_of, graph_picture, paint_figure, result_picture
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.report.payload import summary

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from causalcontext.data.dataset import cell_values
 from causalcontext.data.frames import frame_of
-from causalcontext.drawing.layout import Layout
+from causalcontext.drawing.layout import Layout, result_layout
 from causalcontext.drawing.legend import mark_meanings
 from causalcontext.drawing.names import printable
-from causalcontext.drawing.over_time import result_layout
 from causalcontext.drawing.strokes import NEAR, context_variables, graph_panel
 from causalcontext.graphs.graph import Graph
-from causalcontext.report.curves_panel import curves_panel
-from causalcontext.report.effects_panel import effects_panel
-from causalcontext.report.presentable import four_digits, presentable, stories
+from causalcontext.knowledge import Knowledge
+from causalcontext.report.panels import curves_panel, effects_panel, four_digits
 from causalcontext.report.text import notes, remarks
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
@@ -148,15 +147,8 @@ def _logs(shown: ContextGraphs, pairs: Sequence[tuple[int, int]]) -> list[dict[s
 def _columns(shown: ContextGraphs, value: Any, rows: dict[tuple[int, int], Any], pairs: Sequence[tuple[int, int]]
              ) -> dict[str, Any]:  # fmt: skip
     """The tests of one context; a pair without any was not searched."""
-    missing = {
-        "decision": "not_searched",
-        "p": math.nan,
-        "statistic": math.nan,
-        "n": 0,
-        "given": (),
-        "rows": "",
-        "test": "",
-    }
+    missing = {"decision": "not_searched", "p": math.nan, "statistic": math.nan, "n": 0, "given": (), "rows": "",
+               "test": ""}  # fmt: skip
     chosen = [rows.get(pair, missing) for pair in pairs]
     return {
         "decision": [row["decision"] for row in chosen],
@@ -250,3 +242,49 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def presentable(result: ContextGraphs) -> ContextGraphs:
+    """The same result with names and context values as they are shown; knowledge is left out.
+
+    Examples
+    --------
+    >>> import causalcontext as cc
+    >>> table = cc.examples.soil_moisture(200, seed=1).rename(columns={"soil": "so\\nil"})
+    >>> presentable(cc.discover(table, context="so\\nil")).context
+    'so\\\\nil'
+    """
+    names = shown_once(result.names)
+    levels = tuple(_shown(values) for values in result.levels)
+    values = cell_values(result.cells, levels)
+    graphs = {
+        shown: Graph(names, graph.endpoints, graph.kind)
+        for shown, graph in zip(values, result.graphs.values(), strict=True)
+    }
+    settings = replace(result.settings, knowledge=Knowledge())
+    return replace(result, names=names, levels=levels, contexts=values, graphs=graphs, settings=settings)
+
+
+def _shown(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values of a context variable as they are shown, unless two would look alike."""
+    shown = tuple(printable(value) if isinstance(value, str) else value for value in values)
+    return shown if len(set(shown)) == len(shown) else values
+
+
+def stories(shown: ContextGraphs, i: int, j: int) -> list[str]:
+    """The story of a pair of a presentable result, context by context: each is one line."""
+    lines = shown.explain(shown.names[i], shown.names[j]).split("\n")
+    return [printable(line) for line in lines]
+
+
+def shown_once(names: Sequence[str]) -> tuple[str, ...]:
+    """Printable names, with a number where two would look alike."""
+    found: list[str] = []
+    for name in names:
+        text = spelled = printable(name)
+        count = 1
+        while text in found:
+            count += 1
+            text = f"{spelled} #{count}"
+        found.append(text)
+    return tuple(found)

@@ -141,7 +141,7 @@ class ContextGraphs(EffectMethods):
     @cached_property
     def second_opinion(self) -> ContextGraphs | str:
         """What score-ac finds in the same rows (about a score, pc-ac), or why it was not asked; searched once."""
-        from causalcontext.diagnostics.second_opinion import second_opinion
+        from causalcontext.diagnostics.other_methods import second_opinion
 
         return second_opinion(self)
 

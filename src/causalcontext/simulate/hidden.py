@@ -17,8 +17,7 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.mags import mag_adjacency
-from causalcontext.graphs.paths import reach
+from causalcontext.graphs.paths import mag_adjacency, reach
 from causalcontext.kernels.arrays import Bools
 from causalcontext.simulate.assumptions import union_of
 from causalcontext.simulate.mixture import SeparationTest, separated

@@ -9,10 +9,9 @@ import numpy as np
 
 from causalcontext.diagnostics.calibration.report import Calibration, row_name, rows_of
 from causalcontext.diagnostics.calibration.sizes import RIGHT, TOO_OFTEN, TOO_RARELY, UNTESTABLE, compatible
-from causalcontext.drawing.figure import save_picture
 from causalcontext.drawing.paint import writable
-from causalcontext.drawing.palette import INK, SOFT
-from causalcontext.drawing.pictures import check_picture_path
+from causalcontext.drawing.plot import save_picture
+from causalcontext.drawing.strokes import INK, SOFT, check_picture_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 from causalcontext.data.kinds import Kind
-from causalcontext.graphs.families import Family
+from causalcontext.graphs.dags import Family
 from causalcontext.results.effects.composition import MOST_PATHS, path_effect, paths_between, total_effect
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear

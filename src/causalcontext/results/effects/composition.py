@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from causalcontext.graphs.families import Family
+from causalcontext.graphs.dags import Family
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.effects.estimates import Estimate, Parameters, total
 from causalcontext.results.effects.fits import MechanismFit

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import NotYetError, OptionError, check_choice, check_level
-from causalcontext.graphs.families import Family
+from causalcontext.graphs.dags import Family
 from causalcontext.results.changes import context_place
 from causalcontext.results.effects.asking import NO_PATH, adjusted, approximations
 from causalcontext.results.effects.composition import mean_under, standardised_mean

@@ -21,8 +21,8 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs import endpoints
+from causalcontext.graphs.dags import Family, OpenGraphs
 from causalcontext.graphs.endpoints import Endpoints, may_cause
-from causalcontext.graphs.families import Family, OpenGraphs
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.results.contexts import ContextGraphs

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from causalcontext.errors import check_level
+from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import may_cause
-from causalcontext.graphs.families import Family
 from causalcontext.results.effects.asking import approximations
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.errors import listed
+from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import Endpoint, mark_of
-from causalcontext.graphs.families import Family
 from causalcontext.results.effects.estimates import Estimate, total
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from causalcontext.data.kinds import Kind
-from causalcontext.graphs.families import Family
+from causalcontext.graphs.dags import Family
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters

@@ -6,8 +6,8 @@ import re
 
 from causalcontext.errors import DataError
 from causalcontext.graphs.endpoints import GraphKind
-from causalcontext.graphs.export.refusals import COMMON_MARKS, refuse_letters, refuse_marks
 from causalcontext.graphs.graph import Graph
+from causalcontext.interop.formats import COMMON_MARKS, refuse_letters, refuse_marks
 
 _SPELLED = {"-->": "->", "<--": "<-", "<->": "<->"}
 _LINES: dict[GraphKind, dict[str, str]] = {

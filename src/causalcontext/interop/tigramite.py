@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from causalcontext.errors import DataError
 from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, GraphKind, mark_texts
-from causalcontext.graphs.export.adjacency import graph_of_marks
-from causalcontext.graphs.export.refusals import refuse_marks
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split, window_names
+from causalcontext.interop.adjacency import graph_of_marks
+from causalcontext.interop.formats import refuse_marks
 from causalcontext.kernels.arrays import Values
 
 _MARKS = tuple(mark for mark, endpoints in ENDPOINTS_OF_MARK.items() if Endpoint.MIXED not in endpoints)

@@ -1,4 +1,4 @@
-"""The effects that the report shows: for every cause and effect the numbers of each context and their differences."""
+"""Effects and partial curves as the report shows them: numbers by cause, effect and context, rounded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from causalcontext.drawing.names import printable
 from causalcontext.errors import CausalContextError
-from causalcontext.report.presentable import four_digits
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
 from causalcontext.results.effects.lagged_table import COLUMNS as LAGGED_COLUMNS
@@ -16,10 +15,14 @@ from causalcontext.results.effects.lagged_table import question_rows, questions
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows, pair_rows
 from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.partial_curves import PartialCurve, partial_curves
 
 LEVEL = 0.95
 MOST_ROWS = 6000
 """Rows of the table of effects that are shown; if there are more, pairs that are adjacent somewhere come first."""
+MOST_LINKS = 400
+"""Beyond so many links the report has no curves."""
+EVERY = 2
 
 
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
@@ -66,16 +69,12 @@ def _panel(shown: ContextGraphs, pairs: Sequence[tuple[int, int]], known: Sequen
 def _chosen(mechanics: Mechanics) -> tuple[list[tuple[int, int]], bool]:
     """The pairs that are shown, and whether they are all."""
     pairs = asked_pairs(mechanics, None, None)
-    most = MOST_ROWS // _rows_of_a_pair(mechanics)
+    system = [v for v in range(mechanics.endpoints.shape[1]) if v not in mechanics.contexts]
+    most = MOST_ROWS // len(list(asked_rows(mechanics, system[0], system[-1])))
     if len(pairs) <= most:
         return pairs, True
     linked = mechanics.result.union.adjacency
     return sorted(sorted(pairs, key=lambda pair: not linked[pair])[:most], key=pairs.index), False
-
-
-def _rows_of_a_pair(mechanics: Mechanics) -> int:
-    system = [v for v in range(mechanics.endpoints.shape[1]) if v not in mechanics.contexts]
-    return len(list(asked_rows(mechanics, system[0], system[-1])))
 
 
 def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int]) -> list[Any]:
@@ -85,3 +84,33 @@ def _compact(shown: ContextGraphs, known: dict[str, Any], notes: dict[str, int])
     values = known["values"] or (math.nan,)
     numbers = [four_digits(value) for value in (values[0], values[-1], known["low"], known["high"], known["p"])]
     return [contexts.index(known["context"]), versus, *numbers, notes.setdefault(known["note"], len(notes))]
+
+
+def curves_panel(shown: ContextGraphs) -> dict[str, Any]:
+    """The curves of every link by "cause,effect" (places in the table); empty where there are no mechanisms."""
+    if shown.evidence is None or shown.evidence.mechanisms is None:
+        return {}
+    if sum(len(one.causes) for one in shown.evidence.mechanisms.equations) > MOST_LINKS:
+        return {}
+    found: dict[str, Any] = {}
+    for effect in shown.names:
+        for curve in partial_curves(shown, effect):
+            key = f"{shown.position(curve.cause)},{shown.position(effect)}"
+            entry = found.setdefault(key, {"at": _at(curve), "lines": []})
+            step = EVERY if curve.numeric else 1
+            level = "" if curve.level is None else printable(str(curve.level))
+            entry["lines"].append({"contexts": list(curve.contexts), "level": level,
+                                   "values": [float(f"{value:.4g}") for value in curve.values[::step]]})  # fmt: skip
+    return found
+
+
+def _at(curve: PartialCurve) -> list[Any]:
+    """Values of the cause: numbers, or levels as text."""
+    if curve.numeric:
+        return [float(f"{value:.6g}") for value in curve.at[::EVERY]]
+    return [printable(str(value)) for value in curve.at]
+
+
+def four_digits(value: float) -> float | None:
+    """A number as the page has it; None where there is none."""
+    return float(f"{value:.4g}") if math.isfinite(value) else None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.export.lines import graph_of_lines, plain_lines
-from causalcontext.graphs.export.refusals import refuse_letters
 from causalcontext.graphs.graph import Graph
+from causalcontext.interop.formats import graph_of_lines, plain_lines, refuse_letters
 
 
 def to_tetrad(graph: Graph) -> str:

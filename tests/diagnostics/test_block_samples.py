@@ -8,7 +8,7 @@ import causalcontext as cc
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import row_hashes
 from causalcontext.data.totals import BLOCKS
-from causalcontext.diagnostics.block_samples import drawn_moments
+from causalcontext.diagnostics.stability import drawn_moments
 
 pa = pytest.importorskip("pyarrow")
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError
 from causalcontext.graphs.endpoints import Endpoint, endpoints_of_arcs, endpoints_of_mark, mark_texts, may_cause
-from causalcontext.graphs.export.lines import kind_of_marks
-from causalcontext.graphs.export.refusals import refuse_marks, refuse_pag
 from causalcontext.graphs.graph import Graph
+from causalcontext.interop.formats import kind_of_marks, refuse_marks, refuse_pag
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,197 @@
+"""What another method finds in the same rows: the other engine, fci-ac and pc-m.
+
+- Tests lack power in small contexts, and a score picks the best of wrong models; an edge that both find is hardly ever
+  false (docs/decisions/claims-of-change.md).
+- Hidden common causes spoil the tails of pc-ac ("x is a cause"), not its arrowheads or its missing edges. fci-ac allows
+  for them, and every tail that it does not confirm is named. This is no test for hidden causes: a tail may stay open
+  for lack of evidence alone.
+- The rows of one context are a selected sample if the context is an effect of the system. pc-m, which searches every
+  context by itself, then has additional edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from causalcontext.ci_tests.protocol import PreparedTest
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.support import Support
+from causalcontext.errors import CausalContextError, listed
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjacent, directed, mark_of, may_cause
+from causalcontext.graphs.graph import Graph
+from causalcontext.kernels.arrays import Bools
+from causalcontext.methods.registry import run_method
+from causalcontext.methods.task import Task
+from causalcontext.progress import COLLIDERS, Watch, nobody
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.verdicts import WithinContexts, inside_words, why_inside_only
+from causalcontext.score.options import ScoreOptions
+from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.forecast import queries_ahead
+from causalcontext.search.plan import Plan
+from causalcontext.search.split import SplitSearch
+from causalcontext.views import adaptive, masked
+
+MOST_VARIABLES = 60
+"""Beyond so many a second search would take longer than a question should."""
+TIME_LIMIT = 60.0
+"""Seconds for a second search."""
+MOST_NAMED = 3
+TOPIC = "hidden causes"
+MOST_QUESTIONS = 2000
+"""Of questions on rows: beyond so many the comparison would take longer than the search."""
+WORDS = {
+    True: "are wrong if something is hidden",
+    False: "rest on the assumption that nothing hidden causes both ends",
+}
+ADVICE = {
+    True: "do not read them as causes",
+    False: "if hidden causes are plausible, keep arrowheads and missing edges, and do not read these as causes",
+}
+
+
+def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
+    """The result of the other engine, or why there is none."""
+    other = "score-ac" if result.evidence is None else "pc-ac"
+    if result.rows is None or result.prepared is None:
+        return "a result without rows cannot be compared with another engine"
+    if not result.complete:
+        return f"{other} was not asked: the search was cut short"
+    if len(result.cells.positions) != 1 or result.cells.source is not None or result.union.kind is not GraphKind.CPDAG:
+        return f"{other} cannot be asked about such a context or graph"
+    if result.settings.missing == "testwise" or len(result.names) > MOST_VARIABLES:
+        return f"{other} was not asked: too many variables, or incomplete rows"
+    try:
+        return _run(result, other)
+    except CausalContextError as error:
+        return f"{other} cannot be asked: {error}"
+
+
+def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
+    rows, prepared, settings = result.rows, result.prepared, replace(result.settings, method=other)
+    assert rows is not None
+    assert prepared is not None
+    options, watch = ScoreOptions(transform="none", time_limit=TIME_LIMIT), Watch(nobody, TIME_LIMIT)
+    task = _task(replace(result, settings=settings), rows, prepared, options, watch)
+    found = run_method(other, task)
+    if watch.over:
+        return f"{other} did not end within {TIME_LIMIT:.0f} s"
+    found = found.whole()
+    graphs = {
+        value: Graph(result.names, endpoints, found.kind)
+        for value, endpoints in zip(result.contexts, found.endpoints, strict=True)
+    }
+    return replace(result, graphs=graphs, settings=replace(settings, score=asdict(options)), log=found.log,
+                   evidence=found.evidence, origins=dict(found.origins), doubts=found.doubts,
+                   notes=found.notes)  # fmt: skip
+
+
+def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
+    """Tails that fci-ac contradicts, and tails that it leaves open; only where its tests are quick."""
+    plain = result.settings.indicator is None and len(result.cells.positions) == 1
+    if result.settings.method != "pc-ac" or not plain or result.prepared is None or result.prepared.gaussian is None:
+        return
+    ours = np.stack([result.graphs[value].endpoints for value in result.contexts])
+    task = _task(result, rows, result.prepared, ScoreOptions(), Watch(nobody))
+    questions = _questions(task, adjacent(ours))
+    if questions > MOST_QUESTIONS:
+        message = f"directions were not compared with fci-ac, which takes about {questions:,.0f} tests on rows"
+        yield Finding(TOPIC, Severity.NOTE, message, "if hidden causes are plausible, run method='fci-ac'")
+        return
+    cautious = run_method("fci-ac", task).whole().endpoints
+    at_cause = cautious.swapaxes(-1, -2)
+    arrows = directed(ours) & adjacent(cautious)
+    for refuted in (True, False):
+        at_issue = arrows & (
+            (at_cause == Endpoint.ARROW) if refuted else np.isin(at_cause, (Endpoint.CIRCLE, Endpoint.CONFLICT))
+        )
+        edges = _named(result, at_issue, cautious)
+        if edges:
+            counted = f"{len(edges)} of {int(directed(ours).any(axis=0).sum())} directions"
+            message = f"{counted} {WORDS[refuted]}; fci-ac has {', '.join(edges[:MOST_NAMED])}"
+            severity = Severity.CAUTION if refuted else Severity.NOTE
+            yield Finding(TOPIC, severity, message, ADVICE[refuted], {"edges": tuple(edges)})
+
+
+def _task(result: ContextGraphs, rows: Dataset, prepared: PreparedTest, options: ScoreOptions, watch: Watch) -> Task:
+    """A search of the same table with the settings of a result."""
+    settings = result.settings
+    links, statistics = settings.knowledge.links(result.names), gather_statistics(rows, settings.missing)
+    return Task(prepared, rows, statistics, links, settings, options, 1, watch, Support(rows, settings.alpha))
+
+
+def _questions(task: Task, graphs: Bools) -> float:
+    """About how many questions about these edges no kernel answers."""
+    plan = replace(task.plan(adaptive, task.cells, "always"), kind=GraphKind.PAG)
+    ahead = queries_ahead(plan, graphs, 0, task.prepared.compiled_roles)
+    return sum(count for size, count in ahead.items() if size != COLLIDERS)
+
+
+def _named(result: ContextGraphs, wanted: Bools, cautious: Endpoints) -> list[str]:
+    """What fci-ac draws instead of directions, each once, with the first context where not all of them differ."""
+    found = []
+    for x, y in np.argwhere(wanted.any(axis=0)).tolist():
+        place = int(np.argmax(wanted[:, x, y]))
+        where = "" if wanted[:, x, y].all() else f" in {result.contexts[place]}"
+        found.append(f"{result.names[x]} {mark_of(cautious[place], x, y)} {result.names[y]}{where}")
+    return found
+
+
+def selection_bias(result: ContextGraphs) -> Iterator[Finding]:
+    """Edges that masking (PC-M) would add, and whether anything can be a cause of the context."""
+    yield from _possible_causes(result)
+    if result.settings.method != "pc-ac" or result.prepared is None:
+        return
+    found = np.stack([graph.adjacency for graph in result.graphs.values()])
+    inside = np.triu(_masked_edges(result, result.prepared) & ~found)
+    for x, y in sorted(zip(*np.nonzero(inside.any(axis=0)), strict=True), key=lambda pair: -inside[:, *pair].sum()):
+        yield _only_inside(result, int(x), int(y), np.flatnonzero(inside[:, x, y]).tolist())
+
+
+def _only_inside(result: ContextGraphs, x: int, y: int, places: list[int]) -> Finding:
+    """A pair that looks adjacent inside contexts alone."""
+    pair, values = (result.names[x], result.names[y]), tuple(result.contexts[place] for place in places)
+    reason = why_inside_only(result)
+    where = "each context" if len(values) == len(result.contexts) else listed(values, MOST_NAMED)
+    message = f"within {where} alone {pair[0]} and {pair[1]} look adjacent: {inside_words(result)}"
+    evidence = {"x": pair[0], "y": pair[1], "context": values[0], "contexts": values}
+    if reason is WithinContexts.SELECTION:
+        return Finding(reason.value, Severity.NOTE, message, "masking would add this edge", evidence)
+    alone = "method='pc-m', which looks at the contexts alone"
+    scored = "method='score-ac', which gives every context its own slopes, or " if result.suits_score else ""
+    advice = f"compare with {scored}{alone}"
+    return Finding(reason.value, Severity.CAUTION, message, advice, evidence)
+
+
+def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
+    if result.settings.method == "pc-m":
+        return
+    may = may_cause(result.union.endpoints)
+    for context in result.cells.positions:
+        name = result.names[context]
+        causes = [result.names[v] for v in np.flatnonzero(may[:, context])]
+        if causes:
+            message = f"{', '.join(causes)} may cause {name}, so rows of one context are a selected sample"
+        else:
+            message = f"nothing is found that could cause {name}: it looks exogenous"
+        evidence = {"context variable": name, "possible causes": tuple(causes)}
+        yield Finding("selection bias", Severity.NOTE, message, "", evidence)
+
+
+def _masked_edges(result: ContextGraphs, prepared: PreparedTest) -> Bools:
+    """The adjacencies of PC-M, of several context variables inside every combination; shape (contexts, N, N)."""
+    settings, variables = result.settings, len(result.names)
+    limit = variables if settings.max_given is None else settings.max_given
+    links = settings.knowledge.links(result.names)
+    plan = Plan(variables, result.cells, masked, tuple(range(len(result.contexts))), links, settings.alpha, limit)
+    found = algorithm_1(SplitSearch(prepared), plan, 1, nobody)
+    if not found.complete:
+        raise KeyboardInterrupt  # the search has heard it, and nobody can use half of it
+    edges = adjacent(found.endpoints)
+    edges[:, result.cells.positions], edges[:, :, result.cells.positions] = False, False
+    return edges
