@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import naive_hidden as naive
-from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.graphs.paths import mag_adjacency, mag_endpoints, open_paths
+from causalcontext.graphs.paths import mag_adjacency, open_paths
 from causalcontext.search.possible_dsep import possible_d_sep
 
 NODES = 6
@@ -53,16 +52,6 @@ def test_adjacent_in_a_mag_are_those_with_an_inducing_path_and_without_a_separat
                 if i < j:
                     assert found[i, j] == found[j, i] == naive.has_inducing_path(links, x, y, observed)
                     assert found[i, j] != naive.some_set_separates(links, x, y, observed)
-
-
-def test_ends_of_a_mag_say_who_causes_whom():
-    observed = (1, 0, 4)
-    for links, _ in random_dags(40, 0.5, seed=6):
-        endpoints = mag_endpoints(links, observed)
-        assert np.array_equal(endpoints != 0, mag_adjacency(links, observed))
-        for i, j in np.argwhere(endpoints).tolist():
-            causes = observed[i] in naive.descendants(links, observed[j])
-            assert endpoints[i, j] == (Endpoint.TAIL if causes else Endpoint.ARROW)
 
 
 def test_possible_d_sep_is_that_of_the_list():

@@ -37,17 +37,13 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
         message = f"rule {rule} fails {times} (such as {listed}): a test erred, or {suspect(rule)} does not hold"
         evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
         yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
-    conflicts = _conflicts(result)
+    # All endpoints of a PAG count, so its contexts are looked at one by one.
+    graphs = [result.union] if result.union.kind is GraphKind.CPDAG else result.graphs.values()
+    conflicts = list(dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark))
     if conflicts:
         what = CONFLICTS[result.union.kind]
         message = f"{len(conflicts)} edges {what}: {', '.join(conflicts[:MOST_NAMED])}"
         yield Finding("assumptions", Severity.CAUTION, message, "", {"edges": tuple(conflicts)})
-
-
-def _conflicts(result: ContextGraphs) -> list[str]:
-    """Edges with an end in conflict: of the union of CPDAGs, of any context of PAGs, whose ends all count."""
-    graphs = [result.union] if result.union.kind is GraphKind.CPDAG else result.graphs.values()
-    return list(dict.fromkeys(str(edge) for graph in graphs for edge in graph.edges if "x" in edge.mark))
 
 
 def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:

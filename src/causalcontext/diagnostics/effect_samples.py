@@ -8,7 +8,7 @@ value count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from causalcontext.data.dataset import complete_rows, some_rows
 from causalcontext.data.moments import Moments
-from causalcontext.diagnostics.stability import Resample, check_resampling, drawn_rows
+from causalcontext.diagnostics.stability import Resample, check_resampling, drawn_rows, each_sample
 from causalcontext.errors import OptionError, check_jobs, check_level, check_whole
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Floats
@@ -108,27 +108,11 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     pairs = asked_pairs(mechanics, x, y)
     plain = [row for pair in pairs for row in pair_rows(mechanics, *pair, level)]
     asked = [EffectRow(*one) for pair in pairs for one in asked_rows(mechanics, *pair)]
-    drawn = np.stack(list(_drawn(EffectSampler(result, asked, graph == "resampled"), samples, seed, n_jobs)))
+    sampler = EffectSampler(result, asked, graph == "resampled")
+    drawn = np.stack(list(each_sample(sampler.values, samples, seed, n_jobs)))
     more = ["samples"] if graph == "found" else ["samples", "from graph", "zero in", "open in"]
     rows = [_with_samples(row, drawn[:, place], level) for place, row in enumerate(plain)]
     return framed(rows, [*COLUMNS, *more])
-
-
-def _drawn(sampler: EffectSampler, samples: int, seed: int, n_jobs: int) -> Iterator[Floats]:
-    """The values of every sample, in order; neither the order nor the number of workers matters."""
-    if n_jobs == 1:
-        yield from (sampler.values(number, seed) for number in range(samples))
-        return
-    from joblib import Parallel, delayed
-
-    tasks = np.array_split(np.arange(samples), min(samples, 4 * n_jobs if n_jobs > 0 else 32))
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    for part in parallel(delayed(_several)(sampler, numbers, seed) for numbers in tasks):
-        yield from part
-
-
-def _several(sampler: EffectSampler, numbers: NDArray[np.intp], seed: int) -> list[Floats]:
-    return [sampler.values(int(number), seed) for number in numbers]
 
 
 def _answer(mechanics: Mechanics, asked: EffectRow) -> Possible:

@@ -85,12 +85,9 @@ class Diagnosis:
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{escape(f.severity.name.lower())}</td><td>{escape(f.topic)}</td>"
-            f"<td style='text-align:left'>{escape(f.message)}{_html_advice(f.advice)}</td></tr>"
+            f"<td style='text-align:left'>{escape(f.message)}"
+            + (f"<br><small>{escape(f.advice)}</small></td></tr>" if f.advice else "</td></tr>")
             for f in self.findings
         )
         head = "<thead><tr><th>severity</th><th>topic</th><th style='text-align:left'>finding</th></tr></thead>"
         return f"<table>{head}<tbody>{rows}</tbody></table>" if rows else f"<p>{NOTHING}</p>"
-
-
-def _html_advice(advice: str) -> str:
-    return f"<br><small>{escape(advice)}</small>" if advice else ""

@@ -6,9 +6,9 @@ search. Seeds are split by sample: neither the order of the samples nor the numb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_SAMPLES = 100_000
+Drawn = TypeVar("Drawn")
+Drawn = TypeVar("Drawn")
 MARKS = {
     GraphKind.CPDAG: ("-->", "<--", "o-o", "x-x"),
     GraphKind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
@@ -151,11 +153,10 @@ def stability(
     """
     check_resampling(result, samples)
     resample = _resampling(result)
-    tasks = np.array_split(np.arange(samples), min(samples, 4 * max(n_jobs, 1) if n_jobs != -1 else 32))
     collected: list[NDArray[np.int8]] = []
     with counting_bar("bootstrap samples", progress) as advance:
-        for part in _run(resample, tasks, seed, n_jobs):
-            collected += part
+        for found in each_sample(resample.endpoints, samples, seed, n_jobs):
+            collected.append(found)
             advance(len(collected), samples)
     endpoints = np.stack(collected)
     counted = MARKS[result.union.kind]
@@ -237,23 +238,20 @@ def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> N
     return np.concatenate([rows[generator.integers(len(rows), size=len(rows))] for rows in of_cell])
 
 
-def _run(
-    resample: Resample | BlockResample | Resampling, tasks: list[Any], seed: int, n_jobs: int
-) -> Iterator[list[NDArray[np.int8]]]:
-    """The marks of the samples, in order."""
+def each_sample(draw: Callable[[int, int], Drawn], samples: int, seed: int, n_jobs: int) -> Iterator[Drawn]:
+    """`draw(number, seed)` of every sample, in order; the number of workers changes nothing."""
     if n_jobs == 1:
-        yield from (_several(resample, numbers, seed) for numbers in tasks)
+        yield from (draw(number, seed) for number in range(samples))
         return
     from joblib import Parallel, delayed
 
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    yield from parallel(delayed(_several)(resample, numbers, seed) for numbers in tasks)
+    tasks = np.array_split(np.arange(samples), min(samples, 4 * n_jobs if n_jobs > 0 else 32))
+    for part in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_several)(draw, some, seed) for some in tasks):
+        yield from part
 
 
-def _several(
-    resample: Resample | BlockResample | Resampling, numbers: NDArray[np.intp], seed: int
-) -> list[NDArray[np.int8]]:
-    return [resample.endpoints(int(number), seed) for number in numbers]
+def _several(draw: Callable[[int, int], Drawn], numbers: NDArray[np.intp], seed: int) -> list[Drawn]:
+    return [draw(int(number), seed) for number in numbers]
 
 
 def _labels(result: ContextGraphs, present: Bools) -> dict[tuple[int, int], dict[tuple[Any, ...], float]]:

@@ -22,7 +22,7 @@ from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.graphs.paths import causal_order
-from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 
@@ -171,10 +171,10 @@ def _columns(layer: Ints, size: Floats) -> tuple[Floats, Floats]:
     return left, left + widths
 
 
-def _heights(layers: Sequence[Sequence[int]], chains: object, heights: Floats) -> Floats:
+def _heights(layers: Sequence[Sequence[int]], chains: Iterable[Sequence[int]], heights: Floats) -> Floats:
     """The y of every place: near the middle of its neighbours, in the order of its layer, with room between."""
     near: list[list[int]] = [[] for _ in heights]
-    for chain in chains:  # type: ignore[attr-defined]
+    for chain in chains:
         for a, b in pairwise(chain):
             near[a].append(b)
             near[b].append(a)
@@ -184,14 +184,10 @@ def _heights(layers: Sequence[Sequence[int]], chains: object, heights: Floats) -
         y[members] = np.cumsum(gaps) - np.sum(gaps) / 2
     for turn in range(PASSES):
         for members in layers if turn % 2 == 0 else reversed(layers):
-            wanted = np.array([_middle(node, near[node], y, len(near[node])) for node in members])
+            wanted = np.array([y[near[node]].mean() if near[node] else y[node] for node in members])
             offset = np.cumsum(_gaps(members, heights))
             y[members] = _nondecreasing(wanted - offset) + offset
     return y
-
-
-def _middle(node: int, near: list[int], y: Floats, count: int) -> float:
-    return float(y[near].mean()) if count else float(y[node])
 
 
 def _gaps(members: Sequence[int], heights: Floats) -> Floats:
@@ -294,7 +290,9 @@ def layer_numbers(count: int, arcs: Sequence[Arc]) -> Ints:
     """The layer of every variable: behind all its causes, and as close to its effects as that allows."""
     parents, children = _sides(count, arcs)
     layer = np.zeros(count, dtype=np.int64)
-    order = causal_order(_links(count, arcs), range(count))
+    links = np.zeros((count, count), dtype=np.bool_)
+    links[tuple(np.array(arcs, dtype=np.intp).reshape(-1, 2).T)] = True
+    order = causal_order(links, range(count))
     for node in order:
         layer[node] = max((layer[parent] + 1 for parent in parents[node]), default=0)
     for node in reversed(order):
@@ -363,13 +361,6 @@ def _causal_order(graph: Graph) -> list[int]:
         causes = causes - forward[chosen]
         effects = effects - forward[:, chosen]
     return order
-
-
-def _links(count: int, arcs: Sequence[Arc]) -> Bools:
-    links = np.zeros((count, count), dtype=np.bool_)
-    for start, end in arcs:
-        links[start, end] = True
-    return links
 
 
 def _sides(count: int, links: Sequence[Arc]) -> tuple[list[list[int]], list[list[int]]]:

@@ -61,7 +61,10 @@ def mark_meanings(endpoints: Iterable[tuple[Endpoint, Endpoint]], kind: GraphKin
     found = {
         MARK_OF_ENDPOINTS[first, second] for first, second in (sorted(e, key=_TOWARDS_ARROW.index) for e in endpoints)
     }
-    others = {mark: _end_words(mark) for mark in sorted(found - set(words))}
+    others = {
+        mark: next(words for end, words in _ENDPOINT_WORDS.items() if end in endpoints_of_mark(mark))
+        for mark in sorted(found - set(words))
+    }
     return {mark: meaning for mark, meaning in (words | others).items() if mark in found}
 
 
@@ -84,12 +87,14 @@ def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, 
     used = {stroke.colours for stroke in strokes} | {(colour,) for stroke in strokes for colour in stroke.colours}
     colours = [LegendEntry(Stroke(_PAIR, _ARROW, shades, strength=0.4), words) for shades, words in meanings
                if shades in used]  # fmt: skip
-    return (*graph_legend(panels, result.union.kind), *colours, *_widths(strokes), *_doubts(strokes))
-
-
-def _end_words(mark: str) -> str:
-    """The words for a mark that has none of its own."""
-    return next(words for end, words in _ENDPOINT_WORDS.items() if end in endpoints_of_mark(mark))
+    more = []
+    if any(stroke.strength is not None for stroke in strokes):
+        more += [LegendEntry(Stroke(_PAIR, _OPEN, strength=0.05), "weak"),
+                 LegendEntry(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)")]  # fmt: skip
+    if any(stroke.uncertain for stroke in strokes):
+        words = f"uncertain: kept narrowly (p > alpha/{NEAR:g}) or untestable"
+        more.append(LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words))
+    return (*graph_legend(panels, result.union.kind), *colours, *more)
 
 
 def _strokes(panels: Sequence[Panel]) -> list[Stroke]:
@@ -119,15 +124,3 @@ def _compared_colours(result: ContextGraphs, first: Any, second: Any) -> Iterato
     yield (colours[0],), f"only {shown(first)}"
     yield (colours[1],), f"only {shown(second)}"
     yield colours, f"other mark: {shown(first)} | {shown(second)}"
-
-
-def _widths(strokes: Sequence[Stroke]) -> Iterator[LegendEntry]:
-    if any(stroke.strength is not None for stroke in strokes):
-        yield LegendEntry(Stroke(_PAIR, _OPEN, strength=0.05), "weak")
-        yield LegendEntry(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)")
-
-
-def _doubts(strokes: Sequence[Stroke]) -> Iterator[LegendEntry]:
-    if any(stroke.uncertain for stroke in strokes):
-        words = f"uncertain: kept narrowly (p > alpha/{NEAR:g}) or untestable"
-        yield LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words)

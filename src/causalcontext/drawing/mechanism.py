@@ -82,7 +82,10 @@ def _paint(axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: S
     number = all(curve.numeric for curve in curves)
     for curve in curves:
         look, place = levels.index(curve.level), groups.index(curve.contexts)
-        colour = context_colour(levels, look) if levels != [None] else _colour(result, curve.contexts)
+        colour = context_colour(levels, look)
+        if levels == [None]:
+            single = len(curve.contexts) == 1 < len(result.contexts)
+            colour = context_colour(result.contexts, curve.contexts[0]) if single else INK
         where = np.array(curve.at, dtype=float) if number else np.arange(len(curve.at))
         dash = _DASHES[(place if levels != [None] else 0) % len(_DASHES)]
         shape: dict[str, Any] = {"linestyle": dash} if number else {"linestyle": ":", "marker": _MARKERS[place % 4]}
@@ -94,11 +97,6 @@ def _paint(axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: S
     if any(_label(result, curve) for curve in curves):
         axes.legend(frameon=False, fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _colour(result: ContextGraphs, contexts: tuple[int, ...]) -> str:
-    """The colour of a line that some contexts share."""
-    return context_colour(result.contexts, contexts[0]) if len(contexts) == 1 < len(result.contexts) else INK
 
 
 def _label(result: ContextGraphs, curve: PartialCurve) -> str:

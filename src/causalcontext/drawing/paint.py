@@ -54,7 +54,10 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
         here = place in contexts
         corner, text = centre - size / 2, [writable(line) for line in lines]
         fit = min(1.0, float(size[0] - 0.4) / max(text_width(line) for line in text))
-        axes.add_patch(_frame(corner, size, here, CONTEXT_FILL if here else BOX_FILL, INK, points))
+        style = "square,pad=0" if here else "round,pad=0,rounding_size=0.7"
+        axes.add_patch(FancyBboxPatch(tuple(corner.tolist()), float(size[0]), float(size[1]), boxstyle=style, zorder=3,
+                                      facecolor=CONTEXT_FILL if here else BOX_FILL, edgecolor=INK,
+                                      linewidth=0.09 * points))  # fmt: skip
         axes.text(centre[0], centre[1], "\n".join(text), ha="center", va="center", zorder=4, parse_math=False,
                   fontsize=FONT * fit * points, color=BOX_FILL if here else INK, linespacing=1.1)  # fmt: skip
 
@@ -62,7 +65,7 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
 def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> None:
     """One edge along its route, from the first to the second variable of the pair."""
     body = _trimmed(route, [_ROOM[end] for end in stroke.endpoints])
-    width = points * _line_width(stroke)
+    width = points * (0.13 if stroke.strength is None else 0.08 + 0.3 * stroke.strength)
     codes = [Path.MOVETO] + [Path.CURVE4] * (len(body) - 1)
     count = len(stroke.colours)
     for number, colour in enumerate(stroke.colours):
@@ -76,7 +79,10 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
         _paint_end(axes, shape, route[place], body[place], stroke.colours[place], points)
     words = " ".join(part for part in (stroke.label, "?" if stroke.uncertain else "") if part)
     if words:
-        _paint_label(axes, words, _label_place(route, words), stroke, points)
+        where = _label_place(route, words)
+        patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
+        axes.text(where[0], where[1], writable(words), ha="center", va="center", zorder=2.8, parse_math=False,
+                  fontsize=0.78 * points, color=text_colour(stroke.colours), bbox=patch)  # fmt: skip
 
 
 def paint_legend(
@@ -122,17 +128,6 @@ def _glyphs() -> frozenset[int]:
     return frozenset(get_font(file).get_charmap())
 
 
-def _frame(corner: Floats, size: Floats, square: bool, fill: str, edge: str, points: float) -> FancyBboxPatch:
-    style = "square,pad=0" if square else "round,pad=0,rounding_size=0.7"
-    return FancyBboxPatch((float(corner[0]), float(corner[1])), float(size[0]), float(size[1]), boxstyle=style,
-                          facecolor=fill, edgecolor=edge, linewidth=0.09 * points, zorder=3)  # fmt: skip
-
-
-def _line_width(stroke: Stroke) -> float:
-    """In units of the font size."""
-    return 0.13 if stroke.strength is None else 0.08 + 0.3 * stroke.strength
-
-
 def _dashes(stroke: Stroke, number: int, count: int, unit: float) -> str | tuple[float, tuple[float, ...]]:
     """Colours take turns along the line; an uncertain line is dotted. `unit`: the font size in line widths."""
     if count > 1:
@@ -169,12 +164,6 @@ def _paint_end(axes: Axes, end: Endpoint, tip: Floats, base: Floats, colour: str
         for sign in (1, -1):
             axes.plot([middle_x - reach, middle_x + reach], [tip[1] - sign * reach, tip[1] + sign * reach],
                       color=colour, linewidth=0.12 * points, zorder=2.5, solid_capstyle="round")  # fmt: skip
-
-
-def _paint_label(axes: Axes, words: str, where: Floats, stroke: Stroke, points: float) -> None:
-    patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
-    axes.text(where[0], where[1], writable(words), ha="center", va="center", zorder=2.8, parse_math=False,
-              fontsize=0.78 * points, color=text_colour(stroke.colours), bbox=patch)  # fmt: skip
 
 
 def _label_place(route: Floats, words: str) -> Floats:

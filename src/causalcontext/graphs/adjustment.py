@@ -1,6 +1,6 @@
 """Which variables to adjust for in a PAG, where variables may be hidden, or the edge that forbids it.
 
-The generalised adjustment criterion (Perković, Textor, Kalisch and Maathuis 2018), from ends alone: every possibly
+The generalised adjustment criterion (Perković, Textor, Kalisch and Maathuis 2018), from endpoints alone: every possibly
 directed path from x to y starts with a visible edge out of x; nothing that such a path may lead to is adjusted for; and
 the rest of the paths of definite status are blocked. If any set of variables will do, the possible ancestors of x and y
 that are not forbidden will.
@@ -30,7 +30,7 @@ def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()
 
     Parameters
     ----------
-    ends : array of int, shape (N, N)
+    endpoints : array of int, shape (N, N)
         Of a PAG.
     fixed : collection of int
         Variables that are held fixed, by choice of rows: they must be among those to adjust for.
@@ -44,11 +44,14 @@ def adjustment(endpoints: Endpoints, x: int, y: int, fixed: Collection[int] = ()
     >>> adjustment(pag.endpoints, 0, 2)
     Adjustment(given=None, blamed=(0, 1))
     """
-    first = _first_steps(endpoints, x, y)
+    links = may_cause(endpoints)
+    links[:, x] = False
+    first = np.flatnonzero(links[x] & _leading(links, y)).tolist()
     for v in first:
         if not (directed(endpoints)[x, v] and is_visible(endpoints, x, v)):
             return Adjustment(None, (x, v))
-    forbidden = _forbidden(endpoints, x, y)
+    on_path = descendants(links, x) & _leading(links, y)
+    forbidden = np.any([on_path, *(descendants(links, int(v)) for v in np.flatnonzero(on_path))], axis=0)
     for v in fixed:
         if forbidden[v]:
             return Adjustment(None, (v, v))
@@ -80,7 +83,7 @@ def is_visible(endpoints: Endpoints, a: int, b: int) -> bool:
 def connection(endpoints: Endpoints, x: int, y: int, given: Iterable[int]) -> tuple[int, int] | None:
     """The first edge of an open walk of definite status between x and y; None if `given` blocks all of them."""
     kept = set(given)
-    opened = _possible_ancestors(endpoints, tuple(kept)) if kept else np.zeros(len(endpoints), dtype=bool)
+    opened = _possible_ancestors(endpoints, kept)
     steps = [(x, int(v), int(v)) for v in np.flatnonzero(endpoints[x])]
     seen = {step[:2] for step in steps}
     for u, v, first in steps:
@@ -102,34 +105,14 @@ def _passes(endpoints: Endpoints, u: int, v: int, w: int, given: Collection[int]
     return (Endpoint.TAIL in at or unshielded) and v not in given
 
 
-def _first_steps(endpoints: Endpoints, x: int, y: int) -> list[int]:
-    """The first variables of all possibly directed paths from x to y."""
-    links = may_cause(endpoints)
-    links[:, x] = False
-    below = np.flatnonzero(links[x])
-    leading = ancestors(links, y)
-    leading[y] = True
-    return [int(v) for v in below if leading[v]]
-
-
-def _forbidden(endpoints: Endpoints, x: int, y: int) -> Bools:
-    """What possibly directed paths from x to y meet, and what that may lead to; x itself is not."""
-    links = may_cause(endpoints)
-    links[:, x] = False
-    leading = ancestors(links, y)
-    leading[y] = True
-    on_path = descendants(links, x) & leading
-    found = on_path.copy()
-    for v in np.flatnonzero(on_path):
-        found |= descendants(links, int(v))
-    return np.asarray(found)
+def _leading(links: Bools, y: int) -> Bools:
+    """y and what may lead to it along some links."""
+    found = ancestors(links, y)
+    found[y] = True
+    return found
 
 
 def _possible_ancestors(endpoints: Endpoints, variables: Iterable[int]) -> Bools:
     """Some variables and what may lead to them."""
     links = may_cause(endpoints)
-    found = np.zeros(len(endpoints), dtype=bool)
-    for v in variables:
-        found |= ancestors(links, v)
-        found[v] = True
-    return found
+    return np.asarray(np.any([np.zeros(len(links), dtype=bool), *(_leading(links, v) for v in variables)], axis=0))

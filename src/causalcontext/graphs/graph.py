@@ -108,7 +108,8 @@ class Graph:
     def edges(self) -> tuple[Edge, ...]:
         """Every edge once: those with one arrow are written towards it, the others in the order of `names`."""
         first, second = np.nonzero(np.triu(self._endpoints))
-        return tuple(self._edge(int(i), int(j)) for i, j in zip(first, second, strict=True))
+        written = [as_written(self._endpoints, i, j) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
+        return tuple(Edge(self.names[i], self.names[j], mark_of(self._endpoints, i, j)) for i, j in written)
 
     def mark(self, x: Node, y: Node) -> str:
         """The edge read from `x` to `y`, the end at `x` first: `"-->"`, `"<--"`, `"o-o"`, ..., or `""` for none.
@@ -182,10 +183,6 @@ class Graph:
         from causalcontext.report.notebook import graph_svg
 
         return graph_svg(self)
-
-    def _edge(self, i: int, j: int) -> Edge:
-        source, target = as_written(self._endpoints, i, j)
-        return Edge(self.names[source], self.names[target], mark_of(self._endpoints, source, target))
 
     def __iter__(self) -> Iterator[Edge]:
         return iter(self.edges)

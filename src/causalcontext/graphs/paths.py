@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from causalcontext.graphs.endpoints import Endpoint, Endpoints, may_cause
+from causalcontext.graphs.endpoints import Endpoints, may_cause
 from causalcontext.kernels.arrays import Bools
 
 
@@ -177,23 +177,10 @@ def is_d_separated(links: Bools, x: int, y: int, given: Iterable[int]) -> bool:
     return not open_paths(links, x, blocked)[y]
 
 
-def mag_endpoints(links: Bools, observed: Sequence[int]) -> Endpoints:
-    """The ends of the MAG over the observed nodes, in their order: shape (..., M, M) from links of shape (..., N, N).
-
-    Examples
-    --------
-    >>> fork = np.zeros((3, 3), dtype=bool)
-    >>> fork[2, 0] = fork[2, 1] = True
-    >>> [Endpoint(end).name for end in mag_endpoints(fork, (0, 1))[[0, 1], [1, 0]]]
-    ['ARROW', 'ARROW']
-    """
-    causes = reach(links)[..., np.array(observed)[:, None], np.array(observed)]
-    at_second = np.where(causes.swapaxes(-1, -2), Endpoint.TAIL, Endpoint.ARROW)
-    return np.where(mag_adjacency(links, observed), at_second, Endpoint.NONE).astype(np.int8)
-
-
 def mag_adjacency(links: Bools, observed: Sequence[int]) -> Bools:
-    """True where no set of other observed nodes separates two of them, by their place among `observed`.
+    """True where two observed nodes are adjacent in the maximal ancestral graph: no set of other ones separates them.
+
+    Nodes are numbered by their place among `observed`.
 
     Notes
     -----

@@ -9,10 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of
-from causalcontext.errors import DataError
-from causalcontext.graphs.endpoints import Endpoint, endpoints_of_arcs, endpoints_of_mark, mark_texts, may_cause
+from causalcontext.errors import DataError, OptionError
+from causalcontext.graphs.endpoints import (
+    Endpoint,
+    GraphKind,
+    endpoints_of_arcs,
+    endpoints_of_mark,
+    mark_texts,
+    may_cause,
+)
 from causalcontext.graphs.graph import Graph
-from causalcontext.interop.formats import kind_of_marks, refuse_marks, refuse_pag
+from causalcontext.interop.formats import kind_of_marks, refuse_marks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +44,9 @@ def from_mark_table(table: pd.DataFrame, kind: str | None = None) -> Graph:
 def to_adjacency(graph: Graph) -> pd.DataFrame:
     """1 where the row may cause the column, else 0: an undirected edge has both; other marks are refused."""
     refuse_marks(graph, ("-->", "o-o"), "a table of ones and zeros")
-    refuse_pag(graph, "a table of ones and zeros")
+    if graph.kind is GraphKind.PAG:
+        raise OptionError("a table of ones and zeros cannot say that a graph is a PAG, in which 'o-o' is no direction "
+                          "left open")  # fmt: skip
     return frame_of(may_cause(graph.endpoints).astype(np.int64), index=list(graph.names), columns=list(graph.names))
 
 

@@ -67,11 +67,3 @@ def quoted(text: str) -> str:
 
 def _names(union: LabeledUnion) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for edge in union.edges for name in (edge.source, edge.target)))
-
-
-def unquoted(text: str) -> str:
-    """The text of a DOT string, as a reader of DOT returns it."""
-    if not text.startswith('"'):
-        return text
-    letters, spelled = iter(text[1:-1]), {"n": "\n", "r": "\r"}
-    return "".join(spelled.get(after := next(letters), after) if letter == "\\" else letter for letter in letters)

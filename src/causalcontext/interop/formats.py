@@ -32,12 +32,6 @@ def refuse_marks(graph: Graph, allowed: Collection[str], where: str) -> None:
             raise OptionError(f"{where} has no mark for '{edge}'{advice}")
 
 
-def refuse_pag(graph: Graph, where: str) -> None:
-    """Return if the graph is no PAG."""
-    if graph.kind is GraphKind.PAG:
-        raise OptionError(f"{where} cannot say that a graph is a PAG, in which 'o-o' is no direction left open")
-
-
 def refuse_letters(graph: Graph, letters: Collection[str], where: str) -> None:
     """Return if no name holds one of the letters, and none is empty."""
     for name in graph.names:

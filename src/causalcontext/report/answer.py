@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.diagnostics.findings import Finding, Severity
+from causalcontext.diagnostics.findings import Severity
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
@@ -86,20 +86,15 @@ def _cautions(result: ContextGraphs) -> Iterator[str]:
     if not result.complete:
         return
     severe = [finding for finding in result.diagnose() if finding.severity > Severity.NOTE]
-    found = [finding for finding in severe if not _said_above(finding)][:MOST_FINDINGS]
+    above = [f for f in severe if f.evidence.get("doubt") or f.evidence.get("cause") == "several"]
+    found = [finding for finding in severe if finding not in above][:MOST_FINDINGS]
     if found:
         yield "<h2>What to be careful about</h2><ul>"
-        yield from (f'<li dir="auto">{escape(printable(_caution(finding)))}</li>' for finding in found)
+        yield from (
+            f'<li dir="auto">{escape(printable("; ".join(filter(None, (finding.message, finding.advice)))))}</li>'
+            for finding in found
+        )
         yield "</ul>"
-
-
-def _caution(finding: Finding) -> str:
-    """What was found, and what to do about it."""
-    return f"{finding.message}; {finding.advice}" if finding.advice else finding.message
-
-
-def _said_above(finding: Finding) -> bool:
-    return bool(finding.evidence.get("doubt")) or finding.evidence.get("cause") == "several"
 
 
 def _sentence(story: Story) -> str:

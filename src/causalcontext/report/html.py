@@ -10,7 +10,7 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def page(result: ContextGraphs, title: str | None = None, sections: Sequence[Sec
             "STYLE": _part("report.css"),
             "ANSWER": answer(result),
             "TEXT": html.escape(_text(result)),
-            "DATA": safe_json(payload(result, (*_scores(result), *_diagnosis(result), *sections))),
+            "DATA": safe_json(payload(result, (*_own_sections(result), *sections))),
             "SCRIPT": script,
         },
     )
@@ -70,17 +70,13 @@ def safe_json(content: Any) -> str:
     return text
 
 
-def _diagnosis(result: ContextGraphs) -> tuple[Section, ...]:
-    """What to know before believing the result, where it can be found out."""
-    if not result.complete:
-        return ()
-    findings = result.diagnose().to_frame().drop(columns="evidence")
-    return (Section("Diagnosis", (), findings),) if len(findings) else ()
-
-
-def _scores(result: ContextGraphs) -> tuple[Section, ...]:
-    """For a score-based result, what speaks for and against every link."""
-    return () if result.evidence is None else (Section("Scores", (), result.scores()),)
+def _own_sections(result: ContextGraphs) -> Iterator[Section]:
+    """For a score-based result, the evidence for and against every link; and the diagnosis of a complete one."""
+    if result.evidence is not None:
+        yield Section("Scores", (), result.scores())
+    findings = result.diagnose().to_frame().drop(columns="evidence") if result.complete else None
+    if findings is not None and len(findings):
+        yield Section("Diagnosis", (), findings)
 
 
 def _text(result: ContextGraphs) -> str:
@@ -114,14 +110,12 @@ def stability_section(result: ContextGraphs, stability: Stability) -> Section:
     if not isinstance(stability, Stability) or stability.result != result:
         found = "that of another result" if isinstance(stability, Stability) else shortly(stability)
         raise OptionError(f"stability is {found}, expected what result.stability() of this result returned")
-    shares = sorted(stability.edges(0.0).to_dict("records"), key=_rarity)
+    shares = sorted(
+        stability.edges(0.0).to_dict("records"), key=lambda row: (row["present"], row.get(row["found"], 0.0))
+    )
     rows = [_row(result, row) for row in shares if row["found"] or row["present"] >= LEAST]
     line = f"The same search in {stability.samples:,} bootstrap samples; what is found again least often comes first."
     return Section("Stability", (line,), frame_of(rows, columns=COLUMNS))
-
-
-def _rarity(shares: dict[Any, Any]) -> tuple[float, float]:
-    return shares["present"], shares.get(shares["found"], 0.0)
 
 
 def _row(result: ContextGraphs, shares: dict[Any, Any]) -> tuple[str, str, str, str]:

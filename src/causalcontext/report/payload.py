@@ -46,6 +46,8 @@ class Section:
 def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str, Any]:
     """Everything that the page needs to know."""
     shown, pairs = presentable(result), _told_pairs(result)
+    panels = (graph_panel(graph) for graph in (result.union, *result.graphs.values()))
+    drawn = (stroke.endpoints for panel in panels for stroke in panel.strokes)
     return {
         "names": list(shown.names),
         "columns": [printable(name) for name in shown.columns],
@@ -59,7 +61,7 @@ def payload(result: ContextGraphs, sections: Sequence[Section] = ()) -> dict[str
         "alpha": result.settings.alpha,
         "graphs": [_marks(graph) for graph in result.graphs.values()],
         "union": _marks(result.union),
-        "meaning": _meanings([result.union, *result.graphs.values()]),
+        "meaning": mark_meanings(drawn, result.union.kind),
         "pairs": [list(pair) for pair in pairs],
         "log": _logs(shown, pairs),
         "stories": [stories(shown, *pair) for pair in pairs],
@@ -113,12 +115,6 @@ def _drawn(found: Layout) -> dict[str, Any]:
 def _marks(graph: Graph) -> dict[str, str]:
     """The mark of every pair i < j with an edge, read from i to j."""
     return {"{},{}".format(*stroke.pair): stroke.mark for stroke in graph_panel(graph).strokes}
-
-
-def _meanings(graphs: Sequence[Graph]) -> dict[str, str]:
-    """What the marks of these graphs mean."""
-    found = (stroke.endpoints for graph in graphs for stroke in graph_panel(graph).strokes)
-    return mark_meanings(found, graphs[0].kind)
 
 
 def _told_pairs(result: ContextGraphs) -> list[tuple[int, int]]:
