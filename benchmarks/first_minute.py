@@ -41,7 +41,7 @@ CALLS = {
     "fci-ac": TABLE + 'cc.discover(table, "soil", method="fci-ac")',
     "score-ac with lags": SERIES + 'cc.discover(table, "regime", lags=2)',
     "pc-ac with lags": SERIES + 'cc.discover(table, "regime", lags=1, method="pc-ac")',
-    "`causalcontext demo`": "from causalcontext.cli.demo import show_demo; show_demo(None)",
+    "`causalcontext demo`": "from causalcontext.cli.demo import demo; demo()",
 }
 WARM_UP = {"everything: `causalcontext warmup`": "from causalcontext.methods.ahead import warm_up; warm_up()"}
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import causalcontext as cc
-from causalcontext.cli import resampling
+from causalcontext.cli import stability
 from causalcontext.cli.app import app
 from causalcontext.data import open_stream
 from causalcontext.data.accumulate import Accumulator
@@ -62,7 +62,7 @@ def test_stability_of_a_folder_and_of_several_files() -> None:
 def test_stability_that_blocks_of_rows_cannot_answer_is_refused_before_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(resampling, "discover", None)
+    monkeypatch.setattr(stability, "discover", None)
     answer = run("stability", "parts", "--context", "R", "--method", "pc-ac", "--sample", "300")
     assert answer.exit_code == 2
     assert "moments answer no test on rows" in answer.stderr

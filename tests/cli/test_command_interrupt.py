@@ -118,7 +118,7 @@ def test_ctrl_c_before_the_search(command: str, monkeypatch: pytest.MonkeyPatch,
     def read_file(path: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("causalcontext.cli.opening.read_file", read_file)
+    monkeypatch.setattr("causalcontext.cli.inputs.read_file", read_file)
     answer = CliRunner().invoke(app, [command, "data.csv"])
     assert answer.exit_code == 130
     assert answer.stderr == "interrupted\n"

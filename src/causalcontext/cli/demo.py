@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from causalcontext.cli.inputs import OutputOption, ReportOption
 from causalcontext.cli.terminal import show_page
 from causalcontext.data.files import check_writable
 from causalcontext.discover import discover
@@ -15,8 +14,8 @@ STORY = """Daily weather over land, simulated: rain and radiation decide whether
 state of the soil decides where the rain goes. The context is an effect of the system."""
 
 
-def show_demo(output: Path | None, report: Path | None = None) -> None:
-    """The graphs of the example are on the terminal, and in `output` and `report` if these were asked for."""
+def demo(output: OutputOption = None, report: ReportOption = None) -> None:
+    """The main job on an example that ships with the library: soil that is dry or wet."""
     for file in (output, report):
         if file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from causalcontext.cli.choosing import ColumnChoice
-from causalcontext.cli.opening import read_whole
-from causalcontext.cli.terminal import print_line, show_page, show_table
-from causalcontext.diagnostics.check import (
-    Inspection,
-    check,
-    constant_levels,
-    largest_set,
-    level_text,
+from causalcontext.cli.inputs import (
+    ColumnsOption,
+    ContextOption,
+    DropOption,
+    KindOption,
+    TableArgument,
+    chosen_columns,
+    parsed_kinds,
+    read_whole,
 )
-from causalcontext.diagnostics.readings import ContextReading
+from causalcontext.cli.terminal import print_line, show_page, show_table
+from causalcontext.diagnostics.check import Inspection, constant_levels, largest_set, level_text
+from causalcontext.diagnostics.check import check as inspected
 from causalcontext.errors import listed
 from causalcontext.kernels.arrays import Ints
 
@@ -29,10 +30,27 @@ PROBLEMS_FOUND = 1
 _HEADER = ("column", "dtype", "kind", "role", "missing", "infinite", "constant in")
 
 
-def check_file(path: Path, choice: ColumnChoice, kinds: Mapping[str, str], missing: str, as_json: bool) -> None:
-    """The inspection of a file is on stdout; the command ends with 1 if `discover` would refuse the table."""
-    table, context = choice.applied(read_whole(path))
-    findings = to_dict(check(table, context, kinds=kinds, missing=missing))
+def check(
+    data: TableArgument,
+    context: ContextOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    kind: KindOption = None,
+    missing: Annotated[
+        str,
+        typer.Option(
+            metavar="MODE", help="Missing values: raise, listwise (drop rows) or testwise (drop them test by test)."
+        ),
+    ] = "raise",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Kinds, rows by context and everything that stands in the way of a search, without one.
+
+    Exit code 0: discover takes the table; 1: it refuses it; 2: the input cannot be read.
+    """
+    kinds = parsed_kinds(kind)
+    table, read_context = chosen_columns(read_whole(data), context, columns, drop)
+    findings = to_dict(inspected(table, read_context, kinds=kinds, missing=missing))
     if as_json:
         print_line(json.dumps(findings, ensure_ascii=False, indent=2))
     else:
@@ -43,10 +61,15 @@ def check_file(path: Path, choice: ColumnChoice, kinds: Mapping[str, str], missi
 
 def to_dict(inspection: Inspection) -> dict[str, Any]:
     """An inspection as plain lists, mappings, numbers and text."""
+    statistics = inspection.statistics
+    complete = [0] * len(inspection.rows) if statistics is None else statistics.moments.rows.tolist()
     return {
         "usable": not inspection.problems,
         "context": inspection.context.name,
-        "contexts": _contexts(inspection),
+        "contexts": [
+            {"value": value, "rows": rows, "complete": usable, "largest_set": max(largest_set(usable), -1)}
+            for value, rows, usable in zip(inspection.context.levels, inspection.rows, complete, strict=True)
+        ],
         "columns": _columns(inspection),
         "collinear": [asdict(dependence) for dependence in inspection.dependences],
         "problems": list(inspection.problems),
@@ -55,35 +78,17 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
     }
 
 
-def _contexts(inspection: Inspection) -> list[dict[str, Any]]:
-    """Rows of every context, complete ones, and how many variables a test inside it can condition on."""
-    statistics = inspection.statistics
-    complete = [0] * len(inspection.rows) if statistics is None else statistics.moments.rows.tolist()
-    return [
-        {"value": value, "rows": rows, "complete": usable, "largest_set": max(largest_set(usable), -1)}
-        for value, rows, usable in zip(inspection.context.levels, inspection.rows, complete, strict=True)
-    ]
-
-
 def _columns(inspection: Inspection) -> list[dict[str, Any]]:
-    first = [_context_column(part) for part in inspection.context.columns]
-    rest = [
-        {"name": reading.name, "dtype": reading.dtype, "kind": reading.kind, "role": "system"}
-        | _counts(inspection, reading.name)
-        for reading in inspection.system
-    ]
-    return first + rest
-
-
-def _context_column(context: ContextReading) -> dict[str, Any]:
-    unknown = int(np.count_nonzero(context.codes < 0))
-    return {
-        "name": context.name,
-        "dtype": context.dtype,
-        "kind": "categorical",
-        "role": "context",
-        "missing": [{"context": None, "count": unknown}] if unknown else [],
-    }
+    found = []
+    for part in inspection.context.columns:
+        unknown = int(np.count_nonzero(part.codes < 0))
+        missing = [{"context": None, "count": unknown}] if unknown else []
+        found.append({"name": part.name, "dtype": part.dtype, "kind": "categorical", "role": "context",
+                      "missing": missing})  # fmt: skip
+    for reading in inspection.system:
+        found.append({"name": reading.name, "dtype": reading.dtype, "kind": reading.kind, "role": "system"}
+                     | _counts(inspection, reading.name))  # fmt: skip
+    return found
 
 
 def _counts(inspection: Inspection, name: str) -> dict[str, Any]:

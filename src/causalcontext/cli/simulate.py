@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from causalcontext.cli.terminal import say, show_page
 from causalcontext.data.files import check_writable, write_whole
@@ -11,8 +14,16 @@ from causalcontext.graphs.union import LabeledUnion
 from causalcontext.simulate.linear import random_model
 
 
-def simulate_file(output: Path, rows: int, nodes: int, density: float, contexts: int, changes: int, seed: int) -> None:
-    """The table is in `output`, and the true links are on stdout."""
+def simulate(
+    output: Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv file to write.")],
+    rows: Annotated[int, typer.Option(metavar="N", help="Rows of the table.")] = 1000,
+    nodes: Annotated[int, typer.Option(metavar="N", help="Variables, the context R included.")] = 8,
+    density: Annotated[float, typer.Option(metavar="NUMBER", help="Share of the possible links.")] = 0.4,
+    contexts: Annotated[int, typer.Option(metavar="K", help="Values of the context.")] = 2,
+    changes: Annotated[int, typer.Option(metavar="N", help="Links that each context loses.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same system and table.")] = 0,
+) -> None:
+    """A table from a random linear system as in the paper; its true links are printed."""
     if output.suffix != ".csv":
         raise FileError(f"cannot write {output}: its name must end with .csv")
     if rows < 1:

@@ -9,8 +9,8 @@ from causalcontext.methods.ahead import is_warm, warm_up
 from causalcontext.progress import duration
 
 
-def show_warmup() -> None:
-    """All kernels are compiled; how long that took, and where they are kept, is on the terminal."""
+def warmup() -> None:
+    """Compile everything for this machine ahead, so that no search has to."""
     done, begin = is_warm(), time.perf_counter()
     folder = warm_up()
     kept = f"kept in {folder}" if folder is not None else "not kept, since no folder can be written"

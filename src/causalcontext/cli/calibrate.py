@@ -3,43 +3,55 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from causalcontext.cli.opening import read_whole
-from causalcontext.cli.showing import check_other
+from causalcontext.cli.inputs import (
+    KindOption,
+    ProgressOption,
+    TableArgument,
+    check_outputs,
+    parsed_kinds,
+    read_whole,
+    with_options,
+)
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
-from causalcontext.data.files import check_writable, write_whole
-from causalcontext.diagnostics.calibration.calibrate import calibrate
+from causalcontext.data.files import write_whole
+from causalcontext.diagnostics.calibration.calibrate import calibrate as calibrated
 from causalcontext.diagnostics.calibration.options import CalibrationOptions
 from causalcontext.diagnostics.calibration.report import Calibration, shown
 from causalcontext.drawing.strokes import check_picture_path
-from causalcontext.errors import FileError, InterruptedSearch
+from causalcontext.errors import InterruptedSearch
 from causalcontext.options import made
 
 
-def calibrate_file(path: Path, context: str | None, output: Path | None, picture: Path | None, **options: Any) -> None:
-    """The calibration is on the terminal, and in the files that were asked for.
-
-    Outputs and options are checked before the table is read. After Ctrl-C the files hold what was done so far.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    context : str or None
-    output, picture : Path or None
-        The JSON file and the picture to write.
-    options
-        Arguments of `calibrate`.
-    """
-    _check_outputs(path, output, picture)
-    made(CalibrationOptions, {name: value for name, value in options.items() if name != "progress"}, "calibrate")
+@with_options(CalibrationOptions)
+def calibrate(
+    data: TableArgument,
+    context: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the context.")] = None,
+    given: Annotated[
+        list[str] | None, typer.Option("--given", metavar="COLUMN", help="A condition of that pair. Repeatable.")
+    ] = None,
+    kind: KindOption = None,
+    output: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the answer here.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Save a picture here: .png, .svg, .pdf.")
+    ] = None,
+    progress: ProgressOption = True,
+    **options: Any,
+) -> None:
+    """How often a test rejects on tables like this one: without a dependence (size), and with one (power)."""
+    options |= {"given": given or None, "kinds": parsed_kinds(kind)}
+    if picture is not None:
+        check_picture_path(picture)
+    check_outputs({"--json": output, "--plot": picture}, inputs=[data])
+    made(CalibrationOptions, options, "calibrate")  # refused before the table is read
     try:
-        report = calibrate(read_whole(path), context, **options)
+        report = calibrated(read_whole(data), context, progress=progress and sys.stderr.isatty(), **options)
     except InterruptedSearch as stop:
         saved = _save(stop.result, output, picture)
         say(f"interrupted: what was done so far is in {' and '.join(saved)}" if saved
@@ -50,18 +62,6 @@ def calibrate_file(path: Path, context: str | None, output: Path | None, picture
     show_page("\n".join(["what it says", *(f"  {sentence}" for sentence in report.sentences())]))
     for file in _save(report, output, picture):
         say(f"saved to {file}")
-
-
-def _check_outputs(path: Path, output: Path | None, picture: Path | None) -> None:
-    """Return if the files that are asked for can be written, and none of them is the table."""
-    if output is not None:
-        check_writable(output)
-        check_other(path, output)
-    if picture is not None:
-        check_picture_path(picture)
-        check_other(path, picture)
-    if output is not None and picture is not None and output.resolve() == picture.resolve():
-        raise FileError(f"cannot write {picture}: it is asked for twice, as --json and as --plot")
 
 
 def _save(report: Calibration, output: Path | None, picture: Path | None) -> Sequence[str]:

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from causalcontext.cli.showing import context_text
+import typer
+
+from causalcontext.cli.inputs import ResultArgument, context_text
 from causalcontext.cli.terminal import print_line, say, show_page, show_table
 from causalcontext.graphs.lag_names import at
 from causalcontext.results.files import load
 
 
-def effects_file(file: Path, x: str | None, y: str | None, by_path: bool, level: float, as_json: bool) -> None:
-    """The effects are on stdout, with how the contexts differ."""
+def effects(
+    file: ResultArgument,
+    x: Annotated[str | None, typer.Argument(metavar="X", help="The cause; the context is one too.")] = None,
+    y: Annotated[str | None, typer.Argument(metavar="Y", help="The effect; without both, all pairs.")] = None,
+    by_path: Annotated[bool, typer.Option("--by-path", help="What every directed path carries.")] = False,
+    level: Annotated[float, typer.Option(metavar="NUMBER", help="Of the intervals.")] = 0.95,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the effects as JSON.")] = False,
+) -> None:
+    """What a change of X does to Y in each context, and how the contexts differ."""
     result = load(file)
     found = result.effects(x, y, by_path=by_path, level=level)
     if as_json:
@@ -39,17 +47,11 @@ def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:
         where = f"{where} minus {context_text(row['versus'])}"
     cause = at(row["x"], row["lag"]) if "lag" in row else row["x"]
     name = row["path"] if by_path else f"{cause} on {row['y']}"
-    return [name, where, _effect(row), _interval(row), "" if pd.isna(row["p"]) else f"{row['p']:.2g}", row["note"]]
-
-
-def _effect(row: Mapping[Any, Any]) -> str:
     if row["identified"]:
-        return f"{row['effect']:.3g}"
-    values = row["values"]
-    return f"{values[0]:.3g} ... {values[-1]:.3g}" if values else "not identified"
-
-
-def _interval(row: Mapping[Any, Any]) -> str:
-    import pandas as pd
-
-    return "" if pd.isna(row["low"]) or row["low"] == row["high"] else f"{row['low']:.3g} ... {row['high']:.3g}"
+        effect = f"{row['effect']:.3g}"
+    else:
+        values = row["values"]
+        effect = f"{values[0]:.3g} ... {values[-1]:.3g}" if values else "not identified"
+    no_interval = pd.isna(row["low"]) or row["low"] == row["high"]
+    interval = "" if no_interval else f"{row['low']:.3g} ... {row['high']:.3g}"
+    return [name, where, effect, interval, "" if pd.isna(row["p"]) else f"{row['p']:.2g}", row["note"]]

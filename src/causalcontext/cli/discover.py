@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import narwhals as nw
 import typer
 
-from causalcontext.cli.choosing import ColumnChoice
-from causalcontext.cli.opening import check_apart, opened
+from causalcontext.cli.inputs import (
+    ColumnsOption,
+    ContextOption,
+    DropOption,
+    KindOption,
+    KnowledgeOption,
+    OutputOption,
+    ProgressOption,
+    ReportOption,
+    TablesArgument,
+    check_outputs,
+    opened,
+    parsed_kinds,
+    with_options,
+)
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
-from causalcontext.data.files import check_writable
 from causalcontext.data.kinds import Column
 from causalcontext.data.scan import Scan
-from causalcontext.discover import discover
-from causalcontext.errors import FileError, InterruptedSearch, OptionError, listed
+from causalcontext.discover import discover as search
+from causalcontext.errors import InterruptedSearch, listed
 from causalcontext.knowledge import Knowledge
+from causalcontext.options import Options
 from causalcontext.report.text import summary
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
@@ -26,36 +40,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def discover_file(
-    paths: Sequence[Path], choice: ColumnChoice, knowledge: Path | None, output: Path | None, report: Path | None,
-    findings: bool, **options: Any,
-) -> None:  # fmt: skip
-    """The result is in `output`, if that was asked for, and a summary is on the terminal.
-
-    Outputs are checked before the search. After Ctrl-C the file holds what was decided so far.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        The table: a file, or what is read in batches, a folder, a pattern or several files.
-    choice : Choice
-        The context, and which columns.
-    knowledge : Path or None
-        A TOML file.
-    output : Path or None
-        The JSON file to write.
-    report : Path or None
-        The HTML file to write.
-    findings : bool
-        Whether a diagnosis follows the summary.
-    options
-        Arguments of `discover`.
-    """
-    _check_outputs(output, report, inputs=[*paths, knowledge])
+@with_options(Options)
+def discover(
+    data: TablesArgument,
+    context: ContextOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    knowledge: KnowledgeOption = None,
+    kind: KindOption = None,
+    output: OutputOption = None,
+    report: ReportOption = None,
+    diagnose: Annotated[
+        bool, typer.Option("--diagnose", help="Also print what to know before believing the result.")
+    ] = False,
+    progress: ProgressOption = True,
+    **options: Any,
+) -> None:
+    """One causal graph per value of the context; without --context, one graph for all rows."""
+    options |= {"kinds": parsed_kinds(kind), "progress": progress and sys.stderr.isatty()}
+    check_outputs({"--json": output, "--report": report}, inputs=[*data, knowledge])
     options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
-    table, context = opened(paths, choice, outputs=[output, report], **options)
+    table, read_context = opened(data, (context, columns, drop), (output, report), **options)
     try:
-        result = discover(table, context, **options)
+        result = search(table, read_context, **options)
     except InterruptedSearch as stop:
         _keep(stop.result, output, report)
         raise typer.Exit(INTERRUPTED) from stop
@@ -65,51 +72,23 @@ def discover_file(
         result.report(report)
     _show_columns(table, result)
     show_page(summary(result))
-    if findings:
+    if diagnose:
         show_page(f"diagnosis\n{result.diagnose()}")
     if report is not None:
         say(f"the report is in {report}: open it in a browser")
-
-
-def parsed_kinds(declarations: Iterable[str]) -> dict[str, str]:
-    """Kinds by column from `column=kind` declarations.
-
-    Examples
-    --------
-    >>> parsed_kinds(["R=categorical", "a=b=continuous"])
-    {'R': 'categorical', 'a=b': 'continuous'}
-    """
-    kinds = {}
-    for declaration in declarations:
-        column, equals, kind = declaration.rpartition("=")
-        if not equals:
-            raise OptionError(f"kind is {declaration!r}, expected column=KIND, such as R=categorical")
-        kinds[column] = kind
-    return kinds
-
-
-def _check_outputs(output: Path | None, report: Path | None, inputs: Sequence[Path | None]) -> None:
-    """Return if the files that are asked for can be written, and none of them is an input."""
-    for file in (output, report):
-        if file is not None:
-            check_writable(file)
-    check_apart((output, report), inputs)
-    if output is not None and report is not None and output.resolve() == report.resolve():
-        raise FileError(f"cannot write {report}: it is asked for twice, as --json and as --report")
 
 
 def _keep(result: ContextGraphs, output: Path | None, report: Path | None) -> None:
     """What an interrupted search decided is saved where a file was asked for, and one sentence says so."""
     if report is not None:
         result.report(report)
-    if output is None and report is not None:
+    if output is not None:
+        result.save(output)
+        say(f'interrupted: what was decided so far is in {output}, with "complete": false')
+    elif report is not None:
         say(f"interrupted: what was decided so far is in {report}, which says so")
-        return
-    if output is None:
+    else:
         say("interrupted: nothing is saved; --json FILE keeps what was decided so far")
-        return
-    result.save(output)
-    say(f'interrupted: what was decided so far is in {output}, with "complete": false')
 
 
 def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:

@@ -1,0 +1,277 @@
+"""What several commands take: arguments and options, the table they name, and the files they write."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import Field, fields
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from causalcontext.cli.terminal import say
+from causalcontext.data.file_streams import files_of, spoken
+from causalcontext.data.files import check_writable, read_file, words_for_missing
+from causalcontext.data.indicators import Indicator, bins, threshold
+from causalcontext.data.open_stream import is_out_of_memory, open_stream
+from causalcontext.data.scan import Scan
+from causalcontext.data.streams import is_index
+from causalcontext.discovery.reading import check_scannable, scanned_table
+from causalcontext.errors import DataError, FileError, OptionError, did_you_mean
+from causalcontext.options import Options, default_of, made
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TableArgument = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .tsv (both also .gz) or .parquet file.")]
+TablesArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA...",
+        help='A .csv, .tsv (both also .gz) or .parquet file; or a folder of them, a pattern such as "year-*.parquet", '
+        "several files: these are read once, in batches, and so is a file of more than 256 MB.",
+    ),
+]
+ContextOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--context",
+        metavar="COLUMN",
+        help='The column that names the context (repeatable: combinations), "VPD > 0.6", "VPD bins 0.3,0.6" or '
+        '"VPD bins 4".',
+    ),
+]
+ColumnsOption = Annotated[
+    list[str] | None, typer.Option("--columns", metavar="NAMES", help="Search these columns alone: a,b. Repeatable.")
+]
+DropOption = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="NAMES", help="Leave these columns out. Repeatable.")
+]
+KindOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="Overrides the dtype: R=categorical; also continuous, ordered, count. Repeatable.",
+    ),
+]
+KnowledgeOption = Annotated[
+    Path | None, typer.Option("--knowledge", metavar="FILE", help="What is known about links, as TOML.")
+]
+ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A file that discover --json has written.")]
+OutputOption = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE", help="Write an interactive HTML report here.")
+]
+ProgressOption = Annotated[bool, typer.Option(help="A progress bar, on terminals only.")]
+
+_THRESHOLD = re.compile(r"(?P<column>.+?)\s*>\s*(?P<value>[-+0-9.eE]+)")
+_BINS = re.compile(r"(?P<column>.+?)\s+bins\s+(?P<edges>.+)")
+
+
+def with_options(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a command take every field of a dataclass of options that has a text for `--help`, after its own."""
+    hints = get_type_hints(kind)
+
+    def extended(command: Callable[..., None]) -> Callable[..., None]:
+        own = signature(command, eval_str=True)
+        first = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+        shown = [entry for entry in fields(kind) if entry.metadata.get("text")]
+        parameters = [*first, *(_parameter(entry, hints[entry.name]) for entry in shown)]
+
+        def run(**given: Any) -> None:
+            named = {entry.metadata["name"] or entry.name: entry.name for entry in shown}
+            command(**{named.get(name, name): value for name, value in given.items()})
+
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
+        return run
+
+    return extended
+
+
+def _parameter(entry: Field[Any], hint: Any) -> Parameter:
+    """One option; what may be an object in the library is a name here."""
+    plain = next((kind for kind in (str, float, int, bool) if hint == kind or hint == kind | None), str)
+    annotation = plain | None if entry.default is None else plain
+    described = typer.Option(metavar=entry.metadata["shown"] or None, help=entry.metadata["text"])
+    return Parameter(entry.metadata["name"] or entry.name, Parameter.KEYWORD_ONLY, default=default_of(entry),
+                     annotation=Annotated[annotation, described])  # fmt: skip
+
+
+def opened(
+    paths: Sequence[Path],
+    choice: Sequence[Sequence[str] | None],
+    outputs: Sequence[Path | None],
+    *,
+    progress: bool = False,
+    **options: Any,
+) -> tuple[pd.DataFrame | Scan, Any]:
+    """The table of a command and its context; of what is not read into memory, what one pass over it found.
+
+    Everything that can be refused is refused before that pass.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    choice : the texts of `--context`, `--columns` and `--drop`
+    outputs : sequence of Path or None
+        Files that the command is going to write.
+    progress : bool
+        Whether a bar shows the bytes that were read.
+    options
+        Arguments of `discover`.
+    """
+    asked = made(Options, options, "discover")
+    source: Any = paths[0] if len(paths) == 1 else list(paths)
+    if not is_out_of_memory(source):
+        table, context = chosen_columns(read_file(source), *choice)
+        for column, words in words_for_missing(table).items():
+            say(f"note: {' and '.join(map(repr, words))} in column {column!r} is read as a level like any other; if "
+                "it means a missing value, leave the field empty")  # fmt: skip
+        return table, context
+    names = [name for name in open_stream(source, choice[0] or ()).schema.names if not is_index(name)]
+    kept, context = chosen_names(names, *choice)
+    check_scannable(context, asked)
+    files = files_of(source)
+    check_apart(outputs, files)
+    say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read once, in batches")
+    found = scanned_table(source, context, asked, progress, kept)
+    assert found is not None
+    return found, context
+
+
+def read_whole(path: Path) -> pd.DataFrame:
+    """The table of a file for a command that needs its rows; a sentence comes before one that may not fit."""
+    if path.is_file() and is_out_of_memory(path):
+        say(f"{path} has {path.stat().st_size / 2**20:,.0f} MB and is read into memory, where it takes several times "
+            "as much; discover and stability read it in batches")  # fmt: skip
+    return read_file(path)
+
+
+def chosen_columns(table: pd.DataFrame, *choice: Sequence[str] | None) -> tuple[pd.DataFrame, Any]:
+    """The columns of a table that are searched, those of the context among them, and the context."""
+    names = [str(name) for name in table.columns]
+    kept, context = chosen_names(names, *choice)
+    return table.loc[:, [name in kept for name in names]], context
+
+
+def chosen_names(
+    names: Sequence[str], context: Sequence[str] | None, columns: Sequence[str] | None, drop: Sequence[str] | None
+) -> tuple[list[str], list[str] | Indicator | None]:
+    """The names that `--context`, `--columns` and `--drop` leave, and the context."""
+    parsed = parsed_context(context or (), names)
+    needed = [parsed.column] if isinstance(parsed, Indicator) else parsed or []
+    kept, dropped = _listed(names, columns or ()), _listed(names, drop or ())
+    return [name for name in names if (not kept or name in {*kept, *needed}) and name not in dropped], parsed
+
+
+def _listed(names: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """The columns that are listed: one in every text, or several with commas."""
+    found = [part for text in texts for part in ([text] if text in names else _parts(text))]
+    for name in found:
+        if name not in names:
+            raise DataError(f"the table has no column {name!r}{did_you_mean(name, names)}")
+    return found
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str] | Indicator | None:
+    """What `--context` says: columns of the table, or a threshold or bins of one.
+
+    Examples
+    --------
+    >>> parsed_context(["soil"], ["soil", "VPD"])
+    ['soil']
+    >>> parsed_context(["VPD > 0.6"], ["VPD"]).name
+    'VPD > 0.6'
+    >>> parsed_context(["VPD bins 0.3, 0.6"], ["VPD"]).cuts, parsed_context(["VPD bins 4"], ["VPD"]).quantiles
+    ((0.3, 0.6), 4)
+    """
+    found = [indicator for text in texts if text not in names and (indicator := _indicator(text)) is not None]
+    if not found:
+        return list(texts) or None
+    if len(texts) > 1:
+        raise OptionError(f"context is {', '.join(texts)}, expected columns, or one threshold or bins by itself")
+    if found[0].column not in names:
+        raise DataError(f"the table has no column {found[0].column!r}{did_you_mean(found[0].column, names)}")
+    return found[0]
+
+
+def _indicator(text: str) -> Indicator | None:
+    """The context that a text makes out of a column; None if it is no such text."""
+    if match := _BINS.fullmatch(text):
+        edges = _parts(match["edges"])
+        if len(edges) == 1 and edges[0].isdecimal():
+            return bins(match["column"], quantiles=int(edges[0]))
+        return bins(match["column"], [_number(edge) for edge in edges])
+    if match := _THRESHOLD.fullmatch(text):
+        return threshold(match["column"], _number(match["value"]))
+    if any(sign in text for sign in "<>="):
+        raise OptionError(f"context is {text!r}, expected a column, or 'X > 0.6', 'X bins 4' or 'X bins 0.3, 0.6'")
+    return None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise OptionError(f"{text!r} in --context is no number") from error
+
+
+def parsed_kinds(declarations: Iterable[str] | None) -> dict[str, str]:
+    """Kinds by column from `column=kind` declarations.
+
+    Examples
+    --------
+    >>> parsed_kinds(["R=categorical", "a=b=continuous"])
+    {'R': 'categorical', 'a=b': 'continuous'}
+    """
+    kinds = {}
+    for declaration in declarations or ():
+        column, equals, kind = declaration.rpartition("=")
+        if not equals:
+            raise OptionError(f"kind is {declaration!r}, expected column=KIND, such as R=categorical")
+        kinds[column] = kind
+    return kinds
+
+
+def context_value(contexts: Iterable[Any], text: str) -> Any:
+    """The context value that is written so; a combination of values is written with commas."""
+    written = {context_text(value): value for value in contexts}
+    if text in written:
+        return written[text]
+    expected = ", ".join(list(written)[:8])
+    raise OptionError(f"there is no context {text!r}{did_you_mean(text, tuple(written))} (expected one of {expected})")
+
+
+def context_text(value: Any) -> str:
+    """A context value as it is written."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path | None] = ()) -> None:
+    """Return if the files, by option, can be written, none of them is an input, and no two are the same."""
+    asked = {option: file for option, file in outputs.items() if file is not None}
+    for file in asked.values():
+        check_writable(file)
+    check_apart(tuple(asked.values()), inputs)
+    resolved = [file.resolve() for file in asked.values()]
+    if len(set(resolved)) < len(resolved):
+        options = " and as ".join(asked)
+        raise FileError(f"cannot write {list(asked.values())[-1]}: it is asked for twice, as {options}")
+
+
+def check_apart(outputs: Sequence[Path | None], inputs: Sequence[Path | None]) -> None:
+    """Return if no file that is going to be written is one that is read."""
+    for file in outputs:
+        for other in inputs:
+            if file and other and os.path.exists(file) and os.path.exists(other) and os.path.samefile(file, other):
+                raise FileError(f"cannot write {file}: it is an input of the same command")
