@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 100_000
 Drawn = TypeVar("Drawn")
-Drawn = TypeVar("Drawn")
 MARKS = {
     GraphKind.CPDAG: ("-->", "<--", "o-o", "x-x"),
     GraphKind.PAG: ("-->", "<--", "o-o", "x-x", "o->", "<-o", "<->", "x->", "<-x"),
