@@ -21,7 +21,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.search.batches import BatchedSearch
-from causalcontext.search.split import SplitSearch
+from causalcontext.search.compiled import SplitSearch
 from causalcontext.views import CIQuery, Reason
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import naive_hidden as naive
 from causalcontext.graphs.paths import mag_adjacency, open_paths
-from causalcontext.search.possible_dsep import possible_d_sep
+from causalcontext.search.fci import possible_d_sep
 
 NODES = 6
 

@@ -15,8 +15,7 @@ from causalcontext.kernels.levels.neighbours import list_edges
 from causalcontext.search import across, rules
 from causalcontext.search.colliders import Triples
 from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin, Proposal
-from causalcontext.search.orient import orient_all
-from causalcontext.search.rules import CHECKS, RULES, OrientationRule, Scope, Turn
+from causalcontext.search.rules import CHECKS, RULES, OrientationRule, Scope, Turn, orient_all
 from causalcontext.views import Contexts
 
 NODES = 5
@@ -60,7 +59,7 @@ def test_rounds_are_the_naive_ones(kind, seed):
         doubts |= naive.orientation_round(endpoints, [(a, b, LETTERS[end]) for a, b, end in asked], kind == "pag")
         assert state(family) == endpoints
         assert changed == (before != endpoints)
-        assert family.doubts == {Doubt("rule", 0, a, b) for a, b in doubts}
+        assert set(family.doubts) == {Doubt("rule", 0, a, b) for a, b in doubts}
 
 
 def test_an_arrow_of_a_pattern_is_a_direction_and_one_of_a_pag_is_not():
@@ -104,7 +103,7 @@ def test_an_earlier_end_stands_and_the_contradiction_is_a_doubt():
     family.apply([propose(0, 1, Endpoint.ARROW)])
     assert not family.apply([propose(0, 1, Endpoint.TAIL)])
     assert mark_of(family.endpoints[0], 0, 1) == "o->"
-    assert family.doubts == {Doubt("rule", 0, 0, 1)}
+    assert set(family.doubts) == {Doubt("rule", 0, 0, 1)}
 
 
 def test_a_rule_may_ask_for_a_conflict():

@@ -9,7 +9,7 @@ import naive
 from causalcontext.graphs.endpoints import directed, mark_of, marked
 from causalcontext.knowledge import Knowledge
 from causalcontext.search.colliders import Triples
-from causalcontext.search.orient import orient
+from causalcontext.search.rules import orient
 
 FREE = Knowledge()
 

@@ -12,10 +12,9 @@ from causalcontext.data.tables import read_table
 from causalcontext.results.entries import Decision
 from causalcontext.results.log import CITestLog
 from causalcontext.search.algorithm import algorithm_1
-from causalcontext.search.marginal import Marginal
+from causalcontext.search.compiled import Marginal, SplitSearch
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import pairs_at, slots
-from causalcontext.search.split import SplitSearch
 from causalcontext.views import adaptive, masked, pooled
 from marks import rest_slow
 
@@ -109,14 +108,14 @@ def test_survivors_are_those_of_the_naive_test(alpha):
     asked = ~np.eye(table.shape[1], dtype=bool)
     asked[-1], asked[:, -1] = False, False
     asked[2, 3] = asked[3, 2] = False
-    first, second = Marginal(prepared, np.array([0, 1]), asked).survivors(alpha)
+    found = Marginal(prepared, np.array([0, 1]), asked, alpha)
     values, here = table.to_numpy(), table["R"].to_numpy() == 0
     expected = [
         (i, j) for i in range(table.shape[1] - 1) for j in range(i + 1, table.shape[1] - 1)
         if asked[i, j] and min(naive.partial_correlation(values, i, j, ())[-1],
                                naive.partial_correlation(values[here], i, j, ())[-1]) <= alpha
     ]  # fmt: skip
-    assert list(zip(first.tolist(), second.tolist(), strict=True)) == expected
+    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == expected
 
 
 def test_with_too_few_rows_everything_survives():
@@ -124,7 +123,7 @@ def test_with_too_few_rows_everything_survives():
     data = read_table(table, None)
     prepared = find_test("partial-correlation").prepare(data, gather_statistics(data))
     asked = ~np.eye(12, dtype=bool)
-    assert Marginal(prepared, np.array([0]), asked).survivors(0.05)[0].size == 66
+    assert Marginal(prepared, np.array([0]), asked, 0.05).first.size == 66
 
 
 def test_places_of_pairs_and_back():

@@ -140,7 +140,7 @@ def test_second_example_beyond_joint_causal_inference():
 
 def test_a_vanishing_edge_orients_nothing_where_the_data_could_not_show_it():
     from causalcontext.search.family import Evidence
-    from causalcontext.search.orient import orient_all
+    from causalcontext.search.rules import orient_all
 
     adjacency = skeleton(links([(X, R), (R, Y), (X, Y)], [(X, R), (R, Y)], nodes=3))
     free = [Triples(frozenset(), frozenset({(X, R, Y)}))] * 2

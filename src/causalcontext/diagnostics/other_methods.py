@@ -32,9 +32,9 @@ from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.verdicts import WithinContexts, inside_words, why_inside_only
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import algorithm_1
+from causalcontext.search.compiled import SplitSearch
 from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.plan import Plan
-from causalcontext.search.split import SplitSearch
 from causalcontext.views import adaptive, masked
 
 MOST_VARIABLES = 60

@@ -18,9 +18,10 @@ def in_threads(task: Callable[[Part], Done], parts: Sequence[Part], n_jobs: int)
     >>> list(in_threads(abs, [-1, 2, -3], n_jobs=2))
     [1, 2, 3]
     """
-    if n_jobs == 1 or len(parts) == 1:
-        yield from map(task, parts)
-        return
+    return map(task, parts) if n_jobs == 1 or len(parts) == 1 else _by_a_pool(task, parts, n_jobs)
+
+
+def _by_a_pool(task: Callable[[Part], Done], parts: Sequence[Part], n_jobs: int) -> Iterator[Done]:
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
             yield from pool.map(task, parts)

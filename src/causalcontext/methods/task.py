@@ -19,10 +19,10 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import FoundGraphs, algorithm_1
+from causalcontext.search.compiled import SplitSearch
 from causalcontext.search.family import Doubt, Origin, Place
 from causalcontext.search.forecast import Expect, queries_ahead
 from causalcontext.search.plan import Plan, Trusted
-from causalcontext.search.split import SplitSearch
 from causalcontext.views import ViewRule
 
 

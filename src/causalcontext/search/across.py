@@ -1,14 +1,20 @@
-"""What the graphs of different contexts say about each other's arrows: rules A2, A3, V1, V4, F and T1, and two checks.
+"""What the graphs of different contexts say about each other: rules A2, A3, V1, V4, F and T1 for CPDAGs, I, V, V* and U
+for PAGs, and checks.
 
-They are sound under causal sufficiency, weak context-sufficiency (mechanisms change only where a context variable is a
-cause) and strong context-acyclicity (no union cycle meets a context variable or its ancestors); docs/orientation.md has
-the one-line proofs. T0, that links at a context variable are the same in all graphs, is how `GraphFamily` applies
-an end. V3 of the literature note is a special case of V1; A1, that a neighbour of a context which is a known ancestor
-causes it, follows from the others. `search.rules` lists them, with their order.
+Those for CPDAGs are sound under causal sufficiency, weak context-sufficiency (mechanisms change only where a context
+variable is a cause) and strong context-acyclicity (no union cycle meets a context variable or its ancestors);
+docs/orientation.md has the one-line proofs. T0, that links at a context variable are the same in all graphs, is how
+`GraphFamily` applies an end. V3 of the literature note is a special case of V1; A1, that a neighbour of a context which
+is a known ancestor causes it, follows from the others. `search.rules` lists them, with their order.
+
+Those for PAGs are about links at the context variable R. Whether R causes a variable is the same in every context, and
+what R does not cause has the same causes, with all their links, in every context (docs/hidden-causes.md has the
+proofs). So where x - z is in one context and not in another, and x is no effect of R, z is one. R may be confounded
+with anything, except for U. The rules for CPDAGs (T1, V1, V2) are wrong where variables are hidden.
 
 With several context variables, two graphs are compared where just one of the variables differs: what changes between
 them is its doing. An edge that is missing in one context speaks for a change of mechanism only if the data could have
-shown it there: V1 and V4 ask `evidence.physical(x, y, present graph, absent graph)` before they use it.
+shown it there: V1, V4, V and V* ask `evidence.physical(x, y, present graph, absent graph)` before they use it.
 """
 
 from __future__ import annotations
@@ -17,9 +23,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.paths import reached
-from causalcontext.search.family import GraphFamily, Proposal, Vanishing
+from causalcontext.search.family import ARROW, TAIL, GraphFamily, Proposal, Vanishing
 
 Edge = tuple[int, int, int]
 """(graph, x, y)"""
@@ -145,7 +150,71 @@ def _unchanged_by_context(family: GraphFamily) -> dict[int, set[int]]:
 
 def _arrow(graph: int, a: int, b: int, via: tuple[int, ...] = (), source: int | None = None) -> Proposal:
     """a --> b, because of something in the graph `source`, or in its own."""
-    return Proposal(graph, a, b, Endpoint.ARROW, via, graph if source is None else source)
+    return Proposal(graph, a, b, ARROW, via, graph if source is None else source)
+
+
+def vanishing_from_no_effect(family: GraphFamily) -> Iterator[Proposal]:
+    """V: x - z is here and not there, and x is no effect of the context (rule I), or x --> z somewhere: R --> z."""
+    outside = {context: no_effects(family, context) for context in family.contexts.positions}
+    for lost in family.vanishing:
+        g, h, context, x, z = lost
+        causes = any(z in graph.children[x] for graph in family.graphs)
+        if (causes or x in outside[context]) and context in family.graphs[g].adjacent[z]:
+            yield from if_physical(family, lost, Proposal(g, z, context, TAIL, (x,), h))
+
+
+def vanishing_from_separated(family: GraphFamily) -> Iterator[Proposal]:
+    """V*: x - z is here, and not there given the very set that separates R and x: R --> z."""
+    inquiry = family.evidence.inquiry
+    if inquiry is None:
+        return
+    for lost in family.vanishing:
+        g, h, context, x, z = lost
+        given = inquiry.separating_set(g, context, x)
+        if given is None or z in given or context not in family.graphs[g].adjacent[z]:
+            continue
+        for proposal in if_physical(family, lost, Proposal(g, z, context, TAIL, (x,), h)):
+            if inquiry.separates(h, x, z, given):
+                yield proposal
+
+
+def unconfounded_context(family: GraphFamily) -> Iterator[Proposal]:
+    """U: nothing hidden causes R and something else, so an arrow at one end of a link at R is a tail at the other."""
+    if family.evidence.confounded:
+        return
+    for context in family.contexts.positions:
+        for g, graph in enumerate(family.graphs):
+            for v in graph.adjacent[context]:
+                for a, b in ((v, context), (context, v)):
+                    if a in graph.arrows[b]:
+                        yield Proposal(g, b, a, TAIL, (), g)
+
+
+def lost_between_no_effects(family: GraphFamily) -> Iterator[tuple[int, int, int]]:
+    """V2: an edge vanishes though neither end is an effect of the context."""
+    outside = {context: no_effects(family, context) for context in family.contexts.positions}
+    for _, h, context, x, z in family.vanishing:
+        if x < z and {x, z} <= outside[context]:
+            yield h, x, z
+
+
+def no_effects(family: GraphFamily, context: int) -> set[int]:
+    """The variables that a context is known not to cause: an arrow at the context, or rule I.
+
+    I: the context and v are separated on all rows given variables that it does not cause, or given none. A directed
+    path from it to v would be open, since only its effects could block it.
+    """
+    inquiry = family.evidence.inquiry
+    found = set().union(*(graph.arrows[context] for graph in family.graphs))
+    if inquiry is None:
+        return found
+    variables = set(range(len(family.graphs[0].adjacent))) - {context}
+    apart = {v: inquiry.separating_set(0, context, v) for v in variables - family.graphs[0].adjacent[context]}
+    while True:
+        more = {v for v, given in apart.items() if given is not None and found.issuperset(given)} - found
+        if not more:
+            return found
+        found |= more
 
 
 class Known:
@@ -153,7 +222,7 @@ class Known:
 
     def __init__(self, family: GraphFamily) -> None:
         self.family = family
-        self._open: dict[tuple[int, int, int, Endpoint], bool] = {}
+        self._open: dict[tuple[int, int, int, int], bool] = {}
 
     def if_physical(self, lost: Vanishing, proposal: Proposal) -> Iterator[Proposal]:
         """The proposal if the data could have shown the edge that is lost, and it changes anything."""

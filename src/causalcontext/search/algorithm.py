@@ -7,26 +7,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from causalcontext.graphs.endpoints import Endpoints, adjacent, endpoints_of_arcs
-from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Edges, Pairs, graphs_of
-from causalcontext.kernels.levels.skeleton import Decisions, no_decisions
-from causalcontext.kernels.levels.votes import Ballots
+from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.levels.neighbours import Edges, graphs_of
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
 from causalcontext.search.colliders import judge_triples
 from causalcontext.search.cycles import separate_inside
-from causalcontext.search.family import Doubt, Evidence, Origin
+from causalcontext.search.family import Doubt, Evidence, GraphFamily, Origin
 from causalcontext.search.forecast import Expect
-from causalcontext.search.levels import (
-    LevelSearch,
-    LevelTask,
-    PairGroup,
-    Screening,
-    first_sepsets,
-    level_tasks,
-    run_level,
-)
-from causalcontext.search.orient import Oriented, orient_edges
+from causalcontext.search.levels import LevelSearch, first_sepsets, level_tasks, run_level
 from causalcontext.search.plan import Physical, Plan, Trusted
+from causalcontext.search.rules import orient_edges
 from causalcontext.search.sepsets import NO_PAIRS, SepsetRecords
 
 NO_GRAPHS = np.empty((0, 0, 0), dtype=bool)
@@ -62,9 +52,7 @@ def algorithm_1(
     try:
         sepsets = first_sepsets(search, plan, graphs)  # those that live past the empty set
         for size in range(plan.variables):  # 5: sets of 0, 1, 2, ... variables
-            work = level_tasks(
-                plan, graphs, size, edges=sepsets.edges(graphs)
-            )  # 6, 7: edges, sets among their neighbours
+            work = level_tasks(plan, graphs, size, edges=sepsets.edges(graphs))  # 6, 7: edges, sets of neighbours
             if not work:
                 break
             if expect is not None:
@@ -95,7 +83,7 @@ def _out_of_time(plan: Plan, sepsets: SepsetRecords, graphs: Bools, size: int) -
     sepsets.remove_separated(graphs)
     pairs = {(int(x), int(y)) for work in left for x, y in zip(work.pairs.first, work.pairs.second, strict=True)}
     sepsets.cut_short([pair for pair in pairs if graphs[:, pair[0], pair[1]].any()], size)
-    oriented = orient_skeletons(Silent(), replace(plan, collider_rule="first"), sepsets, sepsets.edges(graphs))
+    oriented = orient_skeletons(None, replace(plan, collider_rule="first"), sepsets, sepsets.edges(graphs))
     return FoundGraphs(
         oriented.endpoints, sepsets, True, oriented.origins, oriented.doubts, _cut_words(len(pairs), size)
     )
@@ -109,28 +97,7 @@ def _cut_words(pairs: int, size: int) -> str:
     )
 
 
-class Silent:
-    """A level search that asks nothing: every vote is an abstention."""
-
-    def screen(self, plan: Plan, asked: Bools) -> Screening | None:
-        """No pair is separated."""
-        return None
-
-    def fewest(self, level_task: LevelTask) -> int:
-        """All: there is nothing to wait for."""
-        return level_task.pairs.first.size
-
-    def search(self, level_task: LevelTask, pairs: Pairs) -> tuple[Decisions, Ints]:
-        """No decision on any pair."""
-        graphs = level_task.group.share.end - level_task.group.share.begin
-        return no_decisions(pairs.first.size, graphs, level_task.size), np.zeros(2, dtype=np.int64)
-
-    def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
-        """No set that separates any pair."""
-        return np.zeros_like(ballots.first), np.zeros_like(ballots.centre)
-
-
-def orient_skeletons(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> Oriented:
+def orient_skeletons(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> GraphFamily:
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
     evidence = Evidence(judge_triples(search, plan, sepsets, edges), plan.links)
     if plan.across is not None and plan.searched:

@@ -16,12 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.levels.neighbours import Edges, SharedAnswers, widest_pools
+from causalcontext.kernels.levels.neighbours import Edges, widest_pools
 from causalcontext.kernels.levels.votes import Ballots
-from causalcontext.search.levels import MOST_GRAPHS, LevelSearch, PairGroup, group_of
+from causalcontext.search.levels import LevelSearch, PairGroup, group_of
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import SepsetRecords
-from causalcontext.search.sharing import Role, sharing_of
 
 Triple = tuple[int, int, int]
 
@@ -58,15 +57,8 @@ class OpenTriples(NamedTuple):
         return OpenTriples(*(column[chosen] for column in self))
 
 
-class ColliderVotes(NamedTuple):
-    """For every triple the sets that separate its ends, and how many of them hold its centre."""
-
-    separating: Ints
-    holding: Ints
-
-
-def judge_triples(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> list[Triples]:
-    """The colliders of every graph by the rule of the plan."""
+def judge_triples(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges) -> list[Triples]:
+    """The colliders of every graph by the rule of the plan; without a search to ask, no set has a vote."""
     triples = _open_triples(edges, plan.variables)
     verdicts = _verdicts(search, plan, sepsets, edges, triples)
     found = []
@@ -87,16 +79,17 @@ def judge_centre(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, graphs
 
 def ruling(held: int, of: int, rule: str) -> bool | None:
     """Collider, not a collider, or no verdict, from `held` of `of` separating sets that hold the centre."""
-    return _in_words(_counted(ColliderVotes(np.array([of]), np.array([held])), np.bool_(rule == "conservative")))
+    return _in_words(_counted((np.array([of]), np.array([held])), np.bool_(rule == "conservative")))
 
 
 def _in_words(verdicts: Ints) -> bool | None:
     return None if verdicts[0] == OPEN else bool(verdicts[0] == COLLIDER)
 
 
-def _verdicts(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Edges, triples: OpenTriples) -> Ints:
+def _verdicts(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges,
+              triples: OpenTriples) -> Ints:  # fmt: skip
     """`COLLIDER`, `PASSES` or `OPEN` for every triple; around a context the vote is conservative."""
-    at_context = _among(plan, plan.contexts.positions)[triples.w]
+    at_context = np.isin(triples.w, plan.contexts.positions)
     if plan.collider_rule != "first":
         votes = _votes(search, plan, sepsets, edges, triples)
         return _counted(votes, at_context | (plan.collider_rule == "conservative"))
@@ -110,8 +103,8 @@ def _verdicts(search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Ed
     return verdicts
 
 
-def _counted(votes: ColliderVotes, conservative: Bools | np.bool_) -> Ints:
-    """The verdicts on centres that some of the separating sets hold.
+def _counted(votes: tuple[Ints, Ints], conservative: Bools | np.bool_) -> Ints:
+    """The verdicts, from the number of sets that separate the ends, and how many of these hold the centre.
 
     Without any such set there is no verdict: the set that the skeleton found may have lost its members since, and which
     one it found depends on the order of the columns.
@@ -144,48 +137,33 @@ def _as_set(triples: OpenTriples) -> frozenset[Triple]:
     return frozenset(zip(triples.x.tolist(), triples.w.tolist(), triples.y.tolist(), strict=True))
 
 
-def _votes(
-    search: LevelSearch, plan: Plan, sepsets: SepsetRecords, edges: Edges, triples: OpenTriples
-) -> ColliderVotes:
-    """The votes on every triple whose ends some set separates; none on others.
+def _votes(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges,
+           triples: OpenTriples) -> tuple[Ints, Ints]:  # fmt: skip
+    """For every triple the sets that separate its ends, and how many of them hold its centre; 0 if none is known to.
 
     A graph that takes over the answers about a pair from another one takes over the votes as well.
     """
-    votes = ColliderVotes(np.zeros_like(triples.w), np.zeros_like(triples.w))
+    separating, holding = np.zeros_like(triples.w), np.zeros_like(triples.w)
+    if search is None:
+        return separating, holding
     separated = sepsets.are_separated(triples.graph, triples.x, triples.y)
-    for role, leader in sharing_of(plan).leaders.items():
-        swapped, mine = _of_role(plan, role, triples)
-        places = np.flatnonzero(separated & mine)
-        graph, x, y, w = (column[places] for column in triples)
-        first, second = np.where(swapped[places], y, x), np.where(swapped[places], x, y)
-        graph = leader[graph]
-        for begin in range(0, len(plan.cells), MOST_GRAPHS):
-            share = SharedAnswers(leader, begin, min(begin + MOST_GRAPHS, len(plan.cells)))
-            here = np.flatnonzero((share.begin <= graph) & (graph < share.end))
-            if here.size:
-                asked = OpenTriples(graph[here] - begin, first[here], second[here], w[here])
-                found = _votes_of_group(search, group_of(plan, edges, role, share), asked)
-                for count, column in zip(votes, found, strict=True):
-                    count[places[here]] = column
-    return votes
+    at_x, at_y = (np.isin(column, plan.searched) for column in (triples.x, triples.y))
+    for contexts, share in plan.shares:
+        own = np.isin(triples.x, contexts).astype(np.int64) + np.isin(triples.y, contexts)
+        mine = (own == len(contexts)) & (at_x.astype(np.int64) + at_y == len(contexts))
+        leading = share.leader[triples.graph]
+        places = np.flatnonzero(separated & mine & (share.begin <= leading) & (leading < share.end))
+        if places.size:
+            x, y, w = (column[places] for column in (triples.x, triples.y, triples.w))
+            swapped = (at_y & ~at_x)[places]
+            first, second = np.where(swapped, y, x), np.where(swapped, x, y)  # a context comes first
+            asked = OpenTriples(leading[places] - share.begin, first, second, w)
+            found = _votes_of_group(search, group_of(plan, edges, contexts, share), asked)
+            separating[places], holding[places] = found
+    return separating, holding
 
 
-def _of_role(plan: Plan, role: Role, triples: OpenTriples) -> tuple[Bools, Bools]:
-    """Whether y comes first in a question about the ends, as a context does; whether they are a pair of this role."""
-    searched, own = _among(plan, plan.searched), _among(plan, role.contexts)
-    x, y = searched[triples.x], searched[triples.y]
-    mine = (own[triples.x] == x) & (own[triples.y] == y) & (x.astype(np.int64) + y == len(role.contexts))
-    return y & ~x, mine
-
-
-def _among(plan: Plan, positions: tuple[int, ...]) -> Bools:
-    """Which variables are at some positions, shape (N,)."""
-    among = np.zeros(plan.variables, dtype=bool)
-    among[list(positions)] = True
-    return among
-
-
-def _votes_of_group(search: LevelSearch, group: PairGroup, asked: OpenTriples) -> ColliderVotes:
+def _votes_of_group(search: LevelSearch, group: PairGroup, asked: OpenTriples) -> tuple[Ints, Ints]:
     """The votes on triples, of which some may be the same, each with the end first that a question begins with.
 
     Pairs that are asked with larger sets come first, so sets of every size have a vote on a leading part of them.
@@ -204,10 +182,10 @@ def _votes_of_group(search: LevelSearch, group: PairGroup, asked: OpenTriples) -
     by_rank = np.argsort(rank, kind="stable")
     offset = np.concatenate([[0], np.cumsum(centres[order])])
     ballots = Ballots(graph[order], first[order], second[order], largest[order], different[by_rank] % n, offset)
-    separating, holding = search.vote(group, ballots)
+    separating, holding = search.of(group.contexts).vote(group, ballots)
     held = np.empty_like(holding)
     held[by_rank] = holding
-    return ColliderVotes(separating[rank][own], held[own])
+    return separating[rank][own], held[own]
 
 
 def _different(codes: Ints) -> tuple[Ints, Ints, Ints]:

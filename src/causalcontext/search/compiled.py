@@ -1,8 +1,8 @@
-"""The level search of the linear-Gaussian tests: whole levels go to a kernel."""
+"""The level search of the linear-Gaussian tests: whole levels go to a kernel; other pairs go to a search in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
@@ -11,20 +11,22 @@ from typing import Any
 import numpy as np
 
 from causalcontext.ci_tests.gaussian import PreparedGaussian, RowSelection
-from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.ci_tests.protocol import PreparedTest
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.levels.gaussian import RowSelections, Workspace, workspace
-from causalcontext.kernels.levels.neighbours import Pairs
+from causalcontext.kernels.levels.marginal import answer_pairs, bounds, list_survivors
 from causalcontext.kernels.levels.skeleton import Decisions, Level, Masks, no_decisions, search_pairs
 from causalcontext.kernels.levels.votes import Ballots, Sizes, count_votes, part_of, with_sets_of
 from causalcontext.kernels.threads import in_threads
-from causalcontext.search.levels import LevelTask, PairGroup, Screening
-from causalcontext.search.marginal import Marginal
+from causalcontext.search.batches import BatchedSearch
+from causalcontext.search.levels import GroupSearch, LevelTask, PairGroup
 from causalcontext.search.plan import Plan
+from causalcontext.views import CIQuery
 
 NEVER = 1 << 20
 """The size of a mask that is left out."""
-
-
+PAIRS_PER_CALL = 1_000_000
+"""Pairs that a call of the kernel looks at given nothing, so that Ctrl-C is heard."""
 PAIRS_PER_THREAD, SETS_PER_THREAD = 200, 10_000
 """Pairs of a level, and sets that vote, that are worth a call of a kernel: most pairs need no more than ten tests."""
 MOST_PER_THREAD = 50_000
@@ -35,22 +37,40 @@ FEWEST_ON_CARD = 2_000
 """Pairs from which on a card is faster than the processor."""
 
 
+class SplitSearch:
+    """A prepared test as a search of levels: its own kernel answers about the pairs it is for, batches about others."""
+
+    def __init__(self, prepared: PreparedTest, n_jobs: int = 1, device: str = "cpu") -> None:
+        self.batched, self.roles = BatchedSearch(prepared, n_jobs), prepared.compiled_roles
+        self.compiled = None if prepared.gaussian is None else CompiledSearch(prepared.gaussian, n_jobs, device)
+
+    def of(self, contexts: tuple[int, ...]) -> GroupSearch:
+        """What answers about pairs with these context variables."""
+        return self.compiled if self.compiled is not None and len(contexts) in self.roles else self.batched
+
+    def screen(self, plan: Plan, asked: Bools) -> Marginal | None:
+        """Ask pairs of system variables given nothing, where a kernel answers about them and they are many."""
+        if self.compiled is None or 0 not in self.roles or len(asked) < FEWEST_TO_SCREEN:
+            return None
+        return Marginal(self.compiled.prepared, plan.views[:, 0], asked, plan.alpha, self.compiled.n_jobs)
+
+    def ask(self, queries: Sequence[CIQuery]) -> Floats:
+        """The p-value of every query, NaN where it cannot be run."""
+        return self.batched.ask(queries)
+
+
 class CompiledSearch:
     """Searches levels with the kernel of a prepared test."""
 
     def __init__(self, prepared: PreparedGaussian, n_jobs: int = 1, device: str = "cpu") -> None:
         self.prepared, self.n_jobs = prepared, n_jobs
-        self._card = _card(n_jobs) if device == "cuda" else None
+        self._card: Any = None
+        if device == "cuda":
+            from causalcontext.kernels.cuda.levels import Card
+
+            self._card = Card(n_jobs)
         self._lock = Lock()
         self._selections: dict[tuple[Hashable, ...], tuple[Ints, RowSelections]] = {}
-
-    def screen(self, plan: Plan, asked: Bools) -> Screening | None:
-        """The pairs in `asked`, shape (N, N), that the empty set does not separate in all graphs; of few, none."""
-        if len(asked) < FEWEST_TO_SCREEN:
-            return None
-        with self._lock:
-            marginal = Marginal(self.prepared, plan.views[:, 0], asked)
-        return Screening(*marginal.survivors(plan.alpha, self.n_jobs), int(np.count_nonzero(asked)) // 2, marginal)
 
     def fewest(self, level_task: LevelTask) -> int:
         """On a card all pairs, if they are many; else so many as a thread is worth."""
@@ -59,17 +79,16 @@ class CompiledSearch:
             return total
         return min(total, PAIRS_PER_THREAD, max(MOST_PER_THREAD // max(level_task.tests_per_pair, 1), 1))
 
-    def search(self, level_task: LevelTask, pairs: Pairs) -> tuple[Decisions, Ints]:
-        """The deciding sets of some pairs of a level task; the tests run on all rows, and on those of contexts."""
-        level = self._level(level_task.group, level_task.size, triggers_count=True)
-        decisions = no_decisions(
-            pairs.first.size, level_task.group.share.end - level_task.group.share.begin, level_task.size
-        )
+    def search(self, level_task: LevelTask) -> tuple[Decisions, Ints]:
+        """The deciding sets of the pairs of a level task; the tests run on all rows, and on those of contexts."""
+        group, size, pairs = level_task.group, level_task.size, level_task.pairs
+        level = self._level(group, size, triggers_count=True)
+        decisions = no_decisions(pairs.first.size, group.share.end - group.share.begin, size)
         tests = np.zeros(2, dtype=np.int64)
         if self._card is not None and pairs.first.size >= FEWEST_ON_CARD:
             self._card.search_pairs(level, pairs, decisions, tests)
         else:
-            search_pairs(level, 0, pairs.first.size, pairs, decisions, _workspace(level, level_task.size), tests)
+            search_pairs(level, 0, pairs.first.size, pairs, decisions, _workspace(level, size), tests)
         return decisions, tests
 
     def vote(self, group: PairGroup, ballots: Ballots) -> tuple[Ints, Ints]:
@@ -88,7 +107,7 @@ class CompiledSearch:
 
     def _runs(self, group: PairGroup, sizes: Sizes) -> list[Sizes]:
         """The sizes, in parts of which the same rows answer."""
-        if not group.role.contexts or self.prepared.matters(sizes.last + 1) == 0:
+        if not group.contexts or self.prepared.matters(sizes.last + 1) == 0:
             return [sizes] if sizes.first <= sizes.last else []
         return [Sizes(size, size, sizes.most) for size in range(sizes.first, sizes.last + 1)]
 
@@ -108,8 +127,8 @@ class CompiledSearch:
         bits, sizes, kept, own = _arrays(group.plan)
         if group.first_mask:
             sizes = np.concatenate([np.full(group.first_mask, NEVER), sizes[group.first_mask :]])
-        counted = (self.prepared.matters(size + 1), triggers_count) if group.role.contexts else ()
-        key = (group.plan, group.role, group.share.begin, *counted)
+        counted = (self.prepared.matters(size + 1), triggers_count) if group.contexts else ()
+        key = (group.plan, group.contexts, group.share.begin, *counted)
         with self._lock:
             if key not in self._selections:
                 self._selections[key] = self._make_selections(group, size, triggers_count)
@@ -120,7 +139,7 @@ class CompiledSearch:
 
     def _make_selections(self, group: PairGroup, size: int, triggers_count: bool) -> tuple[Ints, RowSelections]:
         """Which rows answer in every graph for every mask, shape (graphs, masks), and what they are."""
-        plan, begin, contexts = group.plan, group.share.begin, group.role.contexts
+        plan, begin, contexts = group.plan, group.share.begin, group.contexts
         known: dict[RowSelection, int] = {}
         found = np.zeros((group.share.end - begin, len(plan.masks)), dtype=np.int64)
         for m, mask in enumerate(plan.masks):
@@ -144,12 +163,11 @@ def _arrays(plan: Plan) -> tuple[Ints, Ints, Ints, Ints]:
     own = np.zeros(plan.variables, dtype=np.int64)
     for column, t in place.items():
         own[column] = 1 << t
-    return (
-        bits,
-        sizes,
-        _padded([[z for z in mask.kept if z not in plan.contexts.positions] for mask in plan.masks]),
-        own,
-    )
+    kept = [[z for z in mask.kept if z not in plan.contexts.positions] for mask in plan.masks]
+    padded = np.full((len(kept), max(map(len, kept))), -1, dtype=np.int64)
+    for row, columns in zip(padded, kept, strict=True):
+        row[: len(columns)] = columns
+    return bits, sizes, padded, own
 
 
 def _shares(ballots: Ballots, n_jobs: int) -> list[slice]:
@@ -163,19 +181,51 @@ def _shares(ballots: Ballots, n_jobs: int) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise([0, *endpoints]) if begin < end]
 
 
-def _card(n_jobs: int) -> Any:
-    from causalcontext.kernels.cuda.levels import Card
-
-    return Card(n_jobs)
-
-
 def _workspace(level: Level, size: int) -> Workspace:
     """Scratch arrays for sets of at most `size` variables and what masks keep."""
     graphs, variables = len(level.masks.selection), len(level.masks.own)
     return workspace(level.selections, size + level.masks.kept.shape[1], graphs, variables)
 
 
-def _padded(kept: list[list[int]]) -> Ints:
-    width = max(len(columns) for columns in kept)
-    rows = [[*columns, *[-1] * (width - len(columns))] for columns in kept]
-    return np.array(rows, dtype=np.int64).reshape(len(kept), width)
+class Marginal:
+    """Pairs of system variables given nothing, all at once, from a matrix of correlations.
+
+    Nothing is written down about a pair that the empty set separates in every graph: its record is made again if
+    somebody asks for it.
+
+    Attributes
+    ----------
+    first, second : arrays of int, shape (pairs,)
+        The pairs in `asked`, shape (N, N), that the empty set does not separate in all graphs, in row order; `views`
+        answer, one for every graph.
+    """
+
+    def __init__(self, prepared: PreparedGaussian, views: Ints, asked: Bools, alpha: float, n_jobs: int = 1) -> None:
+        self.prepared, self._asked = prepared, np.packbits(asked, axis=1)
+        self._places = np.array([prepared.place(int(view)) for view in views], dtype=np.int64)  # makes room for them
+        self.first, self.second = self._survivors(len(asked), alpha, n_jobs)
+
+    def _survivors(self, size: int, alpha: float, n_jobs: int) -> tuple[Ints, Ints]:
+        data = self.prepared.views(0)
+        known = bounds(data, np.unique(self._places), alpha)
+        step = max(1, PAIRS_PER_CALL // size)
+
+        def of_rows(begin: int) -> Ints:
+            asked = np.unpackbits(self._asked[begin : begin + step], axis=1, count=size).view(bool)
+            room = np.empty((2, asked.size), dtype=np.int64)
+            count = list_survivors(data, known, asked, begin, room)
+            return room[:, :count].copy()
+
+        first, second = np.concatenate(list(in_threads(of_rows, range(0, size, step), n_jobs)), axis=1)
+        return first, second
+
+    def separates(self, first: Ints, second: Ints) -> Bools:
+        """Whether these pairs, none of which survived, were asked about."""
+        bits = self._asked[first, second >> 3] >> (7 - (second & 7)).astype(np.uint8)
+        return np.asarray(bits & 1 == 1)
+
+    def decisions(self, first: Ints, second: Ints) -> Decisions:
+        """The decisions on such pairs; of pairs that were not asked about, nothing."""
+        found = no_decisions(first.size, self._places.size, 0)
+        answer_pairs(self.prepared.views(0), self._places, first, second, self.separates(first, second), found)
+        return found

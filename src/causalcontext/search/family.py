@@ -22,7 +22,6 @@ from causalcontext.kernels.levels.neighbours import Edges
 from causalcontext.knowledge import Links
 from causalcontext.search.colliders import Triple, Triples
 from causalcontext.search.plan import Physical
-from causalcontext.search.sharing import sharing_endpoints
 from causalcontext.views import Contexts
 
 CLOSURES: Mapping[GraphKind, Mapping[Endpoint, Endpoint]] = {
@@ -199,7 +198,7 @@ class GraphFamily:
         ]
         self.evidence, self.contexts, self.closure = evidence, evidence.contexts, CLOSURES[kind]
         self.origins: dict[Place, Origin] = {}
-        self.doubts: set[Doubt] = set()
+        self._doubts: set[Doubt] = set()
         self._arrows: tuple[Bools, Bools] | None = None
 
     def apply(self, proposals: Iterable[tuple[str, Proposal]]) -> bool:
@@ -213,15 +212,25 @@ class GraphFamily:
                     if end not in asked:
                         asked[end] = Origin(rule, source, via)
                 elif self.graphs[g].contradicts(a, b, end):
-                    self.doubts.add(Doubt(rule, g, a, b))
+                    self._doubts.add(Doubt(rule, g, a, b))
         if wanted:
             self._settle(wanted)
             self._arrows = None
         return bool(wanted)
 
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What is in doubt, sorted."""
+        return tuple(sorted(self._doubts))
+
+    def add_doubts(self, doubts: Iterable[Doubt]) -> None:
+        """Note what checks of the finished graphs find."""
+        self._doubts.update(doubts)
+
     def affected(self, proposal: Proposal) -> Iterable[int]:
-        """The graphs that an end holds for."""
-        return sharing_endpoints(self.contexts, proposal.graph, proposal.a, proposal.b)
+        """The graphs that an end holds for: all of them at a context variable (rule T0)."""
+        shared = proposal.a in self.contexts.positions or proposal.b in self.contexts.positions
+        return range(len(self.contexts.cells)) if shared else (proposal.graph,)
 
     def arrows(self) -> tuple[Bools, Bools]:
         """Which edges between system variables are arrows from `first` to `second`, and back; shape (graphs, edges)."""

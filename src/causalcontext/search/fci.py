@@ -8,7 +8,7 @@ its level. Neighbours alone are searched by default; `possible_dsep` asks for th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -21,11 +21,10 @@ from causalcontext.kernels.levels.skeleton import LABEL, MASK, REASON, ROWS, SIZ
 from causalcontext.progress import Advance
 from causalcontext.search.algorithm import FoundGraphs, physical_by, unoriented
 from causalcontext.search.colliders import Triple, judge_centre, judge_triples
-from causalcontext.search.family import Evidence, always_physical
+from causalcontext.search.family import Evidence, GraphFamily, always_physical
 from causalcontext.search.levels import LevelSearch, LevelTask, level_tasks, run_level
-from causalcontext.search.orient import Oriented, orient_edges
 from causalcontext.search.plan import Plan
-from causalcontext.search.possible_dsep import possible_d_sep
+from causalcontext.search.rules import orient_edges
 from causalcontext.search.sepsets import SepsetRecords, slots
 from causalcontext.views import CIQuery
 
@@ -83,8 +82,8 @@ class Skeleton:
     Attributes
     ----------
     graphs : array of bool, shape (graphs, N, N)
-    sepset records : Ledger
-    levels : list of lists of Sweep
+    sepsets : SepsetRecords
+    levels : list of lists of LevelTask
         What was searched so far, each level with the neighbours of its time.
     level : array of int, shape (graphs, pairs)
         The place of the level that removed an edge.
@@ -124,8 +123,7 @@ class Skeleton:
             for level_task in work:
                 pairs = _chosen(level_task, wanted & (self.level == number), self.plan.variables)
                 if pairs.first.size:
-                    again = replace(level_task, group=replace(level_task.group, plan=patient))
-                    self._take(again, pairs)
+                    self._take(replace(level_task, pairs=pairs, group=replace(level_task.group, plan=patient)))
 
     def _looked_at(self) -> Bools:
         """The records that rules look at; shape (graphs, pairs)."""
@@ -134,11 +132,12 @@ class Skeleton:
         at_context = np.isin(sepsets.first, contexts) | np.isin(sepsets.second, contexts)
         return np.asarray(separated & (at_context | ~separated.all(axis=0)))
 
-    def _take(self, level_task: LevelTask, pairs: Pairs) -> None:
+    def _take(self, level_task: LevelTask) -> None:
         """Search some pairs once more, and replace their sets."""
-        decisions, tests = self.search.search(level_task, pairs)
+        decisions, tests = self.search.of(level_task.group.contexts).search(level_task)
         self.sepsets.tests += tests
-        places, share = slots(pairs.first, pairs.second, self.plan.variables), level_task.group.share
+        pairs, share = level_task.pairs, level_task.group.share
+        places = slots(pairs.first, pairs.second, self.plan.variables)
         for k, bit in zip(*np.nonzero(decisions.numbers[:, :, P] > self.plan.alpha), strict=True):
             for g in np.flatnonzero(share.leader == share.begin + bit):
                 for column in (LABEL, MASK, REASON, ROWS, SIZE):
@@ -179,7 +178,30 @@ def _separate_by_larger_sets(skeleton: Skeleton, largest: int) -> None:
             break
 
 
-def _orient(skeleton: Skeleton, caution: Caution) -> Oriented:
+def possible_d_sep(adjacency: Bools, colliders: Collection[Triple]) -> Bools:
+    """True where v might be in a set that separates x from something: shape (N, N), from row x to column v.
+
+    v is reached from x by a path on which every inner variable is a collider, or has neighbours on the path that are
+    adjacent to each other (Spirtes, Glymour and Scheines, 2000).
+    """
+    found = np.zeros_like(adjacency)
+    neighbours = [np.flatnonzero(row).tolist() for row in adjacency]
+    for x in range(len(adjacency)):
+        seen = {(x, v) for v in neighbours[x]}
+        frontier = list(seen)
+        while frontier:
+            before, here = frontier.pop()
+            found[x, here] = True
+            for after in neighbours[here]:
+                triple = (min(before, after), here, max(before, after))
+                goes_on = after not in (before, x) and (adjacency[before, after] or triple in colliders)
+                if goes_on and (here, after) not in seen:
+                    seen.add((here, after))
+                    frontier.append((here, after))
+    return found
+
+
+def _orient(skeleton: Skeleton, caution: Caution) -> GraphFamily:
     """Colliders, then the rules for PAGs; with `plan.across` also what the graphs say about each other."""
     plan, sepsets = skeleton.plan, skeleton.sepsets
     edges = sepsets.edges(skeleton.graphs)
@@ -196,7 +218,7 @@ def _orient(skeleton: Skeleton, caution: Caution) -> Oriented:
 
 
 class _SepsetAnswers:
-    """Answers from a finished skeleton; `family.Inquiry` says what they mean."""
+    """Answers from a finished skeleton; `family.SepsetQueries` says what they mean."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton

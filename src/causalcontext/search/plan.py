@@ -1,4 +1,9 @@
-"""What a search is about: how many graphs over which variables, whose rows answer, and what is known."""
+"""What a search is about: how many graphs over which variables, whose rows answer, and what is known.
+
+A link at a context variable cannot depend on that variable's own value. So graphs whose cells differ in it alone share
+the link: it is tested once, with candidates from all of them, and the answer is copied (`Plan.leaders`). A pair of two
+system variables is answered by every graph for itself; what graphs ask on the same rows is tested once all the same.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ import numpy as np
 
 from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.levels.neighbours import SharedAnswers
 from causalcontext.knowledge import Links
 from causalcontext.views import CIQuery, Contexts, ViewRule, masked, pooled
 
@@ -19,6 +25,8 @@ Physical = Callable[[int, int, int, int], bool]
 """`physical(x, y, present, absent)`: whether x - y is missing in graph `absent` though its rows could show it."""
 Trusted = Callable[[int, int, Sequence[int], int, int], bool]
 """The same given a set, for two cells: `trusted(x, y, given, present, absent)`."""
+MOST_GRAPHS = 60
+"""Graphs whose answers one call of a kernel looks for: their bits must fit an integer."""
 
 
 class Mask(NamedTuple):
@@ -99,6 +107,29 @@ class Plan:
         return Contexts(self.searched, cells) if self.searched else Contexts((), ((),) * len(self.cells))
 
     @cached_property
+    def leaders(self) -> dict[tuple[int, ...], Ints]:
+        """The graph that answers for every graph, by the context variables of a pair: none, one or two."""
+        found: dict[tuple[int, ...], Ints] = {(): np.arange(len(self.cells))}
+        for contexts in (some for size in (1, 2) for some in combinations(self.searched, size)):
+            others = [j for j, position in enumerate(self.searched) if position not in contexts]
+            first: dict[tuple[int, ...], int] = {}
+            found[contexts] = np.array(
+                [first.setdefault(tuple(cell[j] for j in others), g) for g, cell in enumerate(self.graphs.cells)]
+            )
+        return found
+
+    @cached_property
+    def shares(self) -> list[tuple[tuple[int, ...], SharedAnswers]]:
+        """The same in parts of at most `MOST_GRAPHS` graphs, those without a leader left out."""
+        found, graphs = [], np.arange(len(self.cells))
+        for contexts, leader in self.leaders.items():
+            for begin in range(0, graphs.size, MOST_GRAPHS):
+                end = min(begin + MOST_GRAPHS, graphs.size)
+                if (leader == graphs)[begin:end].any():
+                    found.append((contexts, SharedAnswers(leader, begin, end)))
+        return found
+
+    @cached_property
     def masks(self) -> tuple[Mask, ...]:
         """The sets of columns that switch the rows, smallest first; the empty one is the first."""
         if self.rule is masked:
@@ -114,12 +145,26 @@ class Plan:
         return tuple(dict.fromkeys(column for mask in self.masks for column in mask.triggers))
 
     @cached_property
+    def trigger_numbers(self) -> Ints:
+        """The number of the trigger that a column is, -1 for others."""
+        numbers = np.full(self.variables, -1, dtype=np.int64)
+        numbers[list(self.triggers)] = np.arange(len(self.triggers))
+        return numbers
+
+    @cached_property
+    def context_numbers(self) -> Ints:
+        """The number of the searched context variable that a column is, -1 for others; -2 for one not searched."""
+        numbers = np.full(self.variables, -1, dtype=np.int64)
+        numbers[list(self.contexts.positions)] = -2
+        numbers[list(self.searched)] = np.arange(len(self.searched))
+        return numbers
+
+    @cached_property
     def views(self) -> Ints:
         """The view that answers in every graph for every mask, shape (graphs, masks)."""
-        return np.array([[self._view(cell, mask) for mask in self.masks] for cell in self.cells], dtype=np.int64)
-
-    def _view(self, cell: int, mask: Mask) -> int:
-        return self.contexts.number(self.rule(self.contexts.cell(cell), mask.named))
+        cells = [self.contexts.cell(cell) for cell in self.cells]
+        views = [[self.contexts.number(self.rule(cell, mask.named)) for mask in self.masks] for cell in cells]
+        return np.array(views, dtype=np.int64)
 
     def query(self, graph: int, mask: int, x: int, y: int, chosen: tuple[int, ...]) -> CIQuery:
         """What is run for a set: `chosen` variables, and the triggers of a mask."""

@@ -1,18 +1,25 @@
 """Every rule of orientation, once: its name, its function, its words for `explain`, and when it has its turn.
 
-To add a rule, write a function of the family of graphs that yields proposals, and enter it here.
+`orient_edges` finds the ends of all edges: knowledge, colliders, then rules until nothing changes. With contexts in its
+evidence the graphs learn from each other. To add a rule, write a function of the family of graphs that yields
+proposals, and enter it here.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import Enum, IntEnum
-from itertools import groupby
 from typing import NamedTuple
 
-from causalcontext.graphs.endpoints import GraphKind
-from causalcontext.search import across, ancestral, descent, within
-from causalcontext.search.family import Doubt, GraphFamily, Proposal
+from causalcontext.graphs.endpoints import Endpoints, GraphKind
+from causalcontext.kernels.arrays import Bools
+from causalcontext.kernels.levels.neighbours import Edges, list_edges
+from causalcontext.knowledge import Links
+from causalcontext.search import across, within
+from causalcontext.search.colliders import Triples
+from causalcontext.search.family import Doubt, Evidence, GraphFamily, Proposal
 
 
 class Scope(Enum):
@@ -116,39 +123,88 @@ RULES = (
                     "the other direction would close a cycle or make a collider with {via}"),
     OrientationRule("R4", Scope.WITHIN, Turn.CONSEQUENCES, within.long_triangle, A_TEST,
                     "the other direction would close a cycle or make a collider with {via}"),
-    OrientationRule("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, ancestral.known_endpoints, A_TEST,
+    OrientationRule("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, within.known_endpoints, A_TEST,
                     "your knowledge says so", GraphKind.PAG),
-    OrientationRule("collider", Scope.WITHIN, Turn.COLLIDERS, ancestral.collider, A_TEST,
+    OrientationRule("collider", Scope.WITHIN, Turn.COLLIDERS, within.pag_collider, A_TEST,
                     "{via} and {cause} are separated{set}, not given {effect}", GraphKind.PAG),
-    OrientationRule("R1", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.no_new_collider, A_TEST,
+    OrientationRule("R1", Scope.WITHIN, Turn.CONSEQUENCES, within.no_new_collider, A_TEST,
                     "{effect} does not cause {via}, and is no collider of {via} and {cause}", GraphKind.PAG),
-    OrientationRule("R2", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.no_cycle, A_TEST,
+    OrientationRule("R2", Scope.WITHIN, Turn.CONSEQUENCES, within.no_cycle, A_TEST,
                     "{effect} causing {cause} would close a cycle through {via}", GraphKind.PAG),
-    OrientationRule("R3", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.double_triangle, A_TEST,
+    OrientationRule("R3", Scope.WITHIN, Turn.CONSEQUENCES, within.pag_double_triangle, A_TEST,
                     "{effect} causing {cause} would make {cause} a collider of {via}, or close a cycle", GraphKind.PAG),
-    OrientationRule("R4", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.discriminating_path, A_TEST,
+    OrientationRule("R4", Scope.WITHIN, Turn.CONSEQUENCES, within.discriminating_path, A_TEST,
                     "a path between {via} shows it (a discriminating path)", GraphKind.PAG),
-    OrientationRule("R8", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.through_an_effect, A_TEST,
+    OrientationRule("R8", Scope.WITHIN, Turn.CONSEQUENCES, within.through_an_effect, A_TEST,
                     "{effect} causes {via}, which causes {cause}", GraphKind.PAG),
-    OrientationRule("R9", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.around_the_edge, A_TEST,
+    OrientationRule("R9", Scope.WITHIN, Turn.CONSEQUENCES, within.around_the_edge, A_TEST,
                     "even without it {effect} would cause {cause}, through {via}", GraphKind.PAG),
-    OrientationRule("R10", Scope.WITHIN, Turn.CONSEQUENCES, ancestral.two_ways_round, A_TEST,
+    OrientationRule("R10", Scope.WITHIN, Turn.CONSEQUENCES, within.two_ways_round, A_TEST,
                     "{effect} causes one of {via}, and either leads to {cause}", GraphKind.PAG),
-    OrientationRule("V", Scope.ACROSS, Turn.CONSEQUENCES, descent.vanishing_from_no_effect, SUFFICIENCY,
+    OrientationRule("V", Scope.ACROSS, Turn.CONSEQUENCES, across.vanishing_from_no_effect, SUFFICIENCY,
                     "the edge {via} - {cause} is missing in {source}, and {effect} does not cause {via}",
                     GraphKind.PAG),
-    OrientationRule("V*", Scope.ACROSS, Turn.CONSEQUENCES, descent.vanishing_from_separated, SUFFICIENCY,
+    OrientationRule("V*", Scope.ACROSS, Turn.CONSEQUENCES, across.vanishing_from_separated, SUFFICIENCY,
                     "the edge {via} - {cause} is missing in {source} given what separates {via} and {effect}",
                     GraphKind.PAG),
-    OrientationRule("U", Scope.KNOWLEDGE, Turn.CONSEQUENCES, descent.unconfounded_context, UNCONFOUNDED,
+    OrientationRule("U", Scope.KNOWLEDGE, Turn.CONSEQUENCES, across.unconfounded_context, UNCONFOUNDED,
                     "you say that nothing hidden causes {effect} or {cause} as well", GraphKind.PAG),
 )  # fmt: skip
 
 CHECKS = (
     Check("T1'", across.lost_from_cause, SUFFICIENCY),
     Check("V2", across.lost_between_unchanged, SUFFICIENCY),
-    Check("V2", descent.lost_between_no_effects, SUFFICIENCY, GraphKind.PAG),
+    Check("V2", across.lost_between_no_effects, SUFFICIENCY, GraphKind.PAG),
 )
+
+
+def orient(adjacency: Bools, links: Links, triples: Triples) -> Endpoints:
+    """The ends of one pattern, shape (N, N)."""
+    endpoints: Endpoints = orient_all(adjacency[None], Evidence([triples], links)).endpoints[0]
+    return endpoints
+
+
+def orient_all(adjacency: Bools, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> GraphFamily:
+    """The same from an array of shape (graphs, N, N)."""
+    return orient_edges(list_edges(adjacency), adjacency.shape[1], evidence, kind)
+
+
+def orient_edges(edges: Edges, variables: int, evidence: Evidence, kind: GraphKind = GraphKind.CPDAG) -> GraphFamily:
+    """The graphs with all ends that follow, their origins and doubts.
+
+    Parameters
+    ----------
+    edges : Edges
+        Those of all graphs.
+    variables : int
+    evidence : Evidence
+        Colliders and knowledge, which come first, and what rules across contexts need.
+    kind : GraphKind
+        What the graphs are: it decides which rules there are, and what one end says about the other.
+    """
+    with _no_collection():
+        family = GraphFamily(edges, variables, evidence, kind)
+        compared = bool(evidence.contexts.positions) and evidence.across
+        groups = rule_groups(kind, compared)
+        for turn in ONCE:
+            family.apply(proposals(groups.pop(turn), family))
+        while any(family.apply(proposals(group, family)) for group in groups.values()):
+            pass
+        checks = [check for check in CHECKS if compared and check.kind is kind]
+        family.add_doubts([Doubt(check.name, *edge) for check in checks for edge in check.edges(family)])
+        return family
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No search for cyclic garbage: rules make very many small sets, none of which is any."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def rule_named(name: str, kind: GraphKind = GraphKind.CPDAG) -> OrientationRule:
@@ -160,7 +216,7 @@ def rule_groups(kind: GraphKind, with_contexts: bool) -> dict[Turn, list[Orienta
     """The rules that propose something, by turn; without contexts, only those that look at no other graph."""
     chosen = [rule for rule in RULES if rule.kind is kind and rule.propose is not None
               and (with_contexts or rule.scope is not Scope.ACROSS)]  # fmt: skip
-    return {turn: list(group) for turn, group in groupby(sorted(chosen, key=_turn), key=_turn)}
+    return {turn: [rule for rule in chosen if rule.turn is turn] for turn in Turn}
 
 
 def proposals(rules: Iterable[OrientationRule], family: GraphFamily) -> Iterator[tuple[str, Proposal]]:
@@ -170,15 +226,6 @@ def proposals(rules: Iterable[OrientationRule], family: GraphFamily) -> Iterator
             yield from ((rule.name, proposal) for proposal in rule.propose(family))
 
 
-def doubts(kind: GraphKind, family: GraphFamily) -> Iterator[Doubt]:
-    """What the checks for graphs of that kind find in the finished ones."""
-    return (Doubt(check.name, *edge) for check in CHECKS if check.kind is kind for edge in check.edges(family))
-
-
 def suspect(name: str) -> str:
     """What is in doubt if a rule or a check of that name fails."""
     return next((entry.rests_on for entry in (*RULES, *CHECKS) if entry.name == name), A_TEST)
-
-
-def _turn(rule: OrientationRule) -> Turn:
-    return rule.turn

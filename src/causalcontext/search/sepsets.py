@@ -1,7 +1,7 @@
 """The deciding test of every pair in every graph: the separating one, or else the weakest evidence for the edge.
 
-Most pairs of a wide table are separated by the empty set. A sepset records may leave them out: it holds records of the
-pairs that it *lists*, and knows what separated all others at once (`Screened`), from which their records are made again
+Most pairs of a wide table are separated by the empty set. Sepset records may leave them out: they hold records of the
+pairs that they *list*, and know what separated all others at once (`Screened`), from which their records are made again
 when somebody asks.
 """
 
@@ -32,7 +32,11 @@ NO_PAIRS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 class Screened(Protocol):
-    """What separated the pairs that sepset records does not list."""
+    """Pairs that were tested given nothing: those that were not separated (`first`, `second`), and what is known of
+    the others, which sepset records do not list."""
+
+    first: Ints
+    second: Ints
 
     def separates(self, first: Ints, second: Ints) -> Bools:
         """Whether these pairs, none of them listed, were asked about, and so are separated by the empty set."""
@@ -79,13 +83,13 @@ class SepsetRecords:
 
     @classmethod
     def empty(cls, variables: int, graphs: int) -> SepsetRecords:
-        """A sepset records of all pairs, in which nothing has been tested."""
+        """Sepset records of all pairs, in which nothing has been tested."""
         return cls._of(variables, graphs, *_pairs(variables), None)
 
     @classmethod
     def of_pairs(cls, variables: int, graphs: int, listed: tuple[Ints, Ints],
                  screened: Screened | None = None) -> SepsetRecords:  # fmt: skip
-        """A sepset records of some pairs, in row order, none of which has been tested."""
+        """Sepset records of some pairs, in row order, none of which has been tested."""
         return cls._of(variables, graphs, *listed, slots(*listed, variables), screened)
 
     @classmethod
@@ -116,7 +120,7 @@ class SepsetRecords:
         return first[order], second[order]
 
     def slot(self, x: int, y: int) -> int:
-        """The place of a pair in this sepset records; -1 if it is not listed."""
+        """The place of a pair in these records; -1 if it is not listed."""
         place = slot(x, y, self.variables)
         if self.slots is None:
             return place
@@ -124,7 +128,7 @@ class SepsetRecords:
         return found if found < self.slots.size and self.slots[found] == place else -1
 
     def places(self, first: Ints, second: Ints) -> Ints:
-        """The places of pairs in this sepset records, all of them listed."""
+        """The places of pairs in these records, all of them listed."""
         wanted = slots(first, second, self.variables)
         return wanted if self.slots is None else np.searchsorted(self.slots, wanted)
 

@@ -1,4 +1,13 @@
-"""What follows within one pattern: from knowledge, from its colliders, and by Meek's four rules."""
+"""What follows within one graph: from knowledge, from its colliders, and by rules until nothing changes.
+
+In a CPDAG these are Meek's four rules. In a PAG they are R1-R4 and R8-R10 of Zhang (2008): an arrow at b of a - b says
+that b is no cause of a, a tail that it is one, perhaps through others. R5-R7 are for selection, of which there is none:
+a context is a variable of the graph. `clear` keeps triples without a verdict out.
+
+Where the literature walks along uncovered paths (R9, R10), a walk is as good: if the end in question were an arrow,
+every step of the walk would be directed, and directed steps lead from a cause to its effect or in a circle. So it is
+enough to know which steps can follow each other, and nothing grows exponentially.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +17,21 @@ from functools import wraps
 import numpy as np
 
 from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.search.family import GraphFamily, PartlyOriented, Proposal
+from causalcontext.graphs.paths import reach
+from causalcontext.search.family import ARROW, CONFLICT, TAIL, GraphFamily, PartlyOriented, Proposal
 
-Witness = tuple[int, int, tuple[int, ...]]
-"""a --> b, because of some other variables."""
+Claim = tuple[int, int, Endpoint, tuple[int, ...]]
+"""This end at b of a - b, because of some other variables."""
 
 
-def in_every_graph(rule: Callable[[PartlyOriented], Iterator[Witness]]) -> Callable[[GraphFamily], Iterator[Proposal]]:
+def in_every_graph(rule: Callable[[PartlyOriented], Iterator[Claim]]) -> Callable[[GraphFamily], Iterator[Proposal]]:
     """A rule about one graph, asked of each."""
 
     @wraps(rule)
     def proposals(family: GraphFamily) -> Iterator[Proposal]:
         for g, graph in enumerate(family.graphs):
-            for a, b, via in rule(graph):
-                yield Proposal(g, a, b, Endpoint.ARROW, via, g)
+            for a, b, end, via in rule(graph):
+                yield Proposal(g, a, b, end, via, g)
 
     return proposals
 
@@ -33,7 +43,7 @@ def only_allowed_direction(family: GraphFamily) -> Iterator[Proposal]:
     may, (first, second, present) = family.evidence.links.may, family.edges
     one_way = may[first, second] & ~may[second, first]
     for g, e in np.argwhere(present & one_way).tolist():
-        yield Proposal(g, int(first[e]), int(second[e]), Endpoint.ARROW, (), g)
+        yield Proposal(g, int(first[e]), int(second[e]), ARROW, (), g)
 
 
 def collider(family: GraphFamily) -> Iterator[Proposal]:
@@ -46,30 +56,30 @@ def collider(family: GraphFamily) -> Iterator[Proposal]:
                 arrows.setdefault((x, w), y)
                 arrows.setdefault((y, w), x)
         for (cause, effect), other in arrows.items():
-            yield Proposal(g, cause, effect, Endpoint.ARROW, (other,), g)
+            yield Proposal(g, cause, effect, ARROW, (other,), g)
 
 
 @in_every_graph
-def away_from_collider(graph: PartlyOriented) -> Iterator[Witness]:
+def away_from_collider(graph: PartlyOriented) -> Iterator[Claim]:
     """R1: c --> a - b with c, b not adjacent: a --> b, else a would be a collider."""
     for a, b in graph.open_endpoints():
         if graph.parents[a]:
             witness = [c for c in graph.parents[a] if graph.clear(c, a, b)]
             if witness:
-                yield a, b, (min(witness),)
+                yield a, b, ARROW, (min(witness),)
 
 
 @in_every_graph
-def away_from_cycle(graph: PartlyOriented) -> Iterator[Witness]:
+def away_from_cycle(graph: PartlyOriented) -> Iterator[Claim]:
     """R2: a --> c --> b and a - b: a --> b, else there would be a cycle."""
     for a, b in graph.open_endpoints():
         witness = graph.children[a] & graph.parents[b]
         if witness:
-            yield a, b, (min(witness),)
+            yield a, b, ARROW, (min(witness),)
 
 
 @in_every_graph
-def double_triangle(graph: PartlyOriented) -> Iterator[Witness]:
+def double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
     """R3: a - c --> b <-- d - a with c, d not adjacent, and a - b: a --> b."""
     for a, b in graph.open_endpoints():
         if len(graph.parents[b]) < 2:
@@ -77,11 +87,11 @@ def double_triangle(graph: PartlyOriented) -> Iterator[Witness]:
         sides = sorted(graph.circles[a] & graph.parents[b])
         witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
         if witness:
-            yield a, b, witness
+            yield a, b, ARROW, witness
 
 
 @in_every_graph
-def long_triangle(graph: PartlyOriented) -> Iterator[Witness]:
+def long_triangle(graph: PartlyOriented) -> Iterator[Claim]:
     """R4: a - c --> d --> b with c, b not adjacent, a adjacent to d, and a - b: a --> b. Needed with knowledge."""
     for a, b in graph.open_endpoints():
         middle = graph.parents[b] & graph.adjacent[a]
@@ -90,5 +100,183 @@ def long_triangle(graph: PartlyOriented) -> Iterator[Witness]:
         for c in sorted(graph.circles[a] - {b}):
             through = graph.children[c] & middle
             if through and graph.clear(c, a, b):
-                yield a, b, (c, min(through))
+                yield a, b, ARROW, (c, min(through))
                 break
+
+
+def known_endpoints(family: GraphFamily) -> Iterator[Proposal]:
+    """A tail at what is known to be a cause, an arrow at what is known not to be one; no more than that."""
+    links = family.evidence.links
+    if links is None:
+        return
+    causes = reach(links.must)
+    first, second, present = family.edges
+    for g, e in np.argwhere(present).tolist():
+        a, b = int(first[e]), int(second[e])
+        if causes[b, a]:
+            yield Proposal(g, a, b, TAIL, (), g)
+        elif not links.may[b, a]:
+            yield Proposal(g, a, b, ARROW, (), g)
+
+
+def pag_collider(family: GraphFamily) -> Iterator[Proposal]:
+    """R0: arrows at the centres of colliders; one against a known cause is a test error, and orients nothing.
+
+    An edge with such arrows at both ends is a hidden common cause, or its two separations contradict each other. With
+    contested edges as conflicts it is given up, unless one of the arrows was known before.
+    """
+    found = list(_arrows_of_colliders(family))
+    asked = {(min(family.affected(arrow)), arrow.a, arrow.b) for arrow in found}
+    for arrow in found:
+        both = (min(family.affected(arrow)), arrow.b, arrow.a) in asked and _is_open(family, arrow)
+        give_up = both and family.evidence.contested == "conflict"
+        yield arrow._replace(end=CONFLICT) if give_up else arrow
+
+
+def _arrows_of_colliders(family: GraphFamily) -> Iterator[Proposal]:
+    links = family.evidence.links
+    causes = None if links is None else reach(links.must)
+    for g, judged in enumerate(family.evidence.triples):
+        for x, w, y in sorted(judged.colliders):
+            if causes is None or not (causes[w, x] or causes[w, y]):
+                yield Proposal(g, x, w, ARROW, (y,), g)
+                yield Proposal(g, y, w, ARROW, (x,), g)
+
+
+def _is_open(family: GraphFamily, proposal: Proposal) -> bool:
+    """Whether nothing is known about either end of an edge."""
+    graph = family.graphs[proposal.graph]
+    return proposal.a in graph.circles[proposal.b] and proposal.b in graph.circles[proposal.a]
+
+
+@in_every_graph
+def no_new_collider(graph: PartlyOriented) -> Iterator[Claim]:
+    """R1: an arrow c *-> b, b no collider of c and a: a tail at b of a - b."""
+    for a, b in graph.open_endpoints():
+        witness = [c for c in graph.arrows[b] if c != a and graph.clear(c, b, a)]
+        if witness:
+            yield a, b, TAIL, (min(witness),)
+
+
+@in_every_graph
+def no_cycle(graph: PartlyOriented) -> Iterator[Claim]:
+    """R2: a --> c *-> b or a *-> c --> b: b causing a would close a cycle, so an arrow at b."""
+    for a, b in graph.open_endpoints():
+        witness = graph.children[a] & graph.arrows[b] | {c for c in graph.parents[b] if a in graph.arrows[c]}
+        if witness:
+            yield a, b, ARROW, (min(witness),)
+
+
+@in_every_graph
+def pag_double_triangle(graph: PartlyOriented) -> Iterator[Claim]:
+    """R3: c *-> b <-* d, a no collider of c and d, circles at a of both: an arrow at b of a - b."""
+    for a, b in graph.open_endpoints():
+        sides = sorted(graph.arrows[b] & graph.circles[a])
+        witness = next(((c, d) for i, c in enumerate(sides) for d in sides[i + 1 :] if graph.clear(c, a, d)), None)
+        if witness:
+            yield a, b, ARROW, witness
+
+
+def discriminating_path(family: GraphFamily) -> Iterator[Proposal]:
+    """R4: a path d *-> ... <-> a <-* b - c on which all but d and b are colliders and causes of c, d and c apart.
+
+    b is in all sets that separate d and c, and causes c, or it is in none of them, and a <-> b <-> c. Every end d of
+    such a path has its say: the first one alone would depend on the order of the columns. A hidden common cause is
+    drawn only where colliders may draw one, too: of the `<->` that tests with noise find so, one in three is right.
+    """
+    inquiry = family.evidence.inquiry
+    if inquiry is None:
+        return
+    for g, graph in enumerate(family.graphs):
+        for c, b in graph.open_endpoints():
+            for a, d in _discriminating(graph, b, c):
+                verdict = inquiry.is_collider(g, d, b, c)
+                if verdict is False:
+                    yield Proposal(g, c, b, TAIL, (d, a), g)
+                elif verdict and family.evidence.contested == "bidirected":
+                    yield Proposal(g, a, b, ARROW, (d, c), g)
+                    yield Proposal(g, c, b, ARROW, (d, a), g)
+                    yield Proposal(g, b, c, ARROW, (d, a), g)
+
+
+def _discriminating(graph: PartlyOriented, b: int, c: int) -> Iterator[tuple[int, int]]:
+    """(a, d) for every discriminating path d ... a, b, c."""
+    for a in sorted(graph.parents[c] & graph.adjacent[b]):
+        if b not in graph.arrows[a]:
+            continue
+        seen, frontier = {a, b, c}, [a]
+        while frontier:
+            place = frontier.pop()
+            for before in sorted(graph.arrows[place] - seen):
+                if before not in graph.adjacent[c]:
+                    yield a, before
+                elif before in graph.parents[c] and place in graph.arrows[before]:
+                    frontier.append(before)
+                else:
+                    continue
+                seen.add(before)
+
+
+@in_every_graph
+def through_an_effect(graph: PartlyOriented) -> Iterator[Claim]:
+    """R8: b --> c --> a and b o-> a: b causes a, so a tail at b."""
+    for a, b in _half_directed(graph):
+        witness = graph.children[b] & graph.parents[a]
+        if witness:
+            yield a, b, TAIL, (min(witness),)
+
+
+@in_every_graph
+def around_the_edge(graph: PartlyOriented) -> Iterator[Claim]:
+    """R9: b o-> a, and an uncovered walk b, c, ..., a that may be directed, c and a apart: a tail at b."""
+    for b, pairs in _by_start(graph).items():
+        for a in pairs:
+            for c in sorted(_possible_effects(graph, b) - graph.adjacent[a] - {a}):
+                if graph.clear(c, b, a) and a in _uncovered(graph, b, c):
+                    yield a, b, TAIL, (c,)
+                    break
+
+
+@in_every_graph
+def two_ways_round(graph: PartlyOriented) -> Iterator[Claim]:
+    """R10: b o-> a, uncovered walks from b that begin with c, with d, c and d apart, to causes of a: a tail at b."""
+    for b, pairs in _by_start(graph).items():
+        first = sorted(_possible_effects(graph, b))
+        endpoints = {c: _uncovered(graph, b, c) | {c} for c in first}
+        for a in pairs:
+            useful = [c for c in first if c != a and endpoints[c] & graph.parents[a]]
+            two = next(((c, d) for i, c in enumerate(useful) for d in useful[i + 1 :] if graph.clear(c, b, d)), None)
+            if two:
+                yield a, b, TAIL, two
+
+
+def _half_directed(graph: PartlyOriented) -> Iterator[tuple[int, int]]:
+    """(a, b) for every b o-> a."""
+    for a, b in graph.open_endpoints():
+        if b in graph.arrows[a]:
+            yield a, b
+
+
+def _by_start(graph: PartlyOriented) -> dict[int, list[int]]:
+    """For every b the a with b o-> a."""
+    found: dict[int, list[int]] = {}
+    for a, b in _half_directed(graph):
+        found.setdefault(b, []).append(a)
+    return found
+
+
+def _possible_effects(graph: PartlyOriented, b: int) -> set[int]:
+    """The neighbours a of b with no arrow at b, no tail at a and no conflict."""
+    return {a for a in graph.circles[b] | graph.tails[b] if b in graph.circles[a] or b in graph.arrows[a]}
+
+
+def _uncovered(graph: PartlyOriented, start: int, second: int) -> set[int]:
+    """What is reached by uncovered walks that may be directed and begin with these two, the second not counted."""
+    seen, frontier = {(start, second)}, [(start, second)]
+    while frontier:
+        before, here = frontier.pop()
+        for after in _possible_effects(graph, here):
+            if (here, after) not in seen and after != before and graph.clear(before, here, after):
+                seen.add((here, after))
+                frontier.append((here, after))
+    return {here for _, here in seen} - {second}

@@ -109,35 +109,27 @@ def _bits(edges: Edges, share: SharedAnswers, leader: Ints) -> Ints:
     return bits
 
 
-class PairFilter(NamedTuple):
-    """Which pairs are looked for.
+def open_pairs(edges: Edges, required: Bools, context_numbers: Ints, contexts: list[int],
+               share: SharedAnswers) -> Pairs:  # fmt: skip
+    """The pairs that are adjacent and not required, with the bits of the leading graphs where they are.
 
-    Attributes
+    Parameters
     ----------
     edges : Edges
     required : array of bool, shape (N, N)
         Pairs that are not asked about.
-    group : array of int, shape (N,)
+    context_numbers : array of int, shape (N,)
         The number of the searched context variable that a column is, -1 for others.
-    role : tuple of two int
-        The context variables of a pair by these numbers: (-1, -1) for two system variables, (a, -1) for a context
-        variable, which comes first, and a system variable, (a, b) for two context variables.
+    contexts : list of int
+        The columns of the context variables of the pairs: none, one, which comes first, or two.
     """
-
-    edges: Edges
-    required: Bools
-    group: Ints
-    role: tuple[int, int]
-
-
-def open_pairs(wanted: PairFilter, share: SharedAnswers) -> Pairs:
-    """The pairs of a role that are adjacent and not required, with the bits of the leading graphs where they are."""
-    (first, second, _), (one, two) = wanted.edges, wanted.role
-    chosen = (wanted.group[first] == one) & (wanted.group[second] == two) & ~wanted.required[first, second]
+    first, second, _ = edges
+    one, two = [*context_numbers[contexts].tolist(), -1, -1][:2]
+    chosen = (context_numbers[first] == one) & (context_numbers[second] == two) & ~required[first, second]
     if one == two:
         chosen &= first < second
     leading = np.where(share.leader == np.arange(share.leader.size), share.leader, -1)
-    bits = _bits(wanted.edges, share, leading) * chosen
+    bits = _bits(edges, share, leading) * chosen
     found = np.flatnonzero(bits)
     return Pairs(first[found], second[found], bits[found])
 

@@ -19,8 +19,7 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import TIED
 from causalcontext.knowledge import Links
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
-from causalcontext.search.answers import CIAnswer, RememberedAnswers
-from causalcontext.search.batches import LARGEST_BLOCK
+from causalcontext.search.batches import LARGEST_BLOCK, CIAnswer, RememberedAnswers
 from causalcontext.search.family import Doubt, Evidence, Origin, Place
 from causalcontext.search.lagged.asking import LaggedCandidateSet, Pair, PairQueries
 from causalcontext.search.lagged.changes import Change, changed_by_context
@@ -31,7 +30,7 @@ from causalcontext.search.lagged.past import LaggedParents, all_of_the_past, sea
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.sameness import links_to_share
 from causalcontext.search.lagged.second_look import copies_to_restore
-from causalcontext.search.orient import orient_all
+from causalcontext.search.rules import orient_all
 from causalcontext.views import CIQuery, Contexts, adaptive
 
 TIME, READS, CHANGE = "time", "reads", "V4"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.search.answers import RememberedAnswers
+from causalcontext.search.batches import RememberedAnswers
 from causalcontext.search.colliders import Triple, Triples, ruling
 from causalcontext.search.lagged.asking import LaggedCandidateSet, Pair, PairQueries
 from causalcontext.search.lagged.plan import LaggedPlan

@@ -11,7 +11,7 @@ import numpy as np
 
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.kernels.arrays import Bools
-from causalcontext.search.answers import RememberedAnswers
+from causalcontext.search.batches import RememberedAnswers
 from causalcontext.search.lagged.copies import fisher
 from causalcontext.search.lagged.past import LaggedParents
 from causalcontext.search.lagged.plan import LaggedPlan

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
-from causalcontext.search.answers import RememberedAnswers
+from causalcontext.search.batches import RememberedAnswers
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.views import CIQuery, pooled
 
