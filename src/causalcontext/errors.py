@@ -52,7 +52,7 @@ class FileError(CausalContextError, ValueError):
 class InterruptedSearch(CausalContextError, KeyboardInterrupt):
     """The search was stopped by Ctrl-C; `result` holds what was decided until then.
 
-    It is a `KeyboardInterrupt` too, so a script that does not ask for it endpoints as usual.
+    It is a `KeyboardInterrupt` too, so a script that does not catch it ends as usual.
     """
 
     def __init__(self, result: Any) -> None:
