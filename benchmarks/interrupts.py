@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.simulate.proteins import proteins
+from causalcontext.simulate.examples import proteins
 from measuring import machine, markdown_table
 
 LONGEST = 3.0

@@ -10,9 +10,10 @@ import statistics
 import time
 from collections.abc import Callable
 
-from causalcontext.simulate import named_model, random_legacy_model, random_model
+from causalcontext.simulate import named_model, random_model
 from causalcontext.study.jobs import run_job
 from causalcontext.study.paper import AS_PUBLISHED, PARAMETRIC
+from causalcontext.study.published import random_legacy_model
 
 
 def processor_seconds(task: Callable[[], object], repeats: int) -> float:

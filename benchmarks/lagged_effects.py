@@ -1,10 +1,11 @@
 """Are effects over time, their intervals and their differences between contexts right?
 
-Run as `python benchmarks/lagged_effects.py [--models 40] [--rows 500,1000] [--steps 4]`. Random systems of
-`simulate.random_series`: 6 variables, 2 lags, a context caused by the system, two mechanisms that change. The truth is
-the response to a unit of X in the equations of the system with the context held. Coverage is that of 95 % intervals of
-effects that are not 0: with the true graphs, and with those that were found, where an effect that was missed counts as
-not covered. Differences are those between the two contexts; false ones are significant at .05 where nothing differs.
+Run as `python benchmarks/lagged_effects.py [--models 40] [--rows 500,1000] [--steps 4]`. Random systems (those of
+`simulate.random_series_model`): 6 variables, 2 lags, a context caused by the system, two mechanisms that change. The
+truth is the response to a unit of X in the equations of the system with the context held. Coverage is that of 95 %
+intervals of effects that are not 0: with the true graphs, and with those that were found, where an effect that was
+missed counts as not covered. Differences are those between the two contexts; false ones are significant at .05 where
+nothing differs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """score-ac and pc-ac with lags on random systems in time, against the truth; PCMCI+ beside them if it is installed.
 
-Systems are those of `simulate.random_series`: 6 variables, 2 lags, a context of 2 values caused by the system, two
-variables that lose a link or turn its sign in one context. Rates are over the links of the window graphs of all
+Systems are those of `simulate.random_series_model`: 6 variables, 2 lags, a context of 2 values caused by the system,
+two variables that lose a link or turn its sign in one context. Rates are over the links of the window graphs of all
 contexts: lagged ones by (source, lag, target) without a variable's own past, contemporaneous ones without direction. A
 change is a link that only one context has, or whose slope turns its sign. pc-ac, pc-m and pc-p (`--methods`) run at
 alpha .01, as does PCMCI+ with partial correlation: on all rows, and on the rows of each value of R(t) and of R(t-1);
@@ -25,7 +25,7 @@ import pandas as pd
 import causalcontext as cc
 from causalcontext.graphs.lag_names import at
 from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
-from causalcontext.simulate.land_surface import land_surface_model
+from causalcontext.simulate.examples import land_surface_model
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.order_search import search
 from causalcontext.timeseries.stability import HalfSamples, half_of_blocks

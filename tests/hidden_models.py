@@ -14,7 +14,7 @@ from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.fci import Caution, fci
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.mixture import PreparedSeparation, separated
+from causalcontext.simulate.hidden import PreparedSeparation, separated
 from causalcontext.views import Contexts, Outcomes, Reason, adaptive
 from oracle import always_trusted
 

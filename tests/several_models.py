@@ -18,7 +18,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.search.algorithm import FoundGraphs, algorithm_1
 from causalcontext.search.batches import BatchedSearch
 from causalcontext.search.plan import Plan
-from causalcontext.simulate.discrete import DiscreteModel, PreparedOracle
+from causalcontext.simulate.testing.discrete import DiscreteModel, PreparedOracle
 from causalcontext.views import Contexts, adaptive
 from oracle import always_trusted
 

@@ -36,7 +36,6 @@ DOORS = {
     "graphs.graph": "to_networkx, to_dags, plot and the picture in a notebook are built on graphs",
     "graphs.union": "the table in a notebook is built on unions",
     "diagnostics.calibration.report": "plot is built on the report",
-    "simulate.equations": "truth() is found by observing the model",
 }
 """Modules whose methods may import, when they are called, what is built on them; the reasons."""
 
@@ -130,6 +129,14 @@ def test_truth_does_not_lean_on_the_search():
     assert len(modules) > 10
     beyond = {module_of(path): sorted(imported_parts(path) - allowed) for path in modules}
     assert {module: parts for module, parts in beyond.items() if parts} == {}
+
+
+def test_nothing_but_its_command_imports_the_study():
+    """Nor does anything else import what is there for proofs and tests alone."""
+    for apart, users in (("study", ["cli.study"]), ("simulate.testing", [])):
+        found = [module_of(path) for path in FILES if not module_of(path).startswith(f"{apart}.")
+                 and any(f"{name}.".startswith(f"{apart}.") for name in imports(path))]  # fmt: skip
+        assert found == users
 
 
 def test_nothing_loads_a_pickle():

@@ -16,7 +16,7 @@ import causalcontext as cc
 from causalcontext.report.payload import payload
 from causalcontext.results.verdicts import WithinContexts, why_inside_only
 from causalcontext.simulate import random_model
-from causalcontext.simulate.proteins import proteins
+from causalcontext.simulate.examples import proteins
 from marks import rest_slow
 
 OTHER_ROWS = re.compile(r"; (within .*?|on all rows) p [=<] (?P<p>[0-9.e+-]*[0-9])(?P<comma>,?)")

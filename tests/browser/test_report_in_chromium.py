@@ -6,8 +6,8 @@ import pytest
 
 import causalcontext as cc
 import hostile
+from causalcontext.simulate.examples import proteins
 from causalcontext.simulate.linear import random_model
-from causalcontext.simulate.proteins import proteins
 from pags import soil_pags
 
 WIDTHS = (1280, 400)

@@ -15,7 +15,7 @@ from causalcontext.report.answer import answer, stories
 from causalcontext.report.html import page, safe_json, write_report
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.changes import claims_to_keep
-from causalcontext.simulate.proteins import proteins
+from causalcontext.simulate.examples import proteins
 from pags import soil_pags
 
 

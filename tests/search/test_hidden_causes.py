@@ -13,8 +13,9 @@ from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, marked
 from causalcontext.graphs.paths import mag_adjacency
 from causalcontext.search import rules
 from causalcontext.search.family import Proposal
-from causalcontext.simulate import every_model, random_hidden_model, random_models, with_hidden_cause
-from causalcontext.simulate.mixture import PreparedSeparation
+from causalcontext.simulate import random_hidden_model
+from causalcontext.simulate.hidden import PreparedSeparation
+from causalcontext.simulate.testing import every_model, random_models, with_hidden_cause
 from causalcontext.views import Contexts, masked, pooled
 from hidden_models import (
     Answers,

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from causalcontext.simulate.assumptions import (
+from causalcontext.simulate.truth import (
     has_long_union_cycle,
     is_strongly_acyclic,
     is_weakly_sufficient,

@@ -8,18 +8,18 @@ import pytest
 from causalcontext.errors import OptionError
 from causalcontext.graphs.paths import ancestors, causal_order, is_acyclic
 from causalcontext.simulate import noise
-from causalcontext.simulate.assumptions import (
-    is_strongly_acyclic,
-    is_weakly_sufficient,
-)
-from causalcontext.simulate.edits import COEFFICIENTS
 from causalcontext.simulate.linear import ContextSCM, cut_at_quantiles, random_model
 from causalcontext.simulate.random_graphs import (
+    COEFFICIENTS,
     ModelDesign,
     Rejection,
     link_count,
     random_base,
     random_family,
+)
+from causalcontext.simulate.truth import (
+    is_strongly_acyclic,
+    is_weakly_sufficient,
 )
 
 DESIGNS = [

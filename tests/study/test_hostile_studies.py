@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from causalcontext.cli.app import app
 from causalcontext.errors import FileError, OptionError
 from causalcontext.study import Design, failure_table, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.records import read_records
+from causalcontext.study.runner import read_records
 
 WRONG = [
     'name = "../../escaped"', 'name = "/tmp/x"', 'name = ""', 'name = ".hidden"', "name = 3", 'name = "a\\\\b"',

@@ -8,15 +8,18 @@ from typer.testing import CliRunner
 from causalcontext.cli.app import app
 from causalcontext.errors import FileError
 from causalcontext.study import Design, grid, run_study, run_table, summary_table, time_table
-from causalcontext.study.against_published import (
+from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureBlock, FigureSpec, draw_figure
+from causalcontext.study.reports import (
+    ORDERING_METRICS,
     compare,
     correction_report,
     is_target,
+    ordering_report,
+    paired_differences,
     read_published,
     replication_report,
+    runtime_report,
 )
-from causalcontext.study.figures import LOOKS, PAPER_FIGURES, PUBLISHED_FIGURES, FigureBlock, FigureSpec, draw_figure
-from causalcontext.study.orderings import ORDERING_METRICS, ordering_report, paired_differences, runtime_report
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ from causalcontext.study import Design, Setting, failure_table, grid, run_study,
 from causalcontext.study.jobs import SETTING_COLUMNS, run_job, runs_of, setting_columns
 from causalcontext.study.methods import told_links
 from causalcontext.study.paper import AS_PUBLISHED, PARAMETRIC, paper_design, paper_designs
-from causalcontext.study.remembering import Remembering
 from causalcontext.study.tables import save_table
+from causalcontext.study.task import Remembering
 
 SMALL = Design("small", grid(samples=[100, 200], nodes=5), repeats=6, knowledge=("none", "r-all"))
 

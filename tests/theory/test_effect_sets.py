@@ -14,7 +14,7 @@ from causalcontext.results.effects.asking import difference, effect_in
 from causalcontext.results.effects.interventions import context_effect
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.sets import local_effects
-from causalcontext.simulate import every_model, random_discrete_model
+from causalcontext.simulate.testing import every_model, random_discrete_model
 from causalcontext.views import Contexts
 from linear_twins import linear_twin, naive_context_effects, naive_effects, result_of
 from marks import rest_slow

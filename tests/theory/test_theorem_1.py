@@ -8,8 +8,8 @@ import pytest
 
 from causalcontext.graphs.endpoints import directed
 from causalcontext.search.intersection import intersect
-from causalcontext.simulate import every_model, random_discrete_model, random_models
-from causalcontext.simulate.assumptions import has_long_union_cycle
+from causalcontext.simulate.testing import every_model, random_discrete_model, random_models
+from causalcontext.simulate.truth import has_long_union_cycle
 from causalcontext.views import masked, pooled
 from marks import rest_slow
 from oracle import search_oracle, skeleton, wrong_marks

@@ -10,7 +10,7 @@ from causalcontext.search.lagged import asking
 from causalcontext.search.lagged.algorithm import search_lagged
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.window import Window
-from causalcontext.simulate.chains import random_chain
+from causalcontext.simulate.testing.discrete import random_chain
 from causalcontext.views import Contexts, adaptive, masked, pooled
 from marks import rest_slow
 

@@ -49,9 +49,9 @@ def paper(
     progress: ProgressOption = True,
 ) -> None:
     """Every configuration of the paper, one table, one figure per figure of the paper, and a comparison."""
-    from causalcontext.study.against_published import read_published
     from causalcontext.study.output import run_designs, write_paper_pages
     from causalcontext.study.paper import DEFAULT_TEST, NONPARAMETRIC, paper_designs
+    from causalcontext.study.reports import read_published
 
     published = None if compare is None else read_published(compare)
     slow = nonparametric or not {NONPARAMETRIC.name, DEFAULT_TEST.name}.isdisjoint(only or ())

@@ -1,7 +1,7 @@
-"""Small systems with known graphs, by equations: the examples of the paper, and soil moisture (Fig. 1).
+"""Small systems with known graphs: the examples of the paper, soil moisture (Fig. 1), a land surface, proteins.
 
-Every `..._model()` is an `EquationSCM`: `sample(n, seed)` draws a table, `truth()` finds its four kinds of graph.
-`MODELS` lists them by name.
+Every `..._model()` by equations is an `EquationSCM`: `sample(n, seed)` draws a table, `truth()` finds its four kinds of
+graph. `MODELS` lists them by name.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from causalcontext.errors import check_choice
+from causalcontext.data.frames import frame_of
+from causalcontext.errors import check_choice, check_whole
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.simulate.equations import EquationSCM
-from causalcontext.simulate.land_surface import land_surface as land_surface
-from causalcontext.simulate.land_surface import land_surface_model as land_surface_model
+from causalcontext.simulate.series import NO_COPY, SeriesModel
 from causalcontext.simulate.truth import Truth
 
 if TYPE_CHECKING:
@@ -286,3 +286,112 @@ def soil_moisture(n: int, seed: int | np.random.Generator) -> pd.DataFrame:
 def soil_moisture_truth() -> Truth:
     """The graphs of `soil_moisture`: rain feeds evapotranspiration on dry soil, runoff on wet soil."""
     return soil_moisture_model().truth()
+
+
+def land_surface_model() -> SeriesModel:
+    """Daily anomalies over land whose fluxes are limited by water or by energy, as supply and demand decide.
+
+    Moisture is fed by rain and drained by yesterday's latent heat, which closes a loop; radiation is the demand.
+    Moisture and radiation together decide the regime, and have no link: a search inside one regime sees one all the
+    same. Latent heat follows radiation where energy limits it and moisture where water does; sensible heat takes what
+    radiation leaves over.
+    """
+    names = ("rain", "radiation", "moisture", "temperature", "latent", "sensible")
+    rain, radiation, moisture, temperature, latent, sensible = range(6)
+    slopes = np.zeros((2, 6, 2, 6))
+
+    def link(cause: int, effect: int, lag: int, water: float, energy: float | None = None) -> None:
+        slopes[:, effect, lag, cause] = water, water if energy is None else energy
+
+    for node, own in enumerate((0.3, 0.6, 0.7, 0.6, 0.3, 0.3)):
+        link(node, node, 1, own)
+    link(rain, moisture, 0, 0.5)
+    link(latent, moisture, 1, -0.4)
+    link(radiation, temperature, 0, 0.4)
+    link(sensible, temperature, 1, 0.4)
+    link(radiation, latent, 0, 0.0, 0.6)
+    link(moisture, latent, 0, 0.6, 0.0)
+    link(radiation, sensible, 0, 0.7, 0.2)
+    weights = np.zeros((2, 6))
+    weights[0, [moisture, radiation]] = 1.0, -0.9
+    return SeriesModel(
+        names, "regime", ("water-limited", "energy-limited"), slopes, np.zeros((2, 6)),
+        np.array([NO_COPY, NO_COPY, NO_COPY, NO_COPY, 0, 0]),
+        np.array([rain, radiation, moisture, 6, latent, sensible, temperature]), weights, np.zeros(6), 0.0, 0.5,
+        np.zeros(1), np.array([1.0, 1.0, 0.8, 0.7, 0.7, 0.7]),
+    )  # fmt: skip
+
+
+def land_surface(rows: int, seed: int | np.random.Generator) -> pd.DataFrame:
+    """A table of consecutive days over land whose regime is `"energy-limited"` or `"water-limited"`.
+
+    Examples
+    --------
+    >>> land_surface(5, seed=1).columns.tolist()
+    ['rain', 'radiation', 'moisture', 'temperature', 'latent', 'sensible', 'regime']
+    """
+    return land_surface_model().sample(rows, seed)
+
+
+PROTEINS = ("Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk")
+CONDITIONS = {"cd3cd28": 853, "cd3cd28+icam2": 902, "cd3cd28+aktinhib": 911, "cd3cd28+g0076": 723,
+              "cd3cd28+psitect": 810, "cd3cd28+u0126": 799, "cd3cd28+ly": 848, "pma": 913, "b2camp": 707}  # fmt: skip
+"""Rows under every experimental condition of the measured table: 7,466 in all."""
+EFFECTS = {
+    "Plcg": {}, "PIP3": {"Plcg": 0.5}, "PIP2": {"Plcg": 0.4, "PIP3": 0.6}, "PKC": {"PIP2": 0.25, "Plcg": 0.25},
+    "PKA": {"PKC": 0.3}, "Raf": {"PKC": 0.35, "PKA": -0.3}, "Mek": {"Raf": 0.8, "PKC": 0.2, "PKA": -0.2},
+    "Erk": {"Mek": 0.3, "PKA": 0.6}, "Akt": {"Erk": 0.8, "PKA": 0.3, "PIP3": 0.2}, "P38": {"PKC": 0.7, "PKA": 0.2},
+    "Jnk": {"PKC": 0.6, "PKA": 0.2},
+}  # fmt: skip
+"""Direct effects on the logarithms, causes before effects."""
+SILENCED = {"cd3cd28+g0076": "PKC", "cd3cd28+u0126": "Mek", "cd3cd28+ly": "PIP3"}
+"""Inhibitors: the protein is there, but acts on nothing."""
+CLAMPED = {"cd3cd28+psitect": "PIP2", "pma": "PKC", "b2camp": "PKA"}
+"""Experiments that set a protein, whatever its causes do."""
+
+
+def proteins(seed: int | np.random.Generator = 0, scale: str = "raw", rows: int | None = None) -> pd.DataFrame:
+    """A table of 11 proteins and the column `condition`, as large as the one of Sachs et al. unless `rows` are given.
+
+    Parameters
+    ----------
+    seed : int or Generator
+    scale : {"raw", "log"}
+        As measured, where columns are skewed, or their logarithms.
+    rows : int, optional
+        About how many in all, in the proportions of the measured table; by default all 7,466.
+
+    Examples
+    --------
+    >>> proteins(seed=0).shape
+    (7466, 12)
+    """
+    check_choice("scale", scale, ("raw", "log"))
+    if rows is not None:
+        check_whole("rows", rows, 1)
+    import pandas as pd
+
+    generator = np.random.default_rng(seed)
+    parts = [_condition(name, n if rows is None else max(1, round(rows * n / 7466)), generator)
+             for name, n in CONDITIONS.items()]  # fmt: skip
+    table = pd.concat(parts, ignore_index=True)
+    return table if scale == "log" else table.assign(**{name: np.exp(table[name] + 4.0) for name in PROTEINS})
+
+
+def _condition(name: str, rows: int, generator: np.random.Generator) -> pd.DataFrame:
+    """The logarithms under one condition."""
+    values: dict[str, Floats] = {}
+    for protein, causes in EFFECTS.items():
+        noise = 0.7 * generator.standard_normal(rows) + 0.3 * (generator.standard_gamma(1.5, rows) - 1.5)
+        acting = {} if CLAMPED.get(name) == protein else {c: b for c, b in causes.items() if SILENCED.get(name) != c}
+        values[protein] = _shift(protein, name) + noise + sum(b * values[c] for c, b in acting.items())
+    return frame_of(values)[list(PROTEINS)].assign(condition=name)
+
+
+def _shift(protein: str, condition: str) -> float:
+    """What a condition does to the level of a protein; Erk falls where PKA rises, which hides their link."""
+    place = list(CONDITIONS).index(condition)
+    if protein in ("PKA", "Erk"):
+        level = 0.6 * np.cos(1.9 * place)
+        return float(level if protein == "PKA" else -2.15 * level)
+    return float(0.45 * np.cos(2.3 * place + 1.7 * PROTEINS.index(protein)))

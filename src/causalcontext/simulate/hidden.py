@@ -2,25 +2,31 @@
 
 The truth of a context is its maximal ancestral graph over the variables of the table (docs/hidden-causes.md): an edge
 where no set separates two variables, a tail for "causes", an arrow for "does not cause", in that context.
+
+Inside a context, x and y are independent given S if S and R separate them in its graph. On all rows the contexts are
+mixed, and separation in every graph is not enough: x may depend on R in one context and R on y in another. `separated`
+has the rule (docs/hidden-causes.md). It needs no joint distribution, so it answers for large models too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from causalcontext.errors import OptionError
+from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.paths import mag_adjacency, reach
-from causalcontext.kernels.arrays import Bools
-from causalcontext.simulate.assumptions import union_of
-from causalcontext.simulate.mixture import SeparationTest, separated
+from causalcontext.graphs.paths import descendants, is_acyclic, mag_adjacency, open_paths, reach
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.simulate.linear import ContextSCM
+from causalcontext.simulate.random_graphs import add_parent, flip_parent, remove_parent
+from causalcontext.simulate.truth import union_of
+from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,3 +147,236 @@ class HiddenVariables:
 def subsets(members: Sequence[int]) -> chain[tuple[int, ...]]:
     """All subsets, small ones first."""
     return chain.from_iterable(combinations(members, size) for size in range(len(members) + 1))
+
+
+EFFECTS = (0.6, 1.4)
+"""The size of linear effects and shifts, either sign."""
+RELATIVE_NOISE = 0.5
+"""The noise of the context variable, in standard deviations of what its causes say."""
+MOST_CHANGES, TRIES = 3, 20
+
+
+def random_hidden_model(observed: int = 8, hidden: int = 2, degree: float = 2.2, *, seed: int | np.random.Generator
+                        ) -> HiddenVariables:  # fmt: skip
+    """A random linear model of two contexts, some of whose variables no table has.
+
+    Parameters
+    ----------
+    observed : int
+        System variables of a table, from 4 on.
+    hidden : int
+        Hidden causes of two of them each; in half of the models the first one also causes the context.
+    degree : float
+        How many links a system variable has on average with others, hidden ones not counted.
+    seed : int or numpy Generator
+
+    Notes
+    -----
+    The context variable R stands behind two to five variables of a random order, each a cause of it with probability
+    one half, and is 1 above the median of its causes plus noise. Up to three variables behind R are changed in both
+    contexts, in either by itself: a link to one of their causes is removed, added or reversed, or they are shifted.
+
+    Examples
+    --------
+    >>> model = random_hidden_model(seed=1)
+    >>> model.sample(100, seed=2).shape
+    (100, 9)
+    """
+    if observed < 4 or hidden < 0 or not 0 <= degree <= observed - 1:
+        raise OptionError(f"found {observed} observed and {hidden} hidden variables and a degree of {degree}; expected "
+                          f"4 or more, 0 or more, and a degree from 0 to {observed - 1}")  # fmt: skip
+    generator = np.random.default_rng(seed)
+    draft = _draft(observed, hidden, degree, generator)
+    coefficients, shifts = _changed(draft, generator)
+    noise = RELATIVE_NOISE * _spread(draft.base, draft.context) or 1.0
+    names = (*(f"X{node}" for node in range(observed)), "R", *(f"L{node}" for node in range(hidden)))
+    model = ContextSCM(names, draft.context, coefficients, draft.order, context_noise=noise, shifts=shifts)
+    return HiddenVariables(model, tuple(range(observed + 1, observed + 1 + hidden)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Draft:
+    """Linear effects before anything differs between contexts, and an order of all nodes; `later` are behind R."""
+
+    base: Floats
+    order: tuple[int, ...]
+    context: int
+    later: tuple[int, ...]
+
+
+def _draft(observed: int, hidden: int, degree: float, generator: np.random.Generator) -> _Draft:
+    context, size = observed, observed + 1 + hidden
+    order = generator.permutation(observed)
+    base = np.zeros((size, size))
+    for place, effect in enumerate(order):
+        linked = generator.random(place) < degree / (observed - 1)
+        base[order[:place][linked], effect] = _effects(generator, int(linked.sum()))
+    cut = int(generator.integers(2, min(5, observed - 2) + 1))
+    causes = order[:cut][generator.random(cut) < 0.5]
+    base[causes, context] = _effects(generator, len(causes))
+    for node in range(observed + 1, size):
+        effects = generator.choice(observed, size=2, replace=False)
+        base[node, effects] = _effects(generator, len(effects))
+    if hidden and generator.random() < 0.5:
+        base[observed + 1, context] = _effects(generator, 1)[0]
+    in_order = (*range(observed + 1, size), *order[:cut], context, *order[cut:])
+    return _Draft(base, tuple(map(int, in_order)), context, tuple(order[cut:].tolist()))
+
+
+def _effects(generator: np.random.Generator, count: int) -> Floats:
+    return np.asarray(generator.uniform(*EFFECTS, size=count) * generator.choice((-1.0, 1.0), size=count))
+
+
+def _changed(draft: _Draft, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """The effects of both contexts, shape (2, N, N), and their shifts, shape (2, N)."""
+    both, shifts = np.stack([draft.base, draft.base]), np.zeros((2, len(draft.base)))
+    for node in generator.permutation(draft.later)[:MOST_CHANGES].tolist():
+        for level in (0, 1):
+            _change_once(draft, both, shifts, (level, node), generator)
+    return both, shifts
+
+
+def _change_once(draft: _Draft, both: Floats, shifts: Floats, where: tuple[int, int], generator: np.random.Generator
+                 ) -> None:  # fmt: skip
+    """One more difference at a node of a context, in place; none if nothing fits."""
+    level, node = where
+    free = np.zeros(draft.base.shape, dtype=bool)
+    earlier = [node for node in draft.order if node < draft.context]
+    free[np.ix_(earlier, draft.later)] = (both[0] == both[1])[np.ix_(earlier, draft.later)]
+    within = np.zeros_like(free)
+    within[np.ix_(draft.later, draft.later)] = True
+    for _ in range(TRIES):
+        law = _effects(generator, 1).tolist()
+        what = int(generator.integers(4))
+        if what == 3:
+            shifts[level, node] += law[0]
+            return
+        edit, may = ((remove_parent, free), (add_parent, free), (flip_parent, free & within))[what]
+        edited = edit(both[level], may, node, law, generator)
+        if edited is not None and is_acyclic(edited != 0):
+            both[level] = edited
+            return
+
+
+def _spread(base: Floats, node: int) -> float:
+    """The standard deviation of what the causes of a node say, with noises of variance 1."""
+    total = np.linalg.inv(np.eye(len(base)) - base)
+    return float(np.linalg.norm(total @ base[:, node]))
+
+
+def separated(stack: Bools, context: int, x: int, y: int, given: Sequence[int], level: int | None = None) -> Bools:
+    """True where x and y are independent given a set, on all rows or on those of one context.
+
+    Parameters
+    ----------
+    stack : array of bool, shape (..., contexts, N, N)
+        The graph of every context, links at the context variable R and hidden variables included. Leading axes are
+        models.
+    context : int
+        The position of R.
+    x, y : int
+    given : sequence of int
+        On all rows R may be among them.
+    level : int, optional
+        The context whose rows answer.
+
+    Notes
+    -----
+    On all rows and without R in S, independence holds if S separates x and y in every graph, and if there are no two
+    contexts r and s with a path x ~ R open in r and a path R ~ y open in s such that R is an ancestor of S or one of
+    the two paths leaves R along an arrow. If S separates y from R in every graph, P(y | S, R = r) is the same for all
+    r; if it does not, all open paths run into R, and the graphs of the ancestors are one and the same. That nothing
+    else is independent is faithfulness.
+
+    Examples
+    --------
+    >>> stack = np.zeros((2, 3, 3), dtype=bool)
+    >>> stack[0, 0, 1] = stack[:, 2, 1] = True
+    >>> bool(separated(stack, 2, 0, 1, ())), bool(separated(stack, 2, 0, 1, (), level=1))
+    (False, True)
+    """
+    chosen = np.zeros(stack.shape[-1], dtype=bool)
+    chosen[list(given)] = True
+    if level is not None:
+        chosen[context] = True
+        return ~open_paths(stack[..., level, :, :], x, chosen)[..., y]
+    apart = ~open_paths(stack, x, chosen)[..., y].any(axis=-1)
+    if context in (x, y, *given) or not apart.any():
+        return np.asarray(apart)
+    return np.asarray(apart & ~_mixed(stack, context, x, y, chosen))
+
+
+def _mixed(stack: Bools, context: int, x: int, y: int, given: Bools) -> Bools:
+    """True where x and y are dependent because different contexts connect them with R."""
+    near = open_paths(stack, context, given)
+    out = open_paths(stack, context, given, leaving=True)
+    above = np.asarray((descendants(stack, context) & given).any(axis=-1))
+    found = np.zeros(stack.shape[:-3], dtype=bool)
+    for r in range(stack.shape[-3]):
+        for s in range(stack.shape[-3]):
+            if r != s:
+                leaves = above[..., r] | out[..., r, x] | out[..., s, y]
+                found |= near[..., r, x] & near[..., s, y] & leaves
+    return found
+
+
+class NamedColumns(Protocol):
+    """A table that knows the names of its columns and its views, in the numbering of the queries."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
+    def contexts(self) -> Contexts: ...
+
+
+class SeparationTest:
+    """The independence test that knows the graphs: p is 1 where independence follows from them, else 0.
+
+    Parameters
+    ----------
+    stack : array of bool, shape (contexts, N, N)
+    context : int
+    names : sequence of str
+        Of all nodes; a table holds those that are not hidden.
+    """
+
+    name: str = "separation"
+
+    def __init__(self, stack: Bools, context: int, names: Sequence[str]) -> None:
+        self.stack, self.context, self.names = stack, context, tuple(names)
+
+    def prepare(self, data: NamedColumns, statistics: object = None) -> PreparedSeparation:
+        """The oracle for the columns of a table."""
+        unknown = [name for name in data.names if name not in self.names]
+        if unknown:
+            raise DataError(f"the table has a column {unknown[0]!r}, which the model has not")
+        nodes = tuple(self.names.index(name) for name in data.names)
+        return PreparedSeparation(self.stack, self.context, nodes, data.contexts)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSeparation:
+    """The oracle for one table; `nodes` holds the node of every column, `contexts` the views of the table."""
+
+    stack: Bools
+    context: int
+    nodes: tuple[int, ...]
+    contexts: Contexts
+    _known: dict[CIQuery, float] = field(default_factory=dict, init=False, repr=False)
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, without rows."""
+        p = np.array([self._p(query) for query in queries], dtype=np.float64)
+        reason = np.where(np.isnan(p), Reason.CONSTANT, Reason.TESTABLE).astype(np.int8)
+        return Outcomes(1.0 - p, np.full(p.shape, np.nan), p, np.zeros(p.shape, dtype=np.int64), reason)
+
+    def _p(self, query: CIQuery) -> float:
+        """1 or 0, NaN where the view leaves one of the two variables constant."""
+        if query not in self._known:
+            view = self.contexts.views[query.view]
+            x, y, *given = (self.nodes[column] for column in (query.x, query.y, *query.given))
+            constant = bool(view) and self.context in (x, y)
+            level = view[0][1] if view else None
+            self._known[query] = np.nan if constant else float(separated(self.stack, self.context, x, y, given, level))
+        return self._known[query]

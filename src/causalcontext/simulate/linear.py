@@ -18,10 +18,9 @@ from causalcontext.errors import OptionError
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import ancestors, causal_order
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.simulate.assumptions import is_strongly_acyclic
 from causalcontext.simulate.noise import NoiseLaw, normal
 from causalcontext.simulate.random_graphs import ModelDesign, Rejection, random_family
-from causalcontext.simulate.truth import Truth, directed_graph, same_truth, union_graph
+from causalcontext.simulate.truth import Truth, directed_graph, is_strongly_acyclic, same_truth, union_graph
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,9 @@
-"""The true graphs of a simulated system, by name (Sec. 3.1 of the paper)."""
+"""The true graphs of a simulated system, by name (Sec. 3.1 of the paper), and assumptions about them (Sec. 3.3).
+
+A model's graphs are a stack of adjacency matrices of shape (contexts, nodes, nodes): `stack[r, i, j]` says
+that `i -> j` in the graph of context `r`, links at the context variable included. Leading axes are models, so
+that a whole enumeration is filtered in one call.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from causalcontext.graphs.endpoints import Endpoint, endpoints_of_arcs
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.paths import ancestors, is_acyclic
 from causalcontext.graphs.union import LabeledUnion
-from causalcontext.kernels.arrays import Bools
-from causalcontext.simulate.assumptions import union_of
+from causalcontext.kernels.arrays import Bools, Ints, Values
 
 
 @dataclass(frozen=True)
@@ -62,3 +69,67 @@ def directed_graph(names: Sequence[str], adjacency: Bools) -> Graph:
 def union_graph(names: Sequence[str], stack: Bools) -> Graph:
     """The links of any context, from a stack of adjacencies of shape (contexts, nodes, nodes)."""
     return directed_graph(names, union_of(stack))
+
+
+def union_of(stack: Bools) -> Bools:
+    """The links of any context: shape (..., nodes, nodes)."""
+    return np.asarray(stack.any(axis=-3))
+
+
+def is_weakly_sufficient(stack: Bools, context: int) -> Bools:
+    """True where the parents of a node differ between contexts only if the context variable is one of them.
+
+    Links at the context variable itself are links of the union, so they must be the same in all contexts.
+    """
+    differs = (stack != stack[..., :1, :, :]).any(axis=-3)
+    shared_at_context = ~differs[..., context, :].any(axis=-1) & ~differs[..., :, context].any(axis=-1)
+    unexplained = differs.any(axis=-2) & ~stack[..., 0, context, :]
+    return np.asarray(shared_at_context & ~unexplained.any(axis=-1))
+
+
+def is_strongly_acyclic(stack: Bools, context: int) -> Bools:
+    """True where every context graph is acyclic, and no union cycle meets the context or its ancestors.
+
+    Notes
+    -----
+    All nodes of a cycle through an ancestor of R are ancestors of R, so it is enough to look at the union
+    among R and its ancestors.
+    """
+    union = union_of(stack)
+    upstream = ancestors(union, context)
+    upstream[..., context] = True
+    among_upstream = union & upstream[..., :, None] & upstream[..., None, :]
+    return np.asarray(is_acyclic(stack).all(axis=-1) & is_acyclic(among_upstream))
+
+
+def shortest_union_cycle(stack: Bools) -> Ints:
+    """The number of nodes on the shortest directed cycle of the union graph, 0 where there is none."""
+    union = union_of(stack)
+    walks = union
+    shortest = np.zeros(union.shape[:-2], dtype=np.int64)
+    for length in range(1, union.shape[-1] + 1):
+        closed = _diagonal(walks).any(axis=-1)
+        shortest = np.where((shortest == 0) & closed, length, shortest)
+        walks = walks @ union
+    return shortest
+
+
+def has_long_union_cycle(stack: Bools) -> Bools:
+    """True where a directed cycle of the union graph visits three or more nodes once each.
+
+    Notes
+    -----
+    Theorem 1 asks for union cycles that are edge flips. A link `a -> b` lies on a longer cycle just if `b`
+    reaches `a` without the link `b -> a`. Meant for small graphs: all ordered pairs are tried.
+    """
+    union = union_of(stack)
+    found = np.zeros(union.shape[:-2], dtype=np.bool_)
+    for a, b in np.argwhere(union.any(axis=tuple(range(union.ndim - 2)))):
+        without = union.copy()
+        without[..., b, a] = False
+        found |= union[..., a, b] & ancestors(without, int(a))[..., b]
+    return found
+
+
+def _diagonal(matrices: Values) -> Values:
+    return np.diagonal(matrices, axis1=-2, axis2=-1)

@@ -20,7 +20,7 @@ from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind
 from causalcontext.graphs.union import union_endpoints
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
+from causalcontext.study.task import EstimatedEndpoints, StudyTask
 from causalcontext.views import CIQuery
 
 TEST_NAME = "causalcontext"

@@ -13,11 +13,17 @@ from causalcontext.errors import check_choice
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
-from causalcontext.study.ancestral import ancestral_counts, ancestral_rates, knowable_endpoints
 from causalcontext.study.designs import Design
-from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
 from causalcontext.study.methods import METHODS, WITHOUT_KNOWLEDGE, told_links
-from causalcontext.study.metrics import graph_metrics, label_metrics, rounded
+from causalcontext.study.metrics import (
+    ancestral_counts,
+    ancestral_rates,
+    graph_metrics,
+    knowable_endpoints,
+    label_metrics,
+    rounded,
+)
+from causalcontext.study.task import EstimatedEndpoints, StudyTask
 
 Record = dict[str, Any]
 

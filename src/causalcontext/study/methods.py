@@ -15,9 +15,8 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.simulate.hidden import HiddenVariables
 from causalcontext.simulate.linear import ContextSCM
 from causalcontext.study.baselines import cd_nod, fci_jci0, fci_m, fci_p
-from causalcontext.study.estimate import EstimatedEndpoints, StudyTask
 from causalcontext.study.published import published_pc_ac, published_pc_b, published_pc_m, published_pc_p
-from causalcontext.study.remembering import Remembering
+from causalcontext.study.task import EstimatedEndpoints, Remembering, StudyTask
 
 Method = Callable[[StudyTask], EstimatedEndpoints]
 

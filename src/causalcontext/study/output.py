@@ -10,10 +10,9 @@ import pandas as pd
 
 from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError
-from causalcontext.study.against_published import compare, correction_report, replication_report
 from causalcontext.study.designs import Design
 from causalcontext.study.figures import PAPER_FIGURES, PUBLISHED_FIGURES, save_figures
-from causalcontext.study.orderings import ordering_report, runtime_report
+from causalcontext.study.reports import compare, correction_report, ordering_report, replication_report, runtime_report
 from causalcontext.study.runner import run_study
 from causalcontext.study.tables import failure_table, run_table, save_table, summary_table, time_table
 

@@ -1,13 +1,15 @@
 """A study's records as tidy tables: means with error bars, run times, failures.
 
 Run times differ from run to run of the same study, so they have a table of their own: all others are the same, byte
-for byte, whenever and however a study was run.
+for byte, whenever and however a study was run. Error bars are the standard deviation of means over resampled runs (the
+paper: 200 resamples).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +17,10 @@ import pandas as pd
 
 from causalcontext.data.files import write_whole
 from causalcontext.errors import FileError
-from causalcontext.study.ancestral import RATES
-from causalcontext.study.bootstrap import bootstrap_std
+from causalcontext.kernels.arrays import Floats
 from causalcontext.study.designs import Design
 from causalcontext.study.jobs import Record, runs_of, setting_columns
-from causalcontext.study.metrics import GRAPH_METRICS, LABEL_METRICS
-
-METRICS_OF = {"context": (*GRAPH_METRICS, *LABEL_METRICS), "union": GRAPH_METRICS, "ancestral": tuple(RATES)}
-"""The metrics of every kind of graph; "ancestral" where variables are hidden, of all contexts together."""
+from causalcontext.study.metrics import METRICS_OF
 
 
 def summary_table(design: Design, records: Sequence[Record]) -> pd.DataFrame:
@@ -123,3 +121,44 @@ def _column_means(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> 
 
 def _mean_count(tests: Sequence[dict[str, int]], view: str) -> float:
     return float("nan") if not tests else round(float(np.mean([count[view] for count in tests])), 2)
+
+
+RESAMPLES = 200
+
+
+def bootstrap_std(values: Floats) -> Floats:
+    """The bootstrap standard deviation of the mean of every column, runs without a value left out.
+
+    Parameters
+    ----------
+    values : array of float, shape (runs, metrics)
+        NaN where a run has no value.
+
+    Returns
+    -------
+    array of float, shape (metrics,)
+        NaN where fewer than two runs have a value.
+    """
+    if len(values) == 0:
+        return np.full(values.shape[1], np.nan)
+    known = ~np.isnan(values)
+    weights = resampling_weights(len(values))
+    counts = weights @ known
+    means = np.divide(weights @ np.where(known, values, 0.0), counts, out=np.full(counts.shape, np.nan),
+                      where=counts > 0)  # fmt: skip
+    usable = known.sum(axis=0) >= 2
+    spread = np.full(values.shape[1], np.nan)
+    spread[usable] = np.nanstd(means[:, usable], axis=0, ddof=1)
+    return spread
+
+
+@cache
+def resampling_weights(runs: int) -> Floats:
+    """How often each run is in each resample, shape (resamples, runs); the same for every metric and method.
+
+    So methods are compared on the same resampled models, and no result depends on the order of the table.
+    """
+    drawn = np.random.default_rng(runs).multinomial(runs, np.full(runs, 1.0 / runs), size=RESAMPLES)
+    weights: Floats = drawn.astype(np.float64)
+    weights.setflags(write=False)
+    return weights

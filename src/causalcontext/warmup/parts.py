@@ -31,7 +31,7 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.progress import nobody
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
-from causalcontext.simulate.random_series import SeriesDesign, random_series_model
+from causalcontext.simulate.series import SeriesDesign, random_series_model
 from causalcontext.views import CIQuery
 
 __all__ = [

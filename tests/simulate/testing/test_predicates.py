@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from causalcontext.simulate import (
+from causalcontext.simulate import named_model, random_model
+from causalcontext.simulate.testing import (
     DiscreteModel,
-    named_model,
     r_faithfulness,
     random_discrete_model,
-    random_model,
     random_models,
     short_union_cycles,
     single_graph_sufficiency,

@@ -2,8 +2,7 @@
 
 A model is a labeled tuple of context graphs over R and the system variables: links at R shared, parents of a
 node differing between contexts only if R is one of them (children of R with unchanged parents allowed), every
-context graph acyclic, no union cycle through R or its ancestors.
-"""
+context graph acyclic, no union cycle through R or its ancestors."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from causalcontext.errors import OptionError
 from causalcontext.graphs.paths import is_acyclic
 from causalcontext.kernels.arrays import Bools
-from causalcontext.simulate.assumptions import is_strongly_acyclic, is_weakly_sufficient
+from causalcontext.simulate.truth import is_strongly_acyclic, is_weakly_sufficient
 
 MOST_CANDIDATES = 1_000_000
 BATCH = 20_000

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from causalcontext.errors import OptionError
-from causalcontext.simulate import LegacySCM, random_legacy_model, random_model
-from causalcontext.simulate.assumptions import shortest_union_cycle
+from causalcontext.simulate import random_model
+from causalcontext.simulate.truth import shortest_union_cycle
+from causalcontext.study.published import LegacySCM, random_legacy_model
 
 
 def drawn_obviously(model, n, seed):

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from causalcontext.errors import OptionError
-from causalcontext.simulate.assumptions import (
+from causalcontext.simulate.testing.enumerate import acyclic_graphs, every_model, random_models
+from causalcontext.simulate.truth import (
     has_long_union_cycle,
     is_strongly_acyclic,
     is_weakly_sufficient,
     shortest_union_cycle,
 )
-from causalcontext.simulate.enumerate import acyclic_graphs, every_model, random_models
 
 
 @pytest.mark.parametrize("context", range(4))

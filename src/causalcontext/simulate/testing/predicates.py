@@ -20,7 +20,7 @@ from causalcontext.graphs import paths
 from causalcontext.graphs.endpoints import causes
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_d_separated
-from causalcontext.simulate.discrete import DiscreteModel
+from causalcontext.simulate.testing.discrete import DiscreteModel
 from causalcontext.simulate.truth import Truth
 
 
