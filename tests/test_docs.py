@@ -63,7 +63,8 @@ def test_code_that_pages_name_exists():
                 continue
             source = found[0].read_text(encoding="utf-8")
             for name in filter(None, names.split(", ")):
-                if not re.search(rf"(def|class) {name.split('.')[-1]}\b|^{name}\b", source, re.MULTILINE):
+                parts = name.split(".")
+                if not all(re.search(rf"(def|class) {part}\b|^{part}\b", source, re.MULTILINE) for part in parts):
                     missing.append(f"{page.name}: {path} has no {name}")
         for module in re.findall(r"\b(?:import|from) (causalcontext(?:\.\w+)*)", text):
             folder = ROOT / "src" / module.replace(".", "/")
