@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.data.files import read_file, words_for_missing
+from causalcontext.data.table_files import read_file, words_for_missing
 from causalcontext.data.tables import read_table
 from causalcontext.options import Options
 from marks import rest_slow

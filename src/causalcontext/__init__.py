@@ -7,10 +7,10 @@
 """
 
 from causalcontext import interop as export
-from causalcontext.data.files import read_file
 from causalcontext.data.indicators import bins, threshold
 from causalcontext.data.scan import Scan, scan
 from causalcontext.data.series import cycle
+from causalcontext.data.table_files import read_file
 from causalcontext.diagnostics.calibration.calibrate import calibrate
 from causalcontext.diagnostics.check import check
 from causalcontext.discover import discover

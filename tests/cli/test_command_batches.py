@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 import causalcontext as cc
 from causalcontext.cli import stability
 from causalcontext.cli.app import app
-from causalcontext.data import open_stream
+from causalcontext.data import streams
 from causalcontext.data.accumulate import Accumulator
 
 pytest.importorskip("pyarrow")
@@ -108,7 +108,7 @@ def test_the_library_refuses_before_it_reads(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_file_that_may_not_fit_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_stream, "LARGE_FILE", 1)
+    monkeypatch.setattr(streams, "LARGE_FILE", 1)
     answer = run("check", "parts/a.parquet", "--context", "R")
     assert answer.exit_code == 0, answer.output
     assert "is read into memory" in answer.stderr

@@ -12,7 +12,7 @@ import pytest
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.data import file_streams, open_stream, totals
+from causalcontext.data import streams, table_files, totals
 from causalcontext.data.accumulate import Accumulator, BatchColumns
 from causalcontext.data.sample import row_hashes
 from causalcontext.data.scan import columns_of, finished
@@ -391,7 +391,7 @@ def test_a_lazy_table_with_text_is_collected():
 
 
 def test_a_large_file_is_read_in_batches(files, monkeypatch):
-    monkeypatch.setattr(open_stream, "LARGE_FILE", 1)
+    monkeypatch.setattr(streams, "LARGE_FILE", 1)
     assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
     refused = [("R", {"missing": "testwise"}, "listwise"), (["R", "E"], {"method": "score-ac"}, "one context"),
                ("R", {"transform": "ranks", "method": "pc-ac"}, "in memory")]  # fmt: skip
@@ -415,7 +415,7 @@ def test_discover_keeps_as_many_rows_as_it_is_asked_for(files):
 def test_the_command_line_reads_large_files(files, monkeypatch, tmp_path):
     from typer.testing import CliRunner
 
-    monkeypatch.setattr(open_stream, "LARGE_FILE", 1)
+    monkeypatch.setattr(streams, "LARGE_FILE", 1)
     words = ["discover", str(files["file"]), "--context", "R", "--test", "partial-correlation", "--json",
              str(tmp_path / "out.json"), "--sample", "900"]  # fmt: skip
     answer = CliRunner().invoke(app, words)
@@ -490,7 +490,7 @@ def test_later_files_may_hold_whole_numbers_nothing_and_new_levels(files):
 
 
 def test_text_whose_first_rows_are_whole_numbers_or_empty(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_streams, "_TEXT_BLOCK", 1000)
+    monkeypatch.setattr(table_files, "_TEXT_BLOCK", 1000)
     rows = [f"{k},,{k % 2}" for k in range(500)] + ["0.5,1.5,1"]
     (tmp_path / "late.csv").write_text("\n".join(["A,B,R", *rows]))
     found = cc.scan(tmp_path / "late.csv", "R")

@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from causalcontext.data.files import check_writable, read_file, write_whole
+from causalcontext.data.files import check_writable, write_whole
 from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import read_table
 from causalcontext.errors import FileError
 

@@ -12,7 +12,7 @@ import pytest
 import causalcontext as cc
 from causalcontext.data import checks
 from causalcontext.data.accumulate import Accumulator
-from causalcontext.data.files import wide_encoding
+from causalcontext.data.table_files import wide_encoding
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
@@ -195,3 +195,20 @@ def test_columns_in_the_names_of_folders(tmp_path, ending):
     (tmp_path / "all" / "S=1" / one.name).write_bytes(one.read_bytes())
     with pytest.raises(cc.FileError, match="name other columns"):
         cc.scan(tmp_path / "all", "R")
+
+
+def test_batches_know_the_same_missing_values_as_memory(tmp_path):
+    rows = ["A,B,R"] + [f"{k % 7}.5,{k % 3},{'dry' if k % 2 else 'NA'}" for k in range(40)] + ["None,1,", "<NA>,2,dry"]
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    found, inside = cc.scan(tmp_path / "table.csv", "R"), cc.read_file(tmp_path / "table.csv")
+    assert found.data.values == ("NA", "dry")
+    assert found.statistics.missing_context == inside["R"].isna().sum() == 1
+    assert found.statistics.missing.sum() == 1  # of the row that has a context
+    assert inside["A"].isna().sum() == 2
+
+
+def test_a_column_of_a_file_goes_before_that_of_its_folder(tmp_path):
+    for year in (2019, 2021):
+        (tmp_path / f"year={year}").mkdir()
+        make_table(300, year).assign(year=str(year)).to_parquet(tmp_path / f"year={year}" / "part.parquet")
+    assert cc.scan(tmp_path, "year", columns=["A", "B", "year"]).data.values == ("2019", "2021")

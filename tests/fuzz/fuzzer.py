@@ -32,7 +32,7 @@ import pyarrow as pa
 from ugly import Random, good_options, hard_table, in_some_library, some_options, ugly_table
 
 import causalcontext as cc
-from causalcontext.data.files import read_file
+from causalcontext.data.table_files import read_file
 from causalcontext.knowledge import Knowledge
 from causalcontext.simulate import random_model
 from causalcontext.study import Design

@@ -8,10 +8,8 @@ rows that are met there, so that means far from 0 cost no digits.
 
 from __future__ import annotations
 
-import ctypes
 import json
 from collections.abc import Sequence
-from functools import lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +23,7 @@ from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
 from causalcontext.data.totals import block_moments, blocks_for, no_totals, without_blocks
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
-from causalcontext.kernels.rows.batches import digest_codes, find_columns, look_up
+from causalcontext.kernels.rows.batches import digest_codes, look_up
 from causalcontext.kernels.rows.stretches import ScanTotals, ScanWorkspace, add_rows, workspace_for
 
 if TYPE_CHECKING:
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 1000
 Words = NDArray[np.uint64]
 _NEW = -2
+_FEW = 256
 
 
 class Accumulator:
@@ -211,12 +210,6 @@ def _added(mine: ScanTotals, theirs: ScanTotals) -> ScanTotals:
     )
 
 
-_FEW = 256
-_NAMES = (b"arrow_schema", b"arrow_array")
-_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-
-
 class BatchColumns:
     """Some columns of a batch as float64, NaN where there is no value; not copied where they are float64 already.
 
@@ -227,6 +220,7 @@ class BatchColumns:
 
     Examples
     --------
+    >>> import ctypes
     >>> import pyarrow as pa
     >>> columns = BatchColumns(pa.record_batch({"X": [1.0, 2.0], "Y": [3, None]}), ["X", "Y"])
     >>> [list((ctypes.c_double * 2).from_address(int(address))) for address in columns.addresses]
@@ -234,23 +228,16 @@ class BatchColumns:
     """
 
     def __init__(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
-        positions = _positions(tuple(batch.schema.names), tuple(names))
-        self.addresses = np.empty(positions.size, dtype=np.uint64)
-        self._capsules = batch.__arrow_c_array__()  # asking column by column takes longer than adding them up
-        schema, array = (
-            np.uint64(_pointer(capsule, name)) for capsule, name in zip(self._capsules, _NAMES, strict=True)
-        )
-        self._copies: list[Floats] = []
-        if find_columns(schema, array, positions, self.addresses):
-            for j in np.flatnonzero(self.addresses == 0):
-                self._copies.append(_numbers(batch.column(int(positions[j]))))
-                self.addresses[j] = self._copies[-1].ctypes.data
+        import pyarrow as pa
 
-
-@lru_cache(maxsize=16)
-def _positions(held: tuple[str, ...], names: tuple[str, ...]) -> Ints:
-    place = {name: position for position, name in enumerate(held)}
-    return np.array([place[name] for name in names], dtype=np.int64)
+        plain, self._held = pa.float64(), batch.select(list(names)).columns
+        self.addresses = np.empty(len(names), dtype=np.uint64)
+        for place, column in enumerate(self._held):
+            if len(column) and not column.null_count and column.type == plain:
+                self.addresses[place] = column.buffers()[1].address + 8 * column.offset
+            else:
+                self._held[place] = numbers = _numbers(column)
+                self.addresses[place] = numbers.ctypes.data
 
 
 def _numbers(column: pa.Array) -> Floats:
@@ -277,9 +264,9 @@ def _stored(column: pa.Array) -> Values:
 
 def _present(column: pa.Array) -> Bools:
     """Where a column that lacks some values has one."""
-    bits = np.frombuffer(column.buffers()[0], dtype=np.uint8)
-    found = np.unpackbits(bits, bitorder="little", count=column.offset + len(column))[column.offset :]
-    return found.view(np.bool_)
+    import pyarrow as pa
+
+    return _stored(column.is_valid().cast(pa.uint8())).view(np.bool_)
 
 
 class BatchCells(NamedTuple):

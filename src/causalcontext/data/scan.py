@@ -15,9 +15,8 @@ from causalcontext.data.clusters import partitions_of
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind, declared_kinds
 from causalcontext.data.moments import Moments
-from causalcontext.data.open_stream import open_stream
 from causalcontext.data.sample import SAMPLE
-from causalcontext.data.streams import Stream, gathered, is_index, is_number, rows_per_batch
+from causalcontext.data.streams import Stream, gathered, is_index, is_number, open_stream, rows_per_batch
 from causalcontext.data.sufficient_statistics import SufficientStatistics, fingerprint_of
 from causalcontext.data.tables import context_places
 from causalcontext.data.totals import settle

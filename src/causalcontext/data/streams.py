@@ -1,21 +1,39 @@
 """What a table is that does not fit into memory: a stream of Arrow record batches, one input for all of them.
 
-Nothing is read before the first batch is asked for, and a batch is small: memory does not grow with the rows.
-`open_stream.py` makes streams of whatever there is, `file_streams.py` of files.
+`open_stream` makes one of Parquet and text files, folders, patterns and lists of them, of anything with
+`__arrow_c_stream__` (a DuckDB relation, a pyarrow reader), of data sets of pyarrow, polars LazyFrames and iterators of
+tables. No rows are read before the first batch is asked for, and a batch is small: memory does not grow with the rows.
 """
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from causalcontext.errors import FileError
+from causalcontext.data.files import as_path
+from causalcontext.data.table_files import (
+    PARQUET,
+    Place,
+    columns_of_folders,
+    ending_of,
+    files_of,
+    is_list_of_paths,
+    opened,
+    spoken,
+)
+from causalcontext.errors import CausalContextError, DataError, FileError, NotYetError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+LARGE_FILE = 256 * 2**20
+"""A file of more bytes is read in batches; in memory it would take several times as much."""
 VALUES_PER_BATCH = 3 * 2**18
 """6 MB of numbers: every batch costs some calls for every column, and larger ones gain nothing."""
 ROWS_TOGETHER = 512
@@ -45,6 +63,180 @@ class Stream:
     size: int | None
     source: str
     rows: int | None = None
+
+
+def is_out_of_memory(table: Any) -> bool:
+    """Whether a table has to be read in batches: a large file, a folder, pattern or list, a reader, Spark, chunks."""
+    if isinstance(table, str | os.PathLike):
+        place = as_path(table)  # os.path, since a Path raises errors where it cannot look
+        pattern = glob.has_magic(str(table)) and not os.path.exists(place)
+        return pattern or os.path.isdir(place) or (os.path.isfile(place) and os.path.getsize(place) > LARGE_FILE)
+    library, name = type(table).__module__.partition(".")[0], type(table).__name__
+    reader = library == "pyarrow" and (name == "RecordBatchReader" or _is_dataset(table) or _is_scanner(table))
+    return reader or library == "pyspark" or is_list_of_paths(table) or hasattr(table, "__next__")
+
+
+def is_lazy(table: Any) -> bool:
+    """Whether a table may be read in batches, or into memory: a polars LazyFrame, a DuckDB relation, a Dask table."""
+    library = type(table).__module__.partition(".")[0]
+    return _is_lazy_frame(table) or library in ("duckdb", "_duckdb", "dask", "dask_expr")
+
+
+def _is_lazy_frame(table: Any) -> bool:
+    return type(table).__module__.startswith("polars") and type(table).__name__ == "LazyFrame"
+
+
+def _is_dataset(table: Any) -> bool:
+    return type(table).__module__.startswith("pyarrow") and hasattr(table, "scanner")
+
+
+def _is_scanner(table: Any) -> bool:
+    return type(table).__module__.startswith("pyarrow") and hasattr(table, "projected_schema")
+
+
+def open_stream(source: Any, context: str | Sequence[str] | None = None) -> Stream:
+    """The stream of a path, a pattern such as `"folder/*.parquet"`, a list, or an object with `__arrow_c_stream__`.
+
+    In text files, columns other than the context are decimals where their first rows are whole numbers or empty.
+
+    Raises
+    ------
+    FileError, DataError
+        There is no such file, or the object is nothing that can be read in batches.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise FileError("reading a table in batches needs pyarrow: pip install 'causalcontext[parquet]'") from error
+    if isinstance(source, str | os.PathLike) or is_list_of_paths(source):
+        return _stream_of_files(source, [context] if isinstance(context, str) else list(context or ()))
+    return _stream_of_object(source)
+
+
+def _stream_of_files(places: Place | Sequence[Place], contexts: Sequence[str]) -> Stream:
+    """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after those of files."""
+    import pyarrow as pa
+
+    files = files_of(places)
+    endings = {ending_of(file) for file in files}
+    if len(endings) > 1:
+        raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
+    with opened(files[0], {}) as first:
+        stored, rows = first.schema, first.rows if len(files) == 1 else None
+    types = {} if endings == {PARQUET} else _decimals(files[0], stored, contexts)
+    for name in types:
+        if pa.types.is_null(stored.field(name).type):
+            stored = stored.set(stored.get_field_index(name), pa.field(name, types[name]))
+    folders, values = columns_of_folders(files, places)
+    added = [field for field in folders if field.name not in stored.names]
+    sizes = [file.stat().st_size for file in files]
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        done, wanted = 0, [name for name in columns if name in stored.names]
+        for file, size, said in zip(files, sizes, values, strict=True):
+            with opened(file, types, stored.names) as content:
+                check_columns(file, content.schema, stored, wanted)
+                for batch, read in content.batches(wanted, rows_per_batch(columns)):
+                    for field in added:
+                        batch = batch.append_column(
+                            field, pa.repeat(pa.scalar(said[field.name], field.type), len(batch))
+                        )
+                    yield from ((part, done + read) for part in cut(batch.select(list(columns)), columns))
+            done += size
+
+    return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows)
+
+
+def _decimals(file: Path, schema: pa.Schema, contexts: Sequence[str]) -> dict[str, pa.DataType]:
+    """The columns of a text file that are read as decimals whatever its first rows hold: whole numbers, or nothing."""
+    import pyarrow as pa
+
+    if all(pa.types.is_null(field.type) for field in schema):
+        raise FileError(f"{file} has no rows, or none with a value")
+    few = (field for field in schema if pa.types.is_integer(field.type) or pa.types.is_null(field.type))
+    return {field.name: pa.float64() for field in few if field.name not in contexts}
+
+
+def _stream_of_object(source: Any) -> Stream:
+    with _made_elsewhere(f"a {type(source).__name__}"):
+        schema, made, words = _batches_of(source)
+
+    def batches(columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        done = 0
+        with _made_elsewhere(words):
+            for batch in made(list(columns)):
+                for part in cut(batch, columns):
+                    done += part.nbytes
+                    yield part, done
+
+    return Stream(schema, batches, None, words)
+
+
+@contextmanager
+def _made_elsewhere(source: str) -> Iterator[None]:
+    """What another library, or the caller's own code, raises while it makes a table, in one sentence of ours."""
+    try:
+        yield
+    except CausalContextError:
+        raise
+    except Exception as error:
+        said = next(iter(str(error).splitlines()), "no reason")
+        what = f"{source} cannot be read ({type(error).__name__}: {said})"
+        raise DataError(f"{what}; look at what makes it, where that was raised") from error
+
+
+def _batches_of(source: Any) -> tuple[pa.Schema, Callable[[list[str]], Iterator[pa.RecordBatch]], str]:
+    """The columns of an object, a function that makes the batches of some of them, and what it is in words."""
+    import pyarrow as pa
+
+    if _is_lazy_frame(source):
+        if not hasattr(source, "collect_batches"):
+            raise NotYetError("not yet: a LazyFrame in batches with this version of polars; update it, or collect it")
+
+        def collected(columns: list[str]) -> Iterator[pa.RecordBatch]:
+            for part in source.select(columns).collect_batches(chunk_size=rows_per_batch(columns)):
+                yield from part.to_arrow().to_batches()
+
+        return source.head(0).collect().to_arrow().schema, collected, "a polars LazyFrame"
+    if _is_dataset(source):  # its scanner is asked to read little ahead
+        ahead: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+
+        def scanned(columns: list[str]) -> Iterator[pa.RecordBatch]:
+            yield from source.scanner(columns=columns, batch_size=rows_per_batch(columns), **ahead).to_batches()
+
+        return source.schema, scanned, "a data set of pyarrow"
+    if hasattr(source, "__arrow_c_stream__") or _is_scanner(source):
+        words = f"a stream from {type(source).__module__.partition('.')[0]}"
+        reader = pa.RecordBatchReader.from_stream(source.to_reader() if _is_scanner(source) else source)
+        return reader.schema, lambda columns: (batch.select(columns) for batch in reader), words
+    if hasattr(source, "__next__"):
+        return _batches_of_tables(source, type(source).__name__)
+    raise DataError(f"the table is of type {type(source).__name__}, expected a path, a list of paths, or something "
+                    "that can be read as a stream of Arrow batches")  # fmt: skip
+
+
+def _batches_of_tables(
+    source: Iterator[Any], name: str
+) -> tuple[pa.Schema, Callable[[list[str]], Iterator[pa.RecordBatch]], str]:
+    """The same of an iterator of tables, such as `pandas.read_csv(..., chunksize=...)`."""
+    import pyarrow as pa
+
+    def reader_of(table: Any) -> pa.RecordBatchReader:
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise DataError(f"the {name} holds a {type(table).__name__}, expected tables of pandas, polars or pyarrow")
+        return pa.RecordBatchReader.from_stream(table)
+
+    first = next(source, None)
+    if first is None:
+        raise DataError(f"the {name} has no tables left")
+    schema = reader_of(first).schema
+
+    def batches(columns: list[str]) -> Iterator[pa.RecordBatch]:
+        for reader in map(reader_of, chain([first], source)):
+            check_columns(f"a table of the {name}", reader.schema, schema, columns)
+            yield from (batch.select(columns) for batch in reader)
+
+    return schema, batches, f"a {name}"
 
 
 def gathered(batches: Iterator[tuple[pa.RecordBatch, int]], rows: int) -> Iterator[tuple[pa.RecordBatch, int]]:

@@ -11,9 +11,9 @@ from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Kind
-from causalcontext.data.open_stream import is_out_of_memory
 from causalcontext.data.scan import Scan
 from causalcontext.data.series import with_cycles
+from causalcontext.data.streams import is_out_of_memory
 from causalcontext.data.tables import read_table, take_columns
 from causalcontext.discovery.reading import LAGS_NEED_ROWS
 from causalcontext.discovery.settings import settings_of

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from causalcontext.data.dataset import Dataset, with_normal_scores
-from causalcontext.data.files import read_file
 from causalcontext.data.indicators import Indicator
-from causalcontext.data.open_stream import is_lazy, is_out_of_memory
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, scan_checked
+from causalcontext.data.streams import is_lazy, is_out_of_memory
+from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table
 from causalcontext.discovery.settings import ranked
 from causalcontext.errors import FileError, NotYetError, OptionError

@@ -78,7 +78,6 @@ def _fetch() -> Any:
 lent, fetch = _lend(), _fetch()
 """`lent`: passing an array to another kernel counts its owners, unless it has none, and counting takes long."""
 _to_numbers, _to_words = _as_pointer(_types.float64), _as_pointer(_types.uint64)
-_to_letters = _as_pointer(_types.uint8)
 word_of = _as_bits(_types.float64, _types.int64)
 value_of = _as_bits(_types.int64, _types.float64)
 
@@ -94,11 +93,4 @@ def column_at(address: np.uint64, rows: int) -> Floats:
 def words_at(address: np.uint64, rows: int) -> Words:
     """So many words that begin at an address."""
     found: Words = _array(_to_words(address), (rows,))
-    return found
-
-
-@kernel
-def letters_at(address: np.uint64, count: int) -> NDArray[np.uint8]:
-    """So many letters that begin at an address."""
-    found: NDArray[np.uint8] = _array(_to_letters(address), (count,))
     return found

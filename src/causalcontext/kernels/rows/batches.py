@@ -1,4 +1,4 @@
-"""Kernels that prepare a batch of a stream: where its columns lie, the cells of its rows, and which are drawn."""
+"""Kernels that prepare a batch of a stream: the cells of its rows, and which are drawn."""
 
 from __future__ import annotations
 
@@ -7,34 +7,11 @@ import numpy as np
 from causalcontext.kernels.arrays import Codes, Ints, Values
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.draws import GOLDEN, ONE, ZERO, mixed
-from causalcontext.kernels.rows.addresses import Words, letters_at, words_at
+from causalcontext.kernels.rows.addresses import Words
 
-_EIGHT, _FLOAT64 = np.uint64(8), np.uint8(ord("g"))
 _AT_A_TIME = 64
 _TWO_LEVELS = 3
 """Words of two levels and of none."""
-
-
-@kernel
-def find_columns(schema: np.uint64, batch: np.uint64, positions: Ints, addresses: Words) -> int:
-    """Write down where the values of some columns begin, 0 where they are not float64 or some are missing; how many.
-
-    The two are addresses in Arrow's C data interface: of an ArrowSchema, which has its format first ("g" is float64)
-    and its children sixth, and of an ArrowArray: length, missing values, offset, numbers of buffers and children,
-    buffers (the second one holds the values), children.
-    """
-    above, others = words_at(batch, 7), 0
-    children, kinds = words_at(above[6], above[4]), words_at(words_at(schema, 6)[5], above[4])
-    for j in range(positions.size):
-        words = words_at(children[positions[j]], 6)
-        kind = letters_at(words_at(kinds[positions[j]], 1)[0], 2)
-        addresses[j] = ZERO
-        if kind[0] == _FLOAT64 and kind[1] == 0:
-            buffers = words_at(words[5], 2)
-            if words[1] == ZERO or buffers[0] == ZERO:
-                addresses[j] = buffers[1] + (words[2] + above[2]) * _EIGHT
-        others += addresses[j] == ZERO
-    return others
 
 
 @kernel

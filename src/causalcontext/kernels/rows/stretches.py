@@ -121,7 +121,7 @@ def add_rows(
         Rows that stand together are in the same block, whose number is a hash; see `data/totals.py`.
     sums : ScanTotals
         Changed. Block b of cell k is its cell `k * blocks + b`.
-    desk : Desk
+    workspace : ScanWorkspace
         From `workspace_for`; overwritten.
     chosen : array of int64
         The rows to copy, counted from the first one of the batch, in order.
@@ -383,7 +383,7 @@ def _set_four(row: Floats, j: int, a: float, b: float, c: float, d: float) -> No
 
 @kernel
 def _merge(old: int, new: int, level: int, sums: ScanTotals, workspace: ScanWorkspace) -> None:
-    """Add the rows on the desk to those of a level (Chan, Golub and LeVeque 1983)."""
+    """Add the rows of the workspace to those of a level (Chan, Golub and LeVeque 1983)."""
     near, total, away, products = workspace.near, workspace.total, workspace.away, workspace.products
     share = old * new / (old + new)
     for j in range(near.size):

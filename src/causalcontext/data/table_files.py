@@ -1,0 +1,458 @@
+"""Tables in files, Parquet or text: one file in memory, or any number of files, folders and patterns in batches.
+
+pyarrow reads Parquet, and text in batches. Text in memory is read by pandas, which finds a quote that never ends and
+needs no pyarrow. What these libraries say about a file that they cannot read becomes one sentence here.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import io
+import os
+import re
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from itertools import pairwise, takewhile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+
+from causalcontext.data.files import as_path
+from causalcontext.errors import CausalContextError, FileError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+PARQUET = ".parquet"
+WORDS_FOR_MISSING = frozenset({"NA", "N/A", "None", "null", "NULL", "nan", "NaN", "n/a", "<NA>"})
+"""Words that mean a missing value among numbers, and may mean one among words."""
+IN_UTF8 = 'save it in that encoding, or pass pandas.read_csv(path, encoding="latin-1"), if that is its own'
+"""What to do about a text in another encoding."""
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+"""What the reader of Parquet files raises where it finds nonsense, besides errors of its own."""
+_NOT_TEXT = (csv.Error, gzip.BadGzipFile, zlib.error, EOFError)
+_HEAD = 64
+_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+"""What texts in wide encodings begin with, the longer marks first."""
+_ZEROS = {
+    "UTF-32-LE": (False, True, True, True),
+    "UTF-32-BE": (True, True, True, False),
+    "UTF-16-LE": (False, True),
+    "UTF-16-BE": (True, False),
+}
+"""Which bytes of a letter are zeros in Latin script."""
+_TEXT_BLOCK = 2**20
+_BUFFER = 2**13
+"""Bytes of every column of a Parquet file that are read ahead: without a limit, whole row groups are in memory."""
+_WRONG_VALUE = re.compile(
+    r"In CSV column #(?P<column>\d+): (?:Row #(?P<row>\d+): )?"
+    r"CSV conversion error to (?P<type>\w+).*?: invalid (?:value '(?P<value>.*)'|UTF8 data)"
+)
+_WRONG_WIDTH = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<found>\d+)")
+
+Place = str | os.PathLike[str]
+
+
+def read_file(path: Place) -> pd.DataFrame:
+    """The table in a `.csv`, `.tsv` (both also gzipped) or `.parquet` file, with the names of its header.
+
+    Raises
+    ------
+    FileError
+        No such file, another ending, or a content that is no table; one sentence says which.
+    """
+    file = as_path(path)
+    with reading(file):
+        if file.is_dir():
+            raise FileError(f"{file} is a folder, expected a file")
+        if not file.exists():
+            raise FileError(f"there is no file {file}")
+        return _read_parquet(file) if ending_of(file) == PARQUET else _read_text(file)
+
+
+class TableFile(NamedTuple):
+    """A file that is read in batches: its columns, its number of rows where it says so, and its batches.
+
+    `batches(columns)` are record batches, each with the bytes of the file that are read by then.
+    """
+
+    schema: pa.Schema
+    rows: int | None
+    batches: Callable[[Sequence[str], int], Iterator[tuple[pa.RecordBatch, int]]]
+
+
+@contextmanager
+def opened(file: Path, types: Mapping[str, pa.DataType], names: Sequence[str] = ()) -> Iterator[TableFile]:
+    """A file of which some rows at a time are read; whatever is wrong with it is a `FileError`.
+
+    Parameters
+    ----------
+    file : Path
+    types : mapping from column to type
+        Of columns of a text file whose first rows may say too little about them.
+    names : sequence of str
+        The columns of a text file, if they are known: errors name them.
+    """
+    with reading(file, names):
+        size = file.stat().st_size
+        if ending_of(file) == PARQUET:
+            with _parquet_file(file, pre_buffer=False, buffer_size=_BUFFER) as content:
+                total = content.metadata.num_rows
+
+                def row_batches(columns: Sequence[str], rows: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+                    done = 0
+                    for batch in content.iter_batches(rows, columns=list(columns), use_threads=False):
+                        done += batch.num_rows
+                        yield batch, size * done // max(total, 1)
+
+                yield TableFile(content.schema_arrow, total, row_batches)
+        else:
+            with _text_blocks(file, types) as content:
+
+                def text_batches(columns: Sequence[str], rows: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+                    for count, block in enumerate(content, start=1):
+                        yield _without_empty_text(block.select(list(columns))), min(count * _TEXT_BLOCK, size)
+
+                _ = content.schema.names  # read as text only now, and that may fail
+                yield TableFile(content.schema, None, text_batches)
+
+
+@contextmanager
+def reading(file: Path, names: Sequence[str] = ()) -> Iterator[None]:
+    """Errors of the libraries that read a file, in one sentence of ours; `names` are its columns, if it is text."""
+    try:
+        yield
+    except CausalContextError:
+        raise
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise FileError(f"{file} is not a text file in UTF-8 (byte {byte:#x}); {IN_UTF8}") from error
+    except _NOT_TEXT as error:
+        raise FileError(f"{file} is not a text file in UTF-8: {_first_line(error)}") from error
+    except (OSError, *_DAMAGE) as error:
+        line = _first_line(error)
+        if isinstance(error, OSError) and error.strerror:
+            raise FileError(f"cannot read {file}: {error.strerror}") from error
+        if file.name.lower().endswith(PARQUET):
+            raise FileError(f"cannot read {file}: it is not a Parquet file, or damaged ({line})") from error
+        if isinstance(error, OSError) or type(error).__module__.startswith("pyarrow"):
+            raise FileError(about_text(file, line, names)) from error
+        raise
+
+
+def about_text(file: Path, line: str, names: Sequence[str] = ()) -> str:
+    """What pyarrow says about a text file, in one sentence with the names of columns and what to do.
+
+    Examples
+    --------
+    >>> about_text(Path("a.csv"), "CSV parse error: Row #7: Expected 4 columns, got 2: 1,2")
+    'a.csv has 2 fields in row 7, expected 4 as in the header'
+    """
+    if match := _WRONG_WIDTH.search(line):
+        return _wrong_width(file, int(match["found"]), int(match["row"]), int(match["expected"]))
+    match = _WRONG_VALUE.search(line)
+    if match is None or int(match["column"]) >= len(names):
+        return f"cannot read {file}: {line}"
+    name, row = names[int(match["column"])], f" in row {match['row']}" if match["row"] else ""
+    if match["value"] is None:
+        return (f"{file} has bytes{row} of column {name!r} that are no text in UTF-8; save it in that encoding, or "
+                'pass pandas.read_csv(path, encoding="latin-1", chunksize=100_000), if that is its own')  # fmt: skip
+    expected = {"double": "a number", "int64": "a whole number"}.get(match["type"], match["type"])
+    advice = "leave the field empty" if match["type"] == "double" else (
+        f"pass pandas.read_csv(path, dtype={{{name!r}: str}}, chunksize=100_000) if the column is text"
+    )  # fmt: skip
+    return (f"{file} has {match['value']!r}{row} of column {name!r}, expected {expected} as in its first rows; correct "
+            f"it, or {advice}")  # fmt: skip
+
+
+def _wrong_width(file: Path, found: int, row: int, expected: int) -> str:
+    return f"{file} has {found} fields in row {row}, expected {expected} as in the header"
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def ending_of(file: Path) -> str:
+    """The ending of a file that is said to be a table."""
+    endings = (*DELIMITERS, PARQUET)
+    found = next((ending for ending in endings if file.name.lower().endswith(ending)), None)
+    if found is None:
+        raise FileError(f"cannot read {file}: its name must end with one of {', '.join(endings)}")
+    return found
+
+
+def is_list_of_paths(source: Any) -> bool:
+    """Whether something is a list of paths, one at least."""
+    return isinstance(source, list | tuple) and bool(source) and all(isinstance(p, str | os.PathLike) for p in source)
+
+
+def files_of(places: Place | Sequence[Place]) -> list[Path]:
+    """The files of one or several places, sorted as those of a folder are: rows have the same numbers in any order.
+
+    A place is a file, a folder or a pattern. Files and folders that begin with . or _ are left out.
+    """
+    if isinstance(places, str | os.PathLike):
+        return _files(places)
+    found = sorted(file for place in places for file in _files(place))
+    twice = next((file for file, following in pairwise(found) if file == following), None)
+    if twice is not None:
+        raise FileError(f"{twice} is listed twice; its rows would count twice")
+    return found
+
+
+def _files(path: Place) -> list[Path]:
+    place = as_path(path)
+    if os.path.isdir(place):
+        found = sorted(_tables_in(place))
+        if not found:
+            raise FileError(f"{path} is a folder, expected a file, or a folder that holds tables")
+        return found
+    if glob.has_magic(str(path)) and not os.path.exists(place):
+        found = [Path(file) for file in sorted(glob.glob(str(path), recursive=True)) if Path(file).is_file()]
+    else:
+        with reading(place):
+            found = [place] if place.exists() else []
+    if not found:
+        raise FileError(f"there is no file {path}")
+    return found
+
+
+def _tables_in(folder: Path) -> Iterator[Path]:
+    """The tables in a folder and in those that it holds; one that cannot be looked into is an error."""
+
+    def refuse(error: OSError) -> None:
+        raise FileError(f"cannot read {error.filename}: {error.strerror}") from error
+
+    for here, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if name[0] not in "._"]
+        tables = (name for name in names if name[0] not in "._" and name.lower().endswith((*DELIMITERS, PARQUET)))
+        yield from (Path(here, name) for name in tables if Path(here, name).is_file())
+
+
+def spoken(files: Sequence[Path]) -> str:
+    """Files in words."""
+    if len(files) == 1:
+        return str(files[0])
+    folder = files[0].parent
+    here = all(folder in file.parents for file in files)
+    return f"{len(files)} files in {folder}" if here else f"{len(files)} files from {files[0]} to {files[-1]}"
+
+
+def columns_of_folders(files: Sequence[Path], place: object) -> tuple[pa.Schema, list[dict[str, Any]]]:
+    """Columns in the names of folders, `R=dry/year=2020/part-0.parquet`, and what they say about every file.
+
+    pyarrow reads them as it reads its data sets, which Spark and Dask write alike. The path to a file, or to a list of
+    files, says nothing.
+
+    Examples
+    --------
+    >>> schema, values = columns_of_folders([Path("all/R=very%20dry/year=2020/part.parquet")], "all/*/*/*.parquet")
+    >>> schema.names, values
+    (['R', 'year'], [{'R': 'very dry', 'year': 2020}])
+    """
+    import pyarrow as pa
+
+    nothing: list[dict[str, Any]] = [{} for _ in files]
+    if not isinstance(place, str | os.PathLike) or Path(place) in files:
+        return pa.schema([]), nothing
+    fixed = takewhile(lambda part: os.path.isdir(place) or not glob.has_magic(part), Path(place).parts)
+    root = Path(*fixed)
+    if not any("=" in str(file.relative_to(root).parent) for file in files):
+        return pa.schema([]), nothing
+    from pyarrow import dataset, fs
+
+    options = dataset.FileSystemFactoryOptions(
+        partition_base_dir=str(root), partitioning=dataset.HivePartitioning.discover()
+    )
+    factory = dataset.FileSystemDatasetFactory(
+        fs.LocalFileSystem(), [str(file) for file in files], dataset.ParquetFileFormat(), options
+    )
+    schema = factory.inspect(fragments=0)  # the names of folders alone: no file is opened
+    fragments = factory.finish(schema).get_fragments()
+    values = [dataset.get_partition_keys(fragment.partition_expression) for fragment in fragments]
+    for file, found in zip(files, values, strict=True):
+        if found.keys() != values[0].keys():
+            raise FileError(f"the folders of {files[0]} and of {file} name other columns; expected the same ones")
+    return schema, [{name: found[name] for name in schema.names} for found in values]
+
+
+def _parquet_file(file: Path, **options: Any) -> Any:
+    try:
+        import pyarrow  # noqa: F401
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise FileError(f"reading {file} needs pyarrow: pip install 'causalcontext[parquet]'") from error
+    return ParquetFile(file, page_checksum_verification=True, **options)
+
+
+def _read_parquet(file: Path) -> pd.DataFrame:
+    """A Parquet file as a table; an index that has a name is a column again, as in a text file."""
+    with _parquet_file(file) as content:
+        table = content.read()
+    _check_header(file, table.column_names)
+    frame: pd.DataFrame = table.to_pandas()
+    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+
+
+def _text_blocks(file: Path, types: Mapping[str, pa.DataType]) -> Any:
+    """The reader of a text file in blocks, whose columns have these types, or those of its first rows."""
+    from pyarrow import csv as arrow
+
+    delimiter = DELIMITERS[ending_of(file)]
+    check_text(file, delimiter)
+    converting = arrow.ConvertOptions(column_types=types)
+    converting.null_values = [*converting.null_values, *WORDS_FOR_MISSING]
+    return arrow.open_csv(
+        file,
+        arrow.ReadOptions(use_threads=False, block_size=_TEXT_BLOCK),
+        arrow.ParseOptions(delimiter=delimiter),
+        converting,
+    )
+
+
+def _without_empty_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with nothing in place of text without letters, as in a table in memory."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for place, field in enumerate(batch.schema):
+        if pa.types.is_string(field.type):
+            column = batch.column(place)
+            lettered = compute.binary_length(column).cast(pa.bool_())
+            batch = batch.set_column(place, field, compute.if_else(lettered, column, pa.nulls(len(column), field.type)))
+    return batch
+
+
+def check_text(file: Path, delimiter: str) -> list[str]:
+    """The names in the first row of a text file, if that is one in UTF-8 with a name for every column.
+
+    Raises
+    ------
+    FileError
+        It is in another encoding, is no text, or its columns are divided by something else.
+    """
+    with reading(file):
+        with _bytes_of(file) as content:
+            head = content.read(_HEAD)
+        if head.startswith(b"PAR1"):
+            raise FileError(f"{file} holds a Parquet file; let its name end with {PARQUET}")
+        encoding = wide_encoding(head)
+        if encoding is not None:
+            raise FileError(f"{file} is text in {encoding}, expected UTF-8; save it in that encoding, or pass "
+                            f'pandas.read_csv(path, encoding="{encoding.lower()}", sep=...)')  # fmt: skip
+        with closing(_rows(file, delimiter)) as rows:
+            header = next(rows, [])
+    _check_header(file, header, delimiter)
+    return header
+
+
+def wide_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32, by the mark that a text begins with or by the zeros in its first line; None for any other.
+
+    Examples
+    --------
+    >>> wide_encoding("A,B".encode("utf-16")), wide_encoding("A,B".encode("utf-32-le")), wide_encoding(b"A,B")
+    ('UTF-16', 'UTF-32-LE', None)
+    """
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
+    for name, zeros in _ZEROS.items():
+        width = len(zeros)
+        line = head[: len(head) // width * width][: 8 * width]
+        if len(line) >= 2 * width and all((byte == 0) == zeros[k % width] for k, byte in enumerate(line)):
+            return name
+    return None
+
+
+def _bytes_of(file: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(file)) if file.suffix.lower() == ".gz" else file.open("rb")
+
+
+def _rows(file: Path, delimiter: str) -> Generator[list[str], None, None]:
+    """The rows of a text file, the header included, blank lines left out."""
+    with io.TextIOWrapper(_bytes_of(file), encoding="utf-8-sig", newline="") as text:
+        yield from (row for row in csv.reader(text, delimiter=delimiter) if row)
+
+
+def _read_text(file: Path) -> pd.DataFrame:
+    delimiter = DELIMITERS[ending_of(file)]
+    width = len(check_text(file, delimiter))
+    frame = _with_words(_parsed(file, delimiter, width), file, delimiter)
+    # Rows that are too short end with missing values, so only then is it worth reading the file again.
+    if frame.iloc[:, -1].isna().any():
+        _check_widths(file, delimiter, width)
+    return frame
+
+
+def _parsed(file: Path, delimiter: str, width: int) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, low_memory=False)
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        _check_widths(file, delimiter, width)
+        raise FileError(f"{file} is not a table: {_first_line(error)}") from error
+
+
+def _with_words(frame: pd.DataFrame, file: Path, delimiter: str) -> pd.DataFrame:
+    """Columns of text with every word in them: `NA` or `None` is missing among numbers, and a level among words."""
+    import pandas as pd
+
+    doubtful = [name for name, column in frame.items() if column.isna().any() and _is_words(column)]
+    if not doubtful:
+        return frame
+    again = pd.read_csv(file, sep=delimiter, encoding="utf-8-sig", index_col=False, usecols=doubtful, dtype=str,
+                        keep_default_na=False, na_values=[""])  # fmt: skip
+    return frame.assign(**{str(name): again[name] for name in doubtful})
+
+
+def _is_words(column: pd.Series[Any]) -> bool:
+    """Whether all that is there is text; a column where nothing is there may have been text."""
+    present = column.dropna()
+    return present.empty or all(isinstance(value, str) for value in present)
+
+
+def words_for_missing(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Levels that may have been meant as missing values, by column of text."""
+    import pandas as pd
+
+    found: dict[str, tuple[str, ...]] = {}
+    for name, column in frame.items():
+        if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
+            words = tuple(sorted(WORDS_FOR_MISSING.intersection(column.dropna().unique())))
+            found |= {str(name): words} if words else {}
+    return found
+
+
+def _check_header(file: Path, header: list[str], delimiter: str = ",") -> None:
+    """Return if the file starts with one name for every column, each of them once."""
+    if not header:
+        raise FileError(f"{file} is empty")
+    other = next((mark for mark in ";\t," if mark != delimiter and mark in header[0]), None)
+    if len(header) == 1 and other is not None:
+        raise FileError(f"{file} has a single column {header[0]!r}; are its columns separated by {other!r}? Save it "
+                        f"with {delimiter!r}, or pass pandas.read_csv(path, sep={other!r})")  # fmt: skip
+    unnamed = [str(place + 1) for place, name in enumerate(header) if not name.strip()]
+    if unnamed:
+        raise FileError(f"{file} has no name for column {', '.join(unnamed)} (an index?); name or remove it")
+    repeated = [repr(name) for name, count in Counter(header).items() if count > 1]
+    if repeated:
+        raise FileError(f"{file} has several columns called {' and '.join(repeated)}; rename or remove some")
+
+
+def _check_widths(file: Path, delimiter: str, width: int) -> None:
+    """Return if every row has as many fields as the header."""
+    with closing(_rows(file, delimiter)) as rows:
+        for place, row in enumerate(rows, start=1):
+            if len(row) != width:
+                raise FileError(_wrong_width(file, len(row), place, width))
