@@ -11,25 +11,27 @@ from scipy import stats
 
 import causalcontext as cc
 from causalcontext.data.tables import read_table
-from causalcontext.model_checks.checks import statistics
-from causalcontext.model_checks.order import lag_one
-from causalcontext.model_checks.residuals import RUN, fits, numeric_rows
+from causalcontext.model_checks.linear_fits import RUN, fits, numeric_rows
+from causalcontext.model_checks.residuals import Residuals, check_residuals, lag_one, statistics
 from causalcontext.model_checks.violations import (
     CURVES,
     INTERACTIONS,
     KINDS,
     OUTLIERS,
+    RATES,
+    RATES_OF_TESTS,
     ROWS,
+    SCORE_WORDS,
     SKEW,
     SPREAD,
     TAILS,
+    AdviceFacts,
     Violation,
+    danger,
+    in_words,
 )
-from causalcontext.model_checks.words import RATES, RATES_OF_TESTS, AdviceFacts, danger, in_words
 from causalcontext.report.payload import payload
-from causalcontext.results.notes import About, Note
-from causalcontext.score import residuals
-from causalcontext.score.engine import _DANGERS, _sentences
+from causalcontext.results.notes import About, Note, residual_notes
 
 WRONG = {
     CURVES: lambda t, g: t.assign(Y=t.X**2 + t.X + 0.5 * g.normal(size=len(t))),
@@ -65,7 +67,7 @@ def test_residuals_and_statistics_are_the_naive_ones():
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
     numeric = numeric_rows(data)
     pooled = next(iter(fits(numeric, endpoints)))
-    got = statistics(numeric, pooled)
+    got = statistics(pooled)
     numbers = table.drop(columns="R").to_numpy()
     standard = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
     for node in range(4):
@@ -229,8 +231,8 @@ def test_without_a_context_the_diagnosis_has_what_the_guards_say():
 def test_what_residuals_of_scores_say_is_a_finding():
     scored = cc.discover(clean(0), "R", method="score-ac")
     assert scored.diagnose().about("model") == ()
-    for kind in _DANGERS:
-        (note,) = _sentences([residuals.ResidualViolation(kind, 0, 1.0)], ["Y"], context=True)
+    for kind in SCORE_WORDS:
+        (note,) = residual_notes([Violation(kind, ("Y",), 1.0)], context=True)
         (finding,) = replace(scored, notes=(note,)).diagnose().about("model")
         assert note == (f"{finding.message}; {finding.advice}" if finding.advice else finding.message)
 
@@ -246,3 +248,18 @@ def test_what_a_note_is_about_does_not_hang_on_its_words(tmp_path):
         (finding,) = one.diagnose().about("model")
         assert (finding.message, finding.advice) == ("new words", "do it")
         assert payload(one)["notes"] == [f"note: {notes[0]}"]
+
+
+def test_large_values_alone_are_no_violation_but_unequal_noise_is():
+    generator = np.random.default_rng(5)
+    earlier, residual = generator.standard_t(2.0, size=(1000, 4)), generator.standard_t(2.0, size=(1000, 1))
+    residual[:3] = 40.0
+    earlier[:3, 1] = 40.0
+    values = generator.normal(size=(1000, 4))
+    uneven = generator.normal(size=(1000, 1)) * np.exp(0.4 * values[:, 2:3])
+    for beside, left, expected in ((earlier, residual, []), (values, uneven, [SPREAD])):
+        against = np.ones((4, 1), dtype=bool)
+        fit = Residuals((left - left.mean()) / left.std(), (beside - beside.mean(axis=0)) / beside.std(axis=0),
+                        against, against, np.zeros(1000, dtype=bool))  # fmt: skip
+        found = check_residuals(statistics(fit, by_ranks=True), 1000, ["Y"], (CURVES, INTERACTIONS, SPREAD))
+        assert [violation.kind for violation in found] == expected

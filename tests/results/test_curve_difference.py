@@ -90,7 +90,7 @@ def test_no_claims_where_residuals_say_that_the_model_is_wrong():
     table["C2"] = rng.standard_normal(len(table))
     table["D"] = table["C2"] + np.exp(table["C2"]) * rng.standard_normal(len(table))
     result = cc.discover(table, "R", method="score-ac")
-    assert "uneven" in result.evidence.contradicted
+    assert "uneven spread" in result.evidence.contradicted
     found = result.changes("a", "b").set_index(["source", "target"])
     assert not found["claimed"].any()
     assert "the model is wrong (noise is not constant)" in found.loc[("X", "Y"), "doubt"]

@@ -6,7 +6,8 @@ import pytest
 from score_tables import curved_table, kinds_table, model_table, searched
 
 import causalcontext as cc
-from causalcontext.score.residuals import _dependence, _earlier, check_residuals
+from causalcontext.model_checks.violations import CURVES
+from causalcontext.score.residuals import check_fit, earlier
 from marks import rest_slow
 
 
@@ -207,18 +208,7 @@ def test_a_residual_is_held_against_what_comes_before_it_in_all_of_its_contexts(
     for node, parts in enumerate(found.parts):
         for part in parts:
             if part.mask == both:
-                earlier = set(_earlier(found, node, part))
+                held = set(earlier(found, node))
                 places = np.argsort(found.orders, axis=1)
-                assert earlier == {j for j in range(3) if (places[:, j] < places[:, node]).all()}
-    assert not [finding for finding in check_residuals(found, True, False) if finding.kind == "nonlinear"]
-
-
-def test_large_values_alone_are_no_misfit_but_unequal_noise_is():
-    generator = np.random.default_rng(5)
-    earlier = generator.standard_t(2.0, size=(4, 1000))
-    residual = generator.standard_t(2.0, size=1000)
-    residual[:3] = earlier[1, :3] = 40.0
-    assert not list(_dependence(0, residual / residual.std(), earlier))
-    values = generator.normal(size=(4, 1000))
-    uneven = generator.normal(size=1000) * np.exp(0.4 * values[2])
-    assert [finding.kind for finding in _dependence(0, uneven / uneven.std(), values)] == ["uneven"]
+                assert held == {j for j in range(3) if (places[:, j] < places[:, node]).all()}
+    assert not [finding for finding in check_fit(found, "ABC", True, False) if finding.kind == CURVES]

@@ -12,7 +12,7 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.kernels.arrays import Bools
-from causalcontext.model_checks.words import WORDS, advice, danger
+from causalcontext.model_checks.violations import WORDS, advice, danger
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.notes import About, about, of_residuals

@@ -32,9 +32,8 @@ from causalcontext.errors import CausalContextError, DataError, did_you_mean, li
 from causalcontext.kernels.arrays import Bools, Floats, Values
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS
 from causalcontext.methods.auto import choose_by_call, choose_by_table
-from causalcontext.model_checks.checks import check_table
-from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS
-from causalcontext.model_checks.words import AdviceFacts, sentence
+from causalcontext.model_checks.linear_fits import check_table
+from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, AdviceFacts, sentence
 
 if TYPE_CHECKING:
     import pandas as pd

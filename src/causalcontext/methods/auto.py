@@ -17,10 +17,9 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
 from causalcontext.methods.score_ac import FEWEST, few_rows, from_scores, scored
 from causalcontext.methods.task import Outcome, Task
-from causalcontext.results.violations import UNEXPLAINED
+from causalcontext.model_checks.violations import CURVES, UNEXPLAINED, Violation
 from causalcontext.score.engine import MOST_LEVELS
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.residuals import ResidualViolation
 
 MOST_VARIABLES = 100
 """Beyond so many variables a search over orders may take a minute, PC-AC a second."""
@@ -85,17 +84,18 @@ def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bo
     return choice
 
 
-def choose_by_residuals(findings: Sequence[ResidualViolation], variables: int) -> MethodChoice:
+def choose_by_residuals(findings: Sequence[Violation], variables: int) -> MethodChoice:
     """score-ac, and what its residuals say: where its mechanisms do not fit, tests err more often still."""
-    bent = [finding.kind for finding in findings if finding.kind in UNEXPLAINED and finding.size > STRONG]
+    bent = {column: finding.kind for finding in reversed(findings) if finding.kind in UNEXPLAINED
+            for column, size in zip(finding.columns, finding.sizes, strict=True) if size > STRONG}  # fmt: skip
     if len(bent) >= max(2.0, MOST_BENT * variables):
-        return MethodChoice("score-ac", f"{len(bent)} of {variables} {_words(bent)}")
+        return MethodChoice("score-ac", f"{len(bent)} of {variables} {_words(list(bent.values()))}")
     said = "warnings say where its residuals contradict it" if findings else "its residuals do not contradict it"
     return MethodChoice("score-ac", f"it takes all columns, and {said}")
 
 
 def _words(bent: Sequence[str]) -> str:
-    if "nonlinear" in bent:
+    if CURVES in bent:
         return "mechanisms are clearly not additive, where tests err more often still: compare with test='cmi-knn'"
     return "variables have clearly uneven residuals, which makes false links: compare with test='sandwich' or 'cmi-knn'"
 

@@ -1,169 +1,261 @@
-"""Residuals of every number on its causes, in several ways: whatever the truth is, one of them is near it.
+"""One check of residuals, for tests, scores and lags: do they contradict the model that left them?
 
-A graph is an estimate, and which rows share a mechanism is another one. A variable whose mechanism the context changes
-has clean residuals inside the contexts only; one that the context is made of, in all rows only. So every variable is
-regressed on those that point at it, on those that may, and on all of its neighbours, in all rows together and in every
-context by itself. A check fails if it fails in each of these ways.
+If a model is right, its residuals have no correlation with squares, cubes and products of other columns, their squares
+none with the columns, their skewness and excess kurtosis is 0, no row is far away, and each is independent of the row
+before. A finding needs a clear effect besides significance: large tables reject every model.
+
+A model with noise densities of its own may have skewed or heavy-tailed residuals. So which of the kinds count is the
+caller's to say, and a dependence must then show with normal scores of ranks as well: a few large values make
+correlations of squares large where nothing depends on anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
-from causalcontext.data.dataset import Dataset, complete_rows
-from causalcontext.data.kinds import Kind
-from causalcontext.graphs.endpoints import Endpoints, adjacent, directed, may_cause
-from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.data.dataset import gaussian_ranks
+from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.model_checks.violations import (
+    CURVES,
+    INTERACTIONS,
+    KINDS,
+    OUTLIERS,
+    ROWS,
+    SKEW,
+    SPREAD,
+    TAILS,
+    Violation,
+)
 
-MOST_ROWS, LEAST_ROWS = 5_000, 1_000
-MOST_CELLS = 1_000_000
-"""Rows times variables, so that wide tables do not take long."""
-RUN = 50
-"""Long tables are looked at in runs of so many rows, since the order of rows matters."""
+LEVEL = 0.01
+"""Of a check of a whole table."""
+CLEAR_CORRELATION, CLEAR_PRODUCT, CLEAR_SKEWNESS, CLEAR_KURTOSIS, CLEAR_LAG = 0.1, 0.15, 0.5, 1.0, 0.05
+CLEAR_QUANTILES = 0.08
+"""Skewness by quantiles, (Q90 + Q10 - 2 Q50) / (Q90 - Q10): a few far rows do not move it."""
+FAR, CLEAR_SHARE, LEAST_FAR = 8.0, 0.002, 2
+"""Rows farther from the median than so many robust standard deviations: at least this share of rows, and so many."""
+MANY_VARIABLES = 30
+"""Beyond so many numbers residuals are held against their causes only."""
+MOST_ROWS = 5_000
+"""Rows that are looked at."""
 SPARE_ROWS = 20
-"""A context takes part with at least so many rows more than coefficients."""
-NOTHING_LEFT = 1e-6
-"""A residual variance below this share of the variable's own is rounding."""
-RIDGE = 1e-8
-"""In units of variances: columns that are functions of each other share a slope."""
+"""Rows that are fitted together take part with at least so many more than coefficients."""
+PRODUCTS_AT_A_TIME = 500
 
 
-class NumericRows(NamedTuple):
-    """Rows of all columns as numbers.
+class Residuals(NamedTuple):
+    """Residuals with mean 0 and variance 1, and the columns beside them, alike; NaN where there are no residuals.
 
     Attributes
     ----------
-    values : array, shape (rows, columns)
-        Standardised numbers, and indicators of the levels of categories.
-    owner : array of int, shape (columns,)
-        The variable behind every column.
-    checked : array of int, shape (numbers,)
-        The columns of continuous variables.
-    cells : array of int, shape (rows,)
-        The context of every row.
+    left : array, shape (rows, responses)
+    beside : array, shape (rows, columns)
+    causes : array of bool, shape (columns, responses)
+        The causes in the model, whose curves are looked for, and what the size of residuals may depend on.
+    others : array of bool, shape (columns, responses)
+        Columns whose squares and products are looked for.
     follows : array of bool, shape (rows,)
-        True where a row of the table comes directly after the one before it.
-    """
-
-    values: Floats
-    owner: Ints
-    checked: Ints
-    cells: Ints
-    follows: Bools
-
-
-class ResidualFit(NamedTuple):
-    """Residuals of the checked columns with mean 0 and variance 1, and the columns beside them; NaN if there are none.
-
-    Attributes
-    ----------
-    left, beside : arrays, shape (rows, numbers)
-        In units of the rows that were fitted together.
-    causes : array of bool, shape (numbers, numbers)
-        `causes[a, b]`: a was among the causes of b, or may be one by the graphs.
-    rows : array of int, shape (rows,)
-        Which rows of the table these are.
+        True where a row comes directly after the one before it.
     """
 
     left: Floats
     beside: Floats
     causes: Bools
-    rows: Ints
+    others: Bools
+    follows: Bools
 
 
-def numeric_rows(data: Dataset) -> NumericRows:
-    """The complete rows of a table, or runs of them."""
-    complete = np.flatnonzero(complete_rows(data))
-    most = int(np.clip(MOST_CELLS // max(len(data.names), 1), LEAST_ROWS, MOST_ROWS))
-    places = _in_runs(complete.size, most)
-    rows = complete[places]
-    columns: list[Floats] = []
-    owner, checked = [], []
-    for position in data.system:
-        values = np.asarray(data.columns[position])[rows].astype(np.float64)
-        if data.kinds[position] is Kind.CONTINUOUS:
-            checked.append(len(columns))
-        if data.kinds[position] is Kind.CATEGORICAL:
-            parts = [(values == level).astype(np.float64) for level in np.unique(values)[1:]]
-        else:
-            parts = [values]
-        columns += [_standardised(part) for part in parts]
-        owner += [position] * len(parts)
-    follows = np.concatenate(([False], np.diff(places) == 1))[: rows.size]
-    table = np.column_stack(columns) if columns else np.empty((rows.size, 0))
-    return NumericRows(table, np.array(owner, dtype=np.int64), np.array(checked, dtype=np.int64),
-                 data.codes[rows].astype(np.int64), follows)  # fmt: skip
+class Statistics(NamedTuple):
+    """One number for every response.
+
+    Attributes
+    ----------
+    curves : array
+        The largest correlation of the residual with squares and cubes of its causes.
+    hidden_curves : array
+        The largest with squares of the others: a cause that acts by its square alone is no neighbour.
+    interactions : array
+        The largest with products of two of the others.
+    spread : array
+        The largest of its square with its causes and their squares.
+    by_ranks : array, shape (4, responses)
+        The first four, with normal scores where that is asked for and one of them is clear.
+    skewness, quantiles, kurtosis, far, lag : arrays
+        Quantiles and far rows are looked at only where skewness and kurtosis are clear.
+    """
+
+    curves: Floats
+    hidden_curves: Floats
+    interactions: Floats
+    spread: Floats
+    by_ranks: Floats
+    skewness: Floats
+    quantiles: Floats
+    kurtosis: Floats
+    far: Floats
+    lag: Floats
 
 
-def fits(numeric: NumericRows, endpoints: Endpoints) -> Iterator[ResidualFit]:
-    """The fits of all ways, each once; `endpoints` has shape (contexts, N, N)."""
-    ways = [np.asarray(way.any(axis=0)) for way in (directed(endpoints), may_cause(endpoints), adjacent(endpoints))]
-    together = np.zeros_like(numeric.cells)
-    numbers = numeric.owner[numeric.checked]
-    possible = ways[1][np.ix_(numbers, numbers)]
-    seen: list[Bools] = []
-    for way in ways:
-        design = way[np.ix_(numeric.owner, numeric.owner[numeric.checked])]
-        if any(np.array_equal(design, other) for other in seen):
-            continue
-        seen.append(design)
-        for cells in (together, numeric.cells) if numeric.cells.any() else (together,):
-            found = _fit(numeric, design, cells)
-            if found is not None:
-                yield found._replace(causes=found.causes | possible)
+def check_residuals(
+    found: Statistics, rows: int, names: Sequence[str], kinds: Sequence[str] = KINDS
+) -> tuple[Violation, ...]:
+    """The violations that the statistics of all responses, which are named, show on so many rows."""
+    return tuple(violation for violation in _violations(found, rows, names) if violation.kind in kinds)
 
 
-def _fit(numeric: NumericRows, design: Bools, cells: Ints) -> ResidualFit | None:
-    widest = int(design.sum(axis=0).max(initial=0))
-    parts = []
-    for cell in range(int(cells.max(initial=0)) + 1):
-        rows = np.flatnonzero(cells == cell)
-        if rows.size >= widest + SPARE_ROWS:
-            parts.append((rows, *_left(numeric.values[rows], design, numeric.checked)))
-    if not parts:
-        return None
-    order = np.concatenate([part[0] for part in parts])
-    back = np.argsort(order)
-    left, beside = (np.concatenate([part[k] for part in parts])[back] for k in (1, 2))
-    return ResidualFit(left, beside, design[numeric.checked], order[back])
+def least(found: Sequence[Statistics]) -> Statistics:
+    """Of several fits of the same responses what contradicts least, statistic by statistic."""
+    return Statistics(*(_nearest_zero(np.array(column)) for column in zip(*found, strict=True)))
 
 
-def _left(values: Floats, design: Bools, checked: Ints) -> tuple[Floats, Floats]:
-    """Residuals and the columns themselves, standardised, from cross products."""
-    centred = values - values.mean(axis=0)
-    products = centred.T @ centred
-    slopes = np.zeros(design.shape)
-    for node, column in enumerate(checked):
-        causes = np.flatnonzero(design[:, node])
-        if causes.size:
-            inner = products[causes[:, None], causes] + RIDGE * len(values) * np.eye(causes.size)
-            slopes[causes, node] = np.linalg.solve(inner, products[causes, column])
-    left = centred[:, checked] - centred @ slopes
-    own = np.diag(products)[checked]
-    nothing = np.einsum("ij,ij->j", left, left) <= NOTHING_LEFT * own
-    left[:, nothing | (own <= 1e-9 * len(values))] = np.nan
-    return _scaled(left), _scaled(centred[:, checked])
+def side_by_side(found: Sequence[Statistics]) -> Statistics:
+    """The statistics of several responses, each of which was fitted on rows of its own; 0 without residuals."""
+    return Statistics(*(np.nan_to_num(np.concatenate(column, axis=-1)) for column in zip(*found, strict=True)))
 
 
-def _scaled(columns: Floats) -> Floats:
+def in_units(columns: Floats) -> Floats:
+    """Columns with mean 0, in units of their standard deviation."""
     spread = np.sqrt(np.einsum("ij,ij->j", columns, columns) / len(columns))
     return np.asarray(columns / np.where(spread > 0, spread, 1.0))
 
 
-def _standardised(values: Floats) -> Floats:
-    if values.size == 0 or values.min() == values.max():
-        return np.zeros_like(values)
-    centred = values - values.mean()
-    centred = centred / np.abs(centred).max()
-    return np.asarray(centred / centred.std())
+def statistics(fit: Residuals, by_ranks: bool = False) -> Statistics:
+    """All statistics of one fit; those of dependence by ranks as well."""
+    left, beside, causes, others, follows = fit
+    dependence = _dependence(left, beside, causes, others)
+    doubtful, ranked = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0)), dependence.copy()
+    if by_ranks and doubtful.size:
+        ranks = [np.apply_along_axis(gaussian_ranks, 0, columns) for columns in (left[:, doubtful], beside)]
+        ranked[:, doubtful] = _dependence(ranks[0], ranks[1], causes[:, doubtful], others[:, doubtful])
+    square = left * left
+    skewness, kurtosis = np.mean(square * left, axis=0), np.mean(square * square, axis=0) - 3.0
+    quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
+    far = _where(kurtosis > CLEAR_KURTOSIS, _far, left)
+    return Statistics(dependence[0], dependence[1], dependence[2], dependence[3], ranked, skewness, quantiles,
+                      kurtosis, far, lag_one(left, follows))  # fmt: skip
 
 
-def _in_runs(rows: int, most: int) -> Ints:
-    """All places, or runs of neighbouring ones, evenly spread."""
-    if rows <= most:
-        return np.arange(rows)
-    starts = np.linspace(0, rows - RUN, most // RUN).astype(np.int64)
-    return np.asarray((starts[:, None] + np.arange(RUN)).ravel())
+def _dependence(left: Floats, beside: Floats, causes: Bools, others: Bools) -> Floats:
+    """The first four statistics, shape (4, responses)."""
+    squares, spread = beside * beside, left * left
+    against_squares = _correlations(squares, left)
+    cubes = _largest(_correlations((squares - 3.0) * beside, left), causes)
+    uneven = (_largest(_correlations(columns, spread), causes) for columns in (squares, beside))
+    return np.stack([
+        np.maximum(_largest(against_squares, causes), cubes), _largest(against_squares, others),
+        _products(left, beside, others), np.maximum(*uneven),
+    ])  # fmt: skip
+
+
+def _violations(found: Statistics, rows: int, names: Sequence[str]) -> Iterator[Violation]:
+    nodes = len(names)
+    pairs = nodes * max(nodes - 1, 1)
+    skewed = _beyond(found.skewness, CLEAR_SKEWNESS, nodes, rows / 6.0) & (abs(found.quantiles) > CLEAR_QUANTILES)
+    far = (found.far >= np.maximum(CLEAR_SHARE * rows, LEAST_FAR)) & ~skewed
+    heavy = _beyond(np.maximum(found.kurtosis, 0.0), CLEAR_KURTOSIS, nodes, rows / 24.0) & ~skewed & ~far
+    odd = bool(np.any(skewed | far))  # then residuals are correlated with squares and products of their own effects
+    curves, ranked = (each[0] if odd else np.maximum(each[0], each[1])
+                      for each in ((found.curves, found.hidden_curves), found.by_ranks))  # fmt: skip
+    products = np.zeros(nodes) if odd else found.interactions
+    checks = (
+        (CURVES, curves, _beyond(np.minimum(curves, ranked), CLEAR_CORRELATION, 2 * pairs, rows)),
+        (INTERACTIONS, products, _beyond(np.minimum(products, found.by_ranks[2]), CLEAR_PRODUCT, pairs * nodes, rows)),
+        (
+            SPREAD,
+            found.spread,
+            _beyond(np.minimum(found.spread, found.by_ranks[3]), CLEAR_CORRELATION, 2 * pairs, rows),
+        ),
+        (SKEW, found.skewness, skewed),
+        (TAILS, found.kurtosis, heavy),
+        (OUTLIERS, found.far / rows, far),
+        (ROWS, found.lag, _beyond(found.lag, CLEAR_LAG, nodes, rows)),
+    )
+    for kind, sizes, there in checks:
+        chosen = sorted(np.flatnonzero(there).tolist(), key=lambda node: (-abs(sizes[node]), names[node]))
+        if chosen:
+            clear = tuple(float(sizes[node]) for node in chosen)
+            yield Violation(kind, tuple(names[node] for node in chosen), clear[0], clear)
+
+
+def _beyond(sizes: Floats, clear: float, comparisons: int, weight: float) -> Bools:
+    """Where a size is clear, and significant among so many comparisons; its variance is 1 / weight."""
+    bound = -float(scipy.special.ndtri(LEVEL / (2.0 * comparisons))) / np.sqrt(weight)
+    return np.asarray(np.abs(sizes) > max(clear, bound))
+
+
+def _nearest_zero(sizes: Floats) -> Floats:
+    """Of several fits the one that contradicts least; a fit without a residual does not count, 0 if none has one."""
+    filled = np.where(np.isnan(sizes), np.inf, sizes)
+    best = np.take_along_axis(filled, np.argmin(np.abs(filled), axis=0)[None], axis=0)[0]
+    return np.where(np.isinf(best), 0.0, best)
+
+
+def _largest(correlations: Floats, against: Bools) -> Floats:
+    return np.asarray(np.where(against, np.abs(correlations), 0.0).max(axis=0, initial=0.0))
+
+
+def _products(left: Floats, beside: Floats, against: Bools) -> Floats:
+    """The largest correlation of every residual with a product of two of its columns."""
+    first, second = np.triu_indices(beside.shape[1], 1)
+    both = against[first] & against[second]
+    wanted = np.flatnonzero(both.any(axis=1))
+    largest = np.zeros(left.shape[1])
+    for begin in range(0, wanted.size, PRODUCTS_AT_A_TIME):
+        some = wanted[begin : begin + PRODUCTS_AT_A_TIME]
+        products = beside[:, first[some]] * beside[:, second[some]]
+        largest = np.maximum(largest, _largest(_correlations(products, left), both[some]))
+    return largest
+
+
+def _correlations(many: Floats, others: Floats) -> Floats:
+    """Of every column of the one with every column of the other."""
+    first, second = many - many.mean(axis=0), others - others.mean(axis=0)
+    scale = np.sqrt(np.outer(np.einsum("ij,ij->j", first, first), np.einsum("ij,ij->j", second, second)))
+    return np.asarray(first.T @ second / np.where(scale > 0, scale, 1.0))
+
+
+def _where(wanted: Bools, statistic: Callable[[Floats], Floats], left: Floats) -> Floats:
+    """A statistic of some of the columns; 0 elsewhere, NaN where there are no residuals."""
+    found = np.where(np.isnan(left[0]), np.nan, 0.0)
+    if wanted.any():
+        found[wanted] = statistic(left[:, wanted])
+    return found
+
+
+def _quantile_skewness(left: Floats) -> Floats:
+    low, middle, high = np.quantile(left, (0.1, 0.5, 0.9), axis=0)
+    return np.asarray((high + low - 2.0 * middle) / np.where(high > low, high - low, 1.0))
+
+
+def _far(left: Floats) -> Floats:
+    """How many rows are far from the median."""
+    away = np.abs(left - np.median(left, axis=0))
+    robust = 1.4826 * np.median(away, axis=0)
+    return np.asarray((away > FAR * np.where(robust > 0, robust, np.inf)).sum(axis=0).astype(np.float64))
+
+
+def lag_one(left: Floats, follows: Bools) -> Floats:
+    """The correlation of every residual with that of the row before, in units in which its variance is 1 / rows.
+
+    Parameters
+    ----------
+    left : array, shape (rows, columns)
+        Residuals with mean 0 and variance 1, in the order of the table.
+    follows : array of bool, shape (rows,)
+        True where the row before it in the table is the one before it here.
+
+    Examples
+    --------
+    >>> steps = np.cumsum(np.random.default_rng(0).normal(size=(200, 1)), axis=0)
+    >>> bool(lag_one((steps - steps.mean()) / steps.std(), np.arange(200) > 0)[0] > 0.9)
+    True
+    """
+    later = np.flatnonzero(follows)
+    if later.size == 0:
+        return np.zeros(left.shape[1])
+    products = np.einsum("ij,ij->j", left[later], left[later - 1])
+    return np.asarray(products / np.sqrt(later.size * len(left)))

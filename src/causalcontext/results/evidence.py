@@ -14,6 +14,7 @@ from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD
 from causalcontext.results.entries import Decision
 from causalcontext.results.equations import Mechanisms
 from causalcontext.results.log import CITestLog
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
+
+OLDER_KINDS = {"nonlinear": CURVES, "uneven": SPREAD, "skewed": SKEW}
+"""Violations by the names that older files have for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,7 @@ class ScoreEvidence:
     mechanisms : Mechanisms or None
         The equations of all variables.
     contradicted : tuple of str
-        The checks of residuals that speak against the model: "nonlinear", "uneven", "skewed", "heavy tails".
+        The checks of residuals that speak against the model: kinds of `model_checks.violations`.
     """
 
     difference: Floats
@@ -150,7 +154,8 @@ class ScoreEvidence:
         rest["curves_gain"] = float("nan") if rest["curves_gain"] is None else float(rest["curves_gain"])
         if rest.get("mechanisms") is not None:
             rest["mechanisms"] = Mechanisms.from_dict(rest["mechanisms"])
-        tuples = {name: tuple(rest.get(name, ())) for name in ("model", "contradicted")}
+        contradicted = tuple(sorted(OLDER_KINDS.get(kind, kind) for kind in rest.get("contradicted", ())))
+        tuples = {"model": tuple(rest.get("model", ())), "contradicted": contradicted}
         return cls(**values, **(rest | tuples))
 
     def __eq__(self, other: object) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
+from causalcontext.model_checks.violations import Violation, score_words
+
 
 class About(StrEnum):
     """What a sentence is about."""
@@ -47,6 +49,12 @@ class Note(str):
 def about(note: str) -> About:
     """What a sentence is about; a plain text is about the search."""
     return note.about if isinstance(note, Note) else About.SEARCH
+
+
+def residual_notes(violations: Sequence[Violation], context: bool) -> list[Note]:
+    """What the residuals of a score-based model say against it."""
+    words = (score_words(violation, context) for violation in violations)
+    return [Note(found, About.RESIDUALS, remedy) for found, remedy in words]
 
 
 def of_residuals(notes: Sequence[str]) -> list[Note]:

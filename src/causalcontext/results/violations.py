@@ -10,8 +10,8 @@ from causalcontext.data.dataset import with_normal_scores
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
-from causalcontext.model_checks.checks import check_table
-from causalcontext.model_checks.violations import CURVES, KINDS, OUTLIERS, ROWS, TAILS, Violation
+from causalcontext.model_checks.linear_fits import check_table
+from causalcontext.model_checks.violations import CURVES, KINDS, OUTLIERS, ROWS, TAILS, UNEXPLAINED, Violation
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
@@ -23,8 +23,6 @@ CURVED = ("basis",)
 """Tests of numbers that see curves of one column; products of two they do not."""
 HARMLESS = (TAILS,)
 """What does not make claims of change false."""
-UNEXPLAINED = {"nonlinear": "a mechanism is not additive, or its noise not constant", "uneven": "noise is not constant"}
-"""What residuals of score-ac say where its mechanisms do not explain the table."""
 ENGINE = (OUTLIERS, ROWS)
 """What matters to a score-based method, which says itself what its own residuals contradict."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +14,17 @@ from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import NotYetError, listed
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.knowledge import Links
+from causalcontext.model_checks.violations import Violation
 from causalcontext.progress import Advance
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.notes import About, Note
+from causalcontext.results.notes import residual_notes
 from causalcontext.score.clock import Clock
 from causalcontext.score.directions import Directed, direct
 from causalcontext.score.equations import mechanisms_of
 from causalcontext.score.explore import CURVES_COST, Explored, explore
 from causalcontext.score.judgement import judge
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
-from causalcontext.score.residuals import ResidualViolation, check_residuals
+from causalcontext.score.residuals import check_fit
 from causalcontext.score.search import SAME_SCORE, Effort
 from causalcontext.score.setup import Setup, set_up
 
@@ -38,7 +38,7 @@ class ScoreOutcome:
 
     endpoints: Endpoints
     evidence: ScoreEvidence
-    findings: tuple[ResidualViolation, ...]
+    findings: tuple[Violation, ...]
     notes: tuple[str, ...]
     complete: bool
     interrupted: bool
@@ -66,7 +66,8 @@ def run_score(
     explored, transform = explore(data, setup, links, options, effort)
     chosen = explored.designs.setup
     directed = _directed(explored, _numbered(chosen, links), effort.clock)
-    findings = check_residuals(directed.model, options.densities, explored.curved)
+    names = [data.names[i] for i in chosen.position]
+    findings = check_fit(directed.model, names, options.densities, explored.curved)
     raw = chosen if transform == "none" else setup
     contradicted = tuple(sorted({finding.kind for finding in findings}))
     evidence = replace(_evidence(explored, directed, links, raw, transform), contradicted=contradicted)
@@ -115,30 +116,9 @@ def _table_endpoints(setup: Setup, directed: Directed) -> Endpoints:
     return np.asarray(endpoints[:, back][:, :, back])
 
 
-class _Danger(NamedTuple):
-    """What was found, what it does where there is a context, and what to do then."""
-
-    found: str
-    danger: str
-    advice: str = ""
-
-
-_DANGERS = {
-    "nonlinear": _Danger("residuals of {} depend on earlier variables, so a mechanism is not additive or its noise not "
-                         "constant", "some edges, and above all links from the context, may be false or missing"),
-    "uneven": _Danger("residuals of {} are not equally large everywhere",
-                      "links, above all at the context, may be false, and directions wrong (in simulations 7 % of the "
-                      "pairs without a link get one, 20 % at the context, and a fourth of the directions are wrong)",
-                      "compare with method='pc-ac', test='sandwich', which finds fewer links, with 3 % and 1 % false"),
-    "skewed": _Danger("residuals of {} are skewed", "edges are mostly safe, but links at the context may be false"),
-    "heavy tails": _Danger("residuals of {} have heavy tails", "some links from the context may be false"),
-}  # fmt: skip
-
-
-def _notes(data: Dataset, explored: Explored, findings: Sequence[ResidualViolation]) -> tuple[str, ...]:
+def _notes(data: Dataset, explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]:
     setup = explored.designs.setup
-    names = [data.names[i] for i in setup.position]
-    notes = [*_undeclared(data, setup), *_counts(data), *_sentences(findings, names, setup.contexts > 1)]
+    notes = [*_undeclared(data, setup), *_counts(data), *residual_notes(findings, setup.contexts > 1)]
     need = CURVES_COST * np.log(setup.total)
     if 0.5 * need < explored.doubt < 2.0 * need:
         taken = "curved mechanisms were taken" if explored.curved else "straight lines were kept"
@@ -185,15 +165,3 @@ def _counts(data: Dataset) -> list[str]:
         return []
     return [f"{listed(sorted(found))}: links at counts are found, but do not trust their directions without other "
             "evidence; if you know them, pass knowledge=cc.Knowledge(tiers=...)"]  # fmt: skip
-
-
-def _sentences(findings: Sequence[ResidualViolation], names: Sequence[str], context: bool) -> list[Note]:
-    """One warning for every kind of finding."""
-    sentences = []
-    for kind, words in _DANGERS.items():
-        where = [names[finding.variable] for finding in findings if finding.kind == kind]
-        if where:
-            danger = words.danger if context else "some edges may be false, missing or wrongly directed"
-            found = f"{words.found.format(listed(sorted(where)))}: {danger}"
-            sentences.append(Note(found, About.RESIDUALS, words.advice if context else ""))
-    return sentences
