@@ -6,10 +6,9 @@ import pytest
 from causalcontext.ci_tests.protocol import Plain
 from causalcontext.graphs.endpoints import adjacent, directed, marked
 from causalcontext.knowledge import Links
-from causalcontext.search.lagged import asking
+from causalcontext.search.lagged import queries
 from causalcontext.search.lagged.algorithm import search_lagged
-from causalcontext.search.lagged.plan import LaggedPlan
-from causalcontext.search.lagged.window import Window
+from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.simulate.testing.discrete import random_chain
 from causalcontext.views import Contexts, adaptive, masked, pooled
 from marks import rest_slow
@@ -104,12 +103,12 @@ def test_all_rows_mix_contexts_up():
 @pytest.mark.slow
 def test_links_at_the_context_need_candidates_from_all_graphs(monkeypatch):
     """With neighbours of one graph only, R(t-1) --> Y is left where Y reads R(t) and has a parent elsewhere."""
-    whole = asking.PairQueries._neighbours
+    whole = queries.PairQueries._neighbours
 
     def of_one_graph(self, graph, node, shared):
         return self.graphs[graph, node] if shared else whole(self, graph, node, shared)
 
-    monkeypatch.setattr(asking.PairQueries, "_neighbours", of_one_graph)
+    monkeypatch.setattr(queries.PairQueries, "_neighbours", of_one_graph)
     assert count(range(200), 2, "any")[0] > 0
 
 

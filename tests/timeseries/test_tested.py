@@ -303,7 +303,7 @@ def test_a_slope_that_changes_inside_the_time_step_is_found_on_a_second_look(lag
         story = lagged(switched(800, 0, 0), "R").explain("R", "Y")
         assert "a smaller set hid that" in story
         assert "R --> Y by reads: given all of its causes Y differs with R" in story
-        monkeypatch.setattr("causalcontext.search.lagged.algorithm.copies_to_restore", lambda *_: [])
+        monkeypatch.setattr("causalcontext.search.lagged.algorithm.context_lags_to_restore", lambda *_: [])
         assert lagged(switched(800, 0, 0), "R").reads["Y"] is None
 
 

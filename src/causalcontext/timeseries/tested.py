@@ -34,9 +34,8 @@ from causalcontext.results.series_facts import SeriesFacts
 from causalcontext.results.words import p_words
 from causalcontext.search.family import Origin, Place
 from causalcontext.search.lagged.algorithm import LaggedFound, search_lagged
-from causalcontext.search.lagged.late import MORE_LAGS
-from causalcontext.search.lagged.plan import LaggedPlan
-from causalcontext.search.lagged.window import Window
+from causalcontext.search.lagged.lag_alarm import MORE_LAGS
+from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.timeseries.known import allowed_links
 from causalcontext.timeseries.options import SeriesOptions
 from causalcontext.timeseries.run import read_series, unit_warnings

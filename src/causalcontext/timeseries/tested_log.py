@@ -57,7 +57,7 @@ def _undecided(plan: LaggedPlan) -> np.ndarray:
     unread = (past_copy[first] | past_copy[second]) & ~searched[first, second]
     found = np.where(searched[first, second], Decision.UNTESTABLE, Decision.FORBIDDEN)
     found = np.where(never | unread, Decision.NOT_SEARCHED, found)
-    if not plan.copies:
+    if not plan.context_columns:
         at_context = np.array([plan.window.is_context(u) for u in range(plan.window.nodes)])
         found = np.where(at_context[first] | at_context[second], Decision.NOT_SEARCHED, found)
     return np.where(links.required[first, second], Decision.REQUIRED, found).astype(np.int8)

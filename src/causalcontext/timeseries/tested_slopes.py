@@ -24,7 +24,7 @@ def copies_read(plan: LaggedPlan, endpoints: Endpoints, names: Sequence[str], co
     for y in plan.window.now:
         if plan.window.is_context(y):
             continue
-        lags = tuple(sorted(plan.window.lag(copy) for copy in plan.copies if arrows[copy, y]))
+        lags = tuple(sorted(plan.window.lag(copy) for copy in plan.context_columns if arrows[copy, y]))
         found[names[y]] = None if not lags or context is None else (context, lags if len(lags) > 1 else lags[0])
     return found
 

@@ -1,6 +1,6 @@
 """The adaptive search over time: the past first (`past.py`), then links level by level, then directions.
 
-Sound on exact distributions: a target's mechanism reads one copy of the context, and on the rows where that copy has
+Sound on exact distributions: a target's mechanism changes with one context lag, and on the rows where that has
 one value its parents separate it from everything that is no effect of it (tests/timeseries/test_exact_chains.py).
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 import numpy as np
 
@@ -19,17 +18,15 @@ from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import TIED
 from causalcontext.knowledge import Links
 from causalcontext.progress import COLLIDERS, Advance, OutOfTime
-from causalcontext.search.batches import LARGEST_BLOCK, CIAnswer, RememberedAnswers
+from causalcontext.search.batches import CandidateSet, CIAnswer, RememberedAnswers, first_separating
 from causalcontext.search.family import Doubt, Evidence, Origin, Place
-from causalcontext.search.lagged.asking import LaggedCandidateSet, Pair, PairQueries
-from causalcontext.search.lagged.changes import Change, changed_by_context
 from causalcontext.search.lagged.colliders import judge_triples
-from causalcontext.search.lagged.copies import ByCopies
-from causalcontext.search.lagged.late import LaggedViolation, late_column
-from causalcontext.search.lagged.past import LaggedParents, all_of_the_past, search_past
+from causalcontext.search.lagged.context_lags import ByContextLags
+from causalcontext.search.lagged.lag_alarm import LaggedViolation, late_column
+from causalcontext.search.lagged.parents import LaggedParents, all_of_the_past, search_past
 from causalcontext.search.lagged.plan import LaggedPlan
-from causalcontext.search.lagged.sameness import links_to_share
-from causalcontext.search.lagged.second_look import copies_to_restore
+from causalcontext.search.lagged.queries import Pair, PairQueries
+from causalcontext.search.lagged.revisions import Change, changed_by_context, context_lags_to_restore, links_to_share
 from causalcontext.search.rules import orient_all
 from causalcontext.views import CIQuery, Contexts, adaptive
 
@@ -72,7 +69,7 @@ class LaggedSearch:
     """One search: what it asks, what is left, and what was decided."""
 
     def __init__(self, prepared: PreparedTest, plan: LaggedPlan, n_jobs: int, advance: Advance) -> None:
-        asked = ByCopies(prepared, plan.contexts) if plan.rule is adaptive and plan.copies else prepared
+        asked = ByContextLags(prepared, plan.contexts) if plan.rule is adaptive and plan.context_columns else prepared
         self.answers, self.plan, self.advance = RememberedAnswers(asked, n_jobs), plan, advance
         self.past: LaggedParents = all_of_the_past(plan)
         self.graphs: Bools = np.zeros((len(plan.values), plan.window.nodes, plan.window.nodes), dtype=bool)
@@ -122,17 +119,18 @@ class LaggedSearch:
             asking = PairQueries(self.plan, self.past, self.graphs, self.restored)
             if size > self.plan.max_given:
                 return
-            waiting = [pair for pair in asking.pairs() if asking.most(pair) >= size]
+            waiting = [(pair, asking.sets(pair, size)) for pair in asking.pairs() if asking.most(pair) >= size]
             if not waiting:
                 return
-            self._level(asking, waiting, size)
+            for left in first_separating(self.answers, waiting, self._settle):
+                self.advance(size, len(waiting) - left, len(waiting))
             self._remove()
 
     def _restore(self, endpoints: Endpoints) -> bool:
         """Put back links of the context that a second look finds; whether there were any."""
         if self.plan.rule is not adaptive:
             return False
-        found = copies_to_restore(self.answers, self.plan, self.past, endpoints)
+        found = context_lags_to_restore(self.answers, self.plan, self.past, endpoints)
         for pair, query in found:
             self.restored.add(pair)
             self.records[pair] = Record(query, self.answers.of(query))
@@ -163,36 +161,18 @@ class LaggedSearch:
             return Record(query, self.answers.of(query), (), True)
         return self.records.get(pair, Record())
 
-    def _level(self, asking: PairQueries, pairs: list[Pair], size: int) -> None:
-        waiting = [(pair, asking.sets(pair, size)) for pair in pairs]
-        block, total = 1, len(pairs)
-        while waiting:
-            blocks = [list(islice(candidates, block)) for _, candidates in waiting]
-            self.answers.run(candidate.query for some in blocks for candidate in some)
-            waiting = [
-                (pair, candidates)
-                for (pair, candidates), some in zip(waiting, blocks, strict=True)
-                if not self._settle(pair, some) and len(some) == block
-            ]
-            block = min(2 * block, LARGEST_BLOCK)
-            self.advance(size, total - len(waiting), total)
-
-    def _settle(self, pair: Pair, candidates: list[LaggedCandidateSet]) -> bool:
-        """Write answers down; True as soon as one of them separates the pair."""
+    def _settle(self, pair: Pair, candidate: CandidateSet, answer: CIAnswer) -> bool:
+        """Write an answer down; whether it separates the pair."""
         record = self.records.setdefault(pair, Record())
-        for candidate in candidates:
-            answer = self.answers.of(candidate.query)
-            if answer.reason:
-                record.untested += 1
-                record.reason, record.rows = answer.reason, answer.n
-                continue
-            weaker = record.answer is None or answer.p > record.answer.p * (1.0 + TIED)
-            if answer.p > self.plan.alpha or weaker:
-                record.query, record.answer, record.chosen = candidate.query, answer, candidate.chosen
-            if answer.p > self.plan.alpha:
-                record.separated = True
-                return True
-        return False
+        if answer.reason:
+            record.untested += 1
+            record.reason, record.rows = answer.reason, answer.n
+            return False
+        weaker = record.answer is None or answer.p > record.answer.p * (1.0 + TIED)
+        if answer.p > self.plan.alpha or weaker:
+            record.query, record.answer, record.chosen = candidate.query, answer, candidate.chosen
+        record.separated |= answer.p > self.plan.alpha
+        return answer.p > self.plan.alpha
 
     def _remove(self) -> None:
         asking = PairQueries(self.plan, self.past, self.graphs)

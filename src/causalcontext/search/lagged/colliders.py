@@ -8,26 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.search.batches import RememberedAnswers
+from causalcontext.search.batches import CandidateSet, RememberedAnswers
 from causalcontext.search.colliders import Triple, Triples, ruling
-from causalcontext.search.lagged.asking import LaggedCandidateSet, Pair, PairQueries
 from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.search.lagged.queries import Pair, PairQueries
 
 MOST_SETS = 10_000
 """Sets that may vote on one pair."""
-
-
-class Open(NamedTuple):
-    """A pair that is not adjacent in a graph, and its common neighbours at time t."""
-
-    graph: int
-    z: int
-    y: int
-    centres: tuple[int, ...]
+OpenPair = tuple[int, int, int, tuple[int, ...]]
+"""A graph, a pair that is not adjacent in it, and its common neighbours at time t."""
 
 
 def judge_triples(
@@ -38,7 +30,7 @@ def judge_triples(
     colliders: list[set[Triple]] = [set() for _ in plan.graphs]
     ambiguous: list[set[Triple]] = [set() for _ in plan.graphs]
     first = answers is None or plan.collider_rule == "first"
-    found = list(_open(asking))
+    found = list(_open_pairs(asking))
     votes = {} if answers is None else _votes(answers, asking, found)
     for graph, z, y, centres in found:
         pair = _asked(plan, graph, z, y)
@@ -61,8 +53,8 @@ def judge_triples(
     return [Triples(frozenset(c), frozenset(a)) for c, a in zip(colliders, ambiguous, strict=True)]
 
 
-def _open(asking: PairQueries) -> Iterator[Open]:
-    """Pairs with an end at time t that have a common neighbour there, and an edge whose direction time leaves open."""
+def _open_pairs(asking: PairQueries) -> Iterator[OpenPair]:
+    """Pairs with an end at time t, not adjacent in a graph, that have common neighbours there."""
     plan, window = asking.plan, asking.plan.window
     now = np.array(plan.targets, dtype=np.int64)
     for g in plan.graphs:
@@ -73,14 +65,14 @@ def _open(asking: PairQueries) -> Iterator[Open]:
                     continue
                 centres = tuple(now[graph[z, now] & graph[y, now]].tolist())
                 if centres:
-                    yield Open(g, z, y, centres)
+                    yield g, z, y, centres
 
 
 def _asked(plan: LaggedPlan, graph: int, z: int, y: int) -> Pair:
     return Pair(0 if plan.is_shared(z, y) else graph, z, y)
 
 
-def _votes(answers: RememberedAnswers, asking: PairQueries, found: list[Open]) -> dict[Pair, list[tuple[int, ...]]]:
+def _votes(answers: RememberedAnswers, asking: PairQueries, found: list[OpenPair]) -> dict[Pair, list[tuple[int, ...]]]:
     """The sets that separate every pair."""
     pairs = {_asked(asking.plan, graph, z, y) for graph, z, y, _ in found if not asking.plan.links.absent[z, y]}
     sets = {pair: list(_every_set(asking, pair)) for pair in sorted(pairs)}
@@ -88,7 +80,7 @@ def _votes(answers: RememberedAnswers, asking: PairQueries, found: list[Open]) -
     return {pair: [c.chosen for c in some if answers.of(c.query).p > asking.plan.alpha] for pair, some in sets.items()}
 
 
-def _every_set(asking: PairQueries, pair: Pair) -> Iterator[LaggedCandidateSet]:
+def _every_set(asking: PairQueries, pair: Pair) -> Iterator[CandidateSet]:
     most, total = min(asking.most(pair), asking.plan.max_given), 0
     for size in range(most + 1):
         total += 2 * comb(asking.most(pair), size)

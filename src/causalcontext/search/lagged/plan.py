@@ -1,4 +1,9 @@
-"""What a search over time is about: its window, the rows that may answer, and what is known."""
+"""What a search over time is about: which variable at which time a column is, the rows that may answer, what is known.
+
+The nodes of a window graph come first, from the longest lag to the present, then covariates, which have no lags; then
+the past beyond the window, as far as causes of causes may lie. It is conditioned on, and never a node. A *context lag*
+is a column of the context at some lag: R(t), R(t-1), ...; a mechanism changes with one of them, or with none.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,105 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
-from causalcontext.search.lagged.window import Window
 from causalcontext.views import Contexts, View, ViewRule, adaptive, masked, pooled
 
 FIRST_LEVEL = 0.1
 """A column of the past stays a possible parent if it is dependent at this level: a parent that is lost is lost."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """The numbers of the columns.
+
+    Attributes
+    ----------
+    variables : int
+        How many, the context included.
+    lags : int
+        The longest lag of a cause.
+    covariates : int
+    context : int or None
+        Which of the variables is the context.
+    beyond : int or None
+        How many more lags may be conditioned on; as many again by default.
+
+    Examples
+    --------
+    >>> window = Window(variables=3, lags=1, covariates=1, context=2)
+    >>> window.at(0, 1), window.at(0, 0), window.at(0, 2), window.nodes, window.columns
+    (0, 3, 7, 7, 10)
+    >>> window.shifted(3, 1), window.shifted(0, 1), window.shifted(6, 1)
+    (0, 7, 6)
+    """
+
+    variables: int
+    lags: int
+    covariates: int = 0
+    context: int | None = None
+    beyond: int | None = None
+
+    @property
+    def nodes(self) -> int:
+        """The columns that are nodes of a window graph."""
+        return self.variables * (self.lags + 1) + self.covariates
+
+    @property
+    def depth(self) -> int:
+        """The longest lag of a column."""
+        return self.lags + (self.lags if self.beyond is None else self.beyond)
+
+    @property
+    def columns(self) -> int:
+        """All columns."""
+        return self.nodes + self.variables * (self.depth - self.lags)
+
+    @property
+    def now(self) -> tuple[int, ...]:
+        """The columns at time t, covariates not among them."""
+        return tuple(self.at(variable, 0) for variable in range(self.variables))
+
+    @property
+    def extra(self) -> tuple[int, ...]:
+        """The covariates."""
+        return tuple(range(self.nodes - self.covariates, self.nodes))
+
+    def at(self, variable: int, lag: int) -> int:
+        """The column of a variable so many steps ago."""
+        if lag <= self.lags:
+            return (self.lags - lag) * self.variables + variable
+        return self.nodes + (lag - self.lags - 1) * self.variables + variable
+
+    def place(self, column: int) -> tuple[int, int] | None:
+        """The variable and the lag of a column; None for a covariate."""
+        if column >= self.nodes:
+            lag, variable = divmod(column - self.nodes, self.variables)
+            return variable, lag + self.lags + 1
+        if column >= self.nodes - self.covariates:
+            return None
+        lag, variable = divmod(column, self.variables)
+        return variable, self.lags - lag
+
+    def lag(self, column: int) -> int:
+        """How many steps ago a column is; a covariate, which has no time of its own, 0."""
+        place = self.place(column)
+        return 0 if place is None else place[1]
+
+    def is_now(self, column: int) -> bool:
+        """Whether a column is a variable at time t."""
+        place = self.place(column)
+        return place is not None and place[1] == 0
+
+    def is_context(self, column: int) -> bool:
+        """Whether a column is a context lag."""
+        place = self.place(column)
+        return place is not None and place[0] == self.context
+
+    def shifted(self, column: int, steps: int) -> int | None:
+        """The same variable so many steps earlier, None beyond all columns; a covariate stays where it is."""
+        place = self.place(column)
+        if place is None:
+            return column
+        return None if place[1] + steps > self.depth else self.at(place[0], place[1] + steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +124,13 @@ class LaggedPlan:
     ----------
     window : Window
     contexts : Contexts
-        Of the columns: the context variables are the copies of the context that are told apart, R(t) first.
+        Of the columns: the context variables are the context lags that are told apart, R(t) first.
     rule : ViewRule
         `adaptive`, `masked` (on R(t)) or `pooled`.
     values : tuple of int
         The value of the context in every graph.
-    reading : tuple of int
-        The lags of the copies that a variable may read.
+    context_lags : tuple of int
+        The lags at which the context may act on a variable.
     links : Links
         What is known about the nodes; time order is a part of it.
     alpha : float
@@ -44,7 +143,7 @@ class LaggedPlan:
     contexts: Contexts
     rule: ViewRule
     values: tuple[int, ...]
-    reading: tuple[int, ...]
+    context_lags: tuple[int, ...]
     links: Links
     alpha: float
     max_given: int
@@ -61,36 +160,36 @@ class LaggedPlan:
         return range(len(self.values))
 
     @cached_property
-    def copies(self) -> tuple[int, ...]:
-        """The columns that are copies of the context and told apart, that of now first; none where it is not tested."""
+    def context_columns(self) -> tuple[int, ...]:
+        """The columns that are context lags and told apart, that of now first; none where it is not tested."""
         return () if self.rule is masked else self.contexts.positions
 
     @cached_property
-    def past_copies(self) -> tuple[int, ...]:
+    def past_context_columns(self) -> tuple[int, ...]:
         """Those of the past."""
-        return tuple(copy for copy in self.copies if not self.window.is_now(copy))
+        return tuple(context for context in self.context_columns if not self.window.is_now(context))
 
     @property
     def context_now(self) -> int | None:
         """The column of the context at time t, where its links are tested."""
-        return self.copies[0] if self.copies else None
+        return self.context_columns[0] if self.context_columns else None
 
     @cached_property
     def targets(self) -> tuple[int, ...]:
         """The variables at time t whose causes are looked for."""
-        return tuple(y for y in self.window.now if not self.window.is_context(y) or y in self.copies)
+        return tuple(y for y in self.window.now if not self.window.is_context(y) or y in self.context_columns)
 
     def is_shared(self, x: int, y: int) -> bool:
         """Whether a pair has the same answer in all graphs: a link at the context does not depend on its value."""
         return self.window.is_context(x) or self.window.is_context(y)
 
     def rows(self, graph: int, named: Sequence[int]) -> tuple[int | None, tuple[int, ...]]:
-        """The view that answers where conditions name some copies of the context, and the copies that stay conditions.
+        """The view that answers where conditions name some context lags, and those that stay conditions.
 
-        There is no view where the copies never have the value of the graph together.
+        There is no view where the context lags never have the value of the graph together.
         """
         cell = self._cell(graph)
-        ordered = tuple(copy for copy in self.contexts.positions if copy in named)
+        ordered = tuple(context for context in self.contexts.positions if context in named)
         try:
             view = self.contexts.number(self.rule(cell, ordered))
         except KeyError:
@@ -98,12 +197,12 @@ class LaggedPlan:
         return view, ordered if self.rule is pooled else ()
 
     def first_views(self, graph: int) -> tuple[int, ...]:
-        """The rows on which a column of the past may show that it is a parent: all, or those of one copy."""
+        """The rows on which a column of the past may show that it is a parent: all, or those of one context lag."""
         if self.rule is not adaptive:
             found, _ = self.rows(graph, ())
             return () if found is None else (found,)
-        named = [(), *((copy,) for copy in self.copies)]
-        views = (self.rows(graph, copies)[0] for copies in named)
+        named = [(), *((context,) for context in self.context_columns)]
+        views = (self.rows(graph, columns)[0] for columns in named)
         return tuple(view for view in views if view is not None)
 
     def candidates(self, y: int) -> Iterator[int]:
@@ -111,7 +210,7 @@ class LaggedPlan:
         for u in range(self.window.nodes):
             if self.window.is_now(u) or not self.links.may[u, y]:
                 continue
-            if not self.window.is_context(u) or self._is_read(u, y):
+            if not self.window.is_context(u) or self._may_act(u, y):
                 yield u
 
     def known_parents(self, y: int) -> tuple[int, ...]:
@@ -126,12 +225,14 @@ class LaggedPlan:
             here[[x for x in self.targets if not self.links.absent[x, y]], y] = True
         return here | here.T
 
-    def _is_read(self, copy: int, y: int) -> bool:
-        """Whether a copy of the past may act on a variable; on the context every copy that is told apart may."""
-        return copy in self.past_copies and (self.window.is_context(y) or self.window.lag(copy) in self.reading)
+    def _may_act(self, context: int, y: int) -> bool:
+        """Whether a past context lag may act on a variable; on the context itself every one that is told apart may."""
+        return context in self.past_context_columns and (
+            self.window.is_context(y) or self.window.lag(context) in self.context_lags
+        )
 
     def _cell(self, graph: int) -> View:
-        """All copies at the value of a graph; where only the present is looked at, that of now."""
+        """All context lags at the value of a graph; where only the present is looked at, that of now."""
         value = self.values[graph]
         positions = self.contexts.positions[:1] if self.rule is masked else self.contexts.positions
         return tuple((position, value) for position in positions)

@@ -1,7 +1,8 @@
-"""A pair at the context given another copy of it: asked inside every value of that copy, and summed up.
+"""A pair at the context given another context lag: tested inside every value of that lag, and summed up.
 
-A test that takes the other copy for a column would suppose that it moves levels only; but it may change slopes as well.
-Inside each of its values there is nothing to suppose. p-values of separate rows are combined by Fisher's method.
+A test that takes the other context lag for a column would suppose that it moves levels only; but it may change slopes
+as well. Inside each of its values there is nothing to suppose. p-values of separate rows are combined by Fisher's
+method.
 """
 
 from __future__ import annotations
@@ -15,23 +16,23 @@ from causalcontext.ci_tests.labels import Label
 from causalcontext.ci_tests.protocol import Declared, PreparedTest
 from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
-BY_COPY = Label("by the other copy (Fisher)")
+BY_CONTEXT_LAG = Label("by the other context lag (Fisher)")
 SMALLEST = 1e-300
 
 
-class ByCopies(Declared):
-    """A prepared test whose queries at the context never have a copy of it among their conditions.
+class ByContextLags(Declared):
+    """A prepared test whose queries at the context never have a context lag among their conditions.
 
     Parameters
     ----------
     prepared : PreparedTest
     contexts : Contexts
-        The copies.
+        The context lags.
     """
 
     def __init__(self, prepared: PreparedTest, contexts: Contexts) -> None:
         self._prepared, self._contexts = prepared, contexts
-        self.labels = (*prepared.labels, BY_COPY)
+        self.labels = (*prepared.labels, BY_CONTEXT_LAG)
 
     def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
         """One outcome for every query, in order."""
@@ -50,10 +51,10 @@ class ByCopies(Declared):
                         table[:, 4].astype(np.int8), table[:, 5].astype(np.int8))  # fmt: skip
 
     def _parts(self, query: CIQuery) -> list[CIQuery]:
-        """The query itself, or one for every combination of values of the copies among its conditions."""
-        copies = self._contexts.positions
-        named = [z for z in query.given if z in copies]
-        if not named or not {query.x, query.y}.intersection(copies):
+        """The query itself, or one for every combination of values of the context lags among its conditions."""
+        context_lags = self._contexts.positions
+        named = [z for z in query.given if z in context_lags]
+        if not named or not {query.x, query.y}.intersection(context_lags):
             return [query]
         given = tuple(z for z in query.given if z not in named)
         return [CIQuery(query.x, query.y, given, view) for view in self._contexts.parts(query.view, named)]

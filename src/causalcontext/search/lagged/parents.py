@@ -1,7 +1,7 @@
 """Phase 1: which columns of the past may be parents of each variable, in each context.
 
 A column stays if it is dependent given the q strongest others, for q = 0, 1, 2, ..., on *some* rows: all of them, or
-those of one copy of the context. The variable reads one of these copies, or none, and on the rows of that one the
+those of one context lag. The variable changes with one of these context lags, or none, and on the rows of that one the
 parent shows; a superset is enough here.
 """
 
@@ -56,15 +56,15 @@ def all_of_the_past(plan: LaggedPlan) -> LaggedParents:
 def search_past(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents) -> None:
     """Take columns out of `past` that are independent of the target given the strongest others.
 
-    Copies of the context come last, given all that is left: what a copy changes may be a slope, which shows only with
+    Context lags come last, given all that is left: what the context changes may be a slope, which shows only with
     its variable among the conditions.
     """
     for size in range(plan.window.nodes):
-        asked = list(_questions(plan, past, size))
+        asked = list(_queries(plan, past, size))
         if not asked:
             break
         _ask(answers, plan, past, asked)
-    _ask(answers, plan, past, list(_copy_questions(plan, past)))
+    _ask(answers, plan, past, list(_context_queries(plan, past)))
 
 
 def _ask(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, asked: list[ParentQuery]) -> None:
@@ -73,7 +73,7 @@ def _ask(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedParents, aske
         _judge(answers, plan, past, question)
 
 
-def _questions(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[ParentQuery]:
+def _queries(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[ParentQuery]:
     """Whether a column of the past is independent given the `size` strongest others."""
     for y in plan.targets:
         shared = plan.window.is_context(y)
@@ -90,8 +90,8 @@ def _questions(plan: LaggedPlan, past: LaggedParents, size: int) -> Iterator[Par
                     yield ParentQuery(keys, u, tuple(CIQuery(u, y, given, view) for view in views))
 
 
-def _copy_questions(plan: LaggedPlan, past: LaggedParents) -> Iterator[ParentQuery]:
-    """Whether a copy of the context is independent of a variable given all that may cause it, on all rows."""
+def _context_queries(plan: LaggedPlan, past: LaggedParents) -> Iterator[ParentQuery]:
+    """Whether a context lag is independent of a variable given all that may cause it, on all rows."""
     for y in plan.targets:
         known = plan.known_parents(y)
         if plan.window.is_context(y):
@@ -104,7 +104,7 @@ def _copy_questions(plan: LaggedPlan, past: LaggedParents) -> Iterator[ParentQue
 
 
 def _serves(plan: LaggedPlan, z: int) -> bool:
-    """Whether a column is conditioned on as it is; copies of the context choose rows instead, unless pooled."""
+    """Whether a column is conditioned on as it is; context lags choose rows instead, unless pooled."""
     return plan.rule is pooled or not plan.window.is_context(z)
 
 

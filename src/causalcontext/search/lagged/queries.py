@@ -2,9 +2,9 @@
 
 A pair z(t-l), y(t) is asked about given the set, what may cause y, and what may cause z, so much earlier. It is asked
 on the rows R(t) = r if R(t) is in the set, on the rows R(t-1) = r if R(t-1) is next to y still, else on all rows. A
-past copy of the context selects nothing that its target's parents do not explain, so that is always safe; R(t) selects
-like any effect, and is fixed only where the set says so. A pair at a copy of the context is asked about once for all
-graphs, with candidates from all of them; given another copy, inside each of its values (`copies.py`).
+past context lag selects nothing that its target's parents do not explain, so that is always safe; R(t) selects
+like any effect, and is fixed only where the set says so. A pair at a context lag is asked about once for all
+graphs, with candidates from all of them; given another context lag, inside each of its values (`context_lags.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools
 from causalcontext.kernels.levels.skeleton import MOST_SETS
-from causalcontext.search.lagged.past import LaggedParents
+from causalcontext.search.batches import CandidateSet
+from causalcontext.search.lagged.parents import LaggedParents
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.views import CIQuery
 
@@ -29,13 +30,6 @@ class Pair(NamedTuple):
     graph: int
     z: int
     y: int
-
-
-class LaggedCandidateSet(NamedTuple):
-    """A set that may separate a pair, R(t) among its members where the rows are chosen by it."""
-
-    query: CIQuery
-    chosen: tuple[int, ...]
 
 
 class PairQueries:
@@ -66,7 +60,7 @@ class PairQueries:
         """The size of the largest set."""
         return max(len(self.pool(pair, node)) for node in self.serving(pair))
 
-    def sets(self, pair: Pair, size: int) -> Iterator[LaggedCandidateSet]:
+    def sets(self, pair: Pair, size: int) -> Iterator[CandidateSet]:
         """The sets of one size: neighbours of y, then of z if that is contemporaneous."""
         asked: set[CIQuery] = set()  # the same set may be asked on other rows for the sake of the other end
         for node in self.serving(pair):
@@ -77,7 +71,7 @@ class PairQueries:
                 query = self.query(pair, node, chosen)
                 if query is not None and query not in asked:
                     asked.add(query)
-                    yield LaggedCandidateSet(query, chosen)
+                    yield CandidateSet(query, chosen)
 
     def serving(self, pair: Pair) -> tuple[int, ...]:
         """The ends whose neighbours are conditioned on: those at time t."""
@@ -95,7 +89,11 @@ class PairQueries:
         plan, endpoints = self.plan, (pair.z, pair.y)
         shared = plan.is_shared(*endpoints)
         nodes = self.serving(pair) if shared else (node,)
-        named = [copy for copy in plan.copies if copy in chosen or self._is_next(pair, copy, nodes, shared)]
+        named = [
+            context
+            for context in plan.context_columns
+            if context in chosen or self._is_next(pair, context, nodes, shared)
+        ]
         given = {*chosen, *self._causes(pair, shared)}
         plain = {v for v in given if not plan.window.is_context(v)}.difference(endpoints)
         if shared:
@@ -103,11 +101,11 @@ class PairQueries:
         view, kept = plan.rows(pair.graph, named)
         return None if view is None else CIQuery(*endpoints, tuple(sorted(plain.union(kept))), view)
 
-    def _is_next(self, pair: Pair, copy: int, nodes: Iterable[int], shared: bool) -> bool:
-        """Whether a past copy of the context is still next to one of some nodes."""
-        if copy not in self.plan.past_copies:
+    def _is_next(self, pair: Pair, context: int, nodes: Iterable[int], shared: bool) -> bool:
+        """Whether a past context lag is still next to one of some nodes."""
+        if context not in self.plan.past_context_columns:
             return False
-        return any(bool(self._neighbours(pair.graph, node, shared)[copy]) for node in nodes)
+        return any(bool(self._neighbours(pair.graph, node, shared)[context]) for node in nodes)
 
     def _causes(self, pair: Pair, shared: bool) -> Iterator[int]:
         """What may cause y, and what may cause z, as much earlier as z is."""

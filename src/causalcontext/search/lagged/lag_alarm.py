@@ -12,10 +12,10 @@ import numpy as np
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.kernels.arrays import Bools
 from causalcontext.search.batches import RememberedAnswers
-from causalcontext.search.lagged.copies import fisher
-from causalcontext.search.lagged.past import LaggedParents
+from causalcontext.search.lagged.context_lags import fisher
+from causalcontext.search.lagged.parents import LaggedParents
 from causalcontext.search.lagged.plan import LaggedPlan
-from causalcontext.search.lagged.second_look import causes_of
+from causalcontext.search.lagged.revisions import causes_of
 from causalcontext.views import CIQuery
 
 MORE_LAGS = 2
@@ -59,7 +59,7 @@ def _beyond(plan: LaggedPlan) -> list[int]:
 
 
 def _rows(plan: LaggedPlan, near: Bools, arrows: Bools, y: int) -> list[tuple[int, tuple[int, ...]]]:
-    """The rows of the copies of the context that may act on a variable, at every value; all rows where none may."""
-    named = [copy for copy in plan.copies if near[copy, y] and not arrows[y, copy]]
+    """The rows of the context lags that may act on a variable, at every value; all rows where none may."""
+    named = [context for context in plan.context_columns if near[context, y] and not arrows[y, context]]
     found = {plan.rows(g, named) for g in plan.graphs}
     return sorted((view, kept) for view, kept in found if view is not None)
