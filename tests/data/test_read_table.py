@@ -330,6 +330,23 @@ def test_categorical_system_variables_become_codes() -> None:
     assert codes == [[1, 0], [1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_dictionaries_of_pyarrow_keep_their_order(ordered: bool, chunks: int) -> None:
+    grades = pa.DictionaryArray.from_arrays(
+        pa.array([2, 0, None, 1] * 10), pa.array(["low", "middle", "high", "none"]), ordered=ordered
+    )
+    table = pa.table({"x": np.arange(40.0), "R": ["a", "b"] * 20, "grade": grades})
+    table = pa.concat_tables([table] * chunks)
+    arrow = pd.DataFrame({name: pd.Series(table[name].to_pylist()) for name in ("x", "R")})
+    arrow["grade"] = pd.arrays.ArrowExtensionArray(table["grade"])
+    for given in (table, arrow):
+        data = read_table(given, "R")
+        assert data.kinds[2].value == ("ordered" if ordered else "categorical")
+        assert data.categories[2] == ("low", "middle", "high")
+        assert np.array_equal(data.columns[2], [2, 0, np.nan, 1] * 10 * chunks, equal_nan=True)
+
+
 def test_missing_categories_are_missing_values() -> None:
     frame = small_frame().assign(smoker=alternating("yes", "no"))
     frame.loc[0, "smoker"] = None

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.frames import is_missing, numbered
-from causalcontext.data.kinds import Column, Kind, for_dates, has_own_order, object_values, plain_values, value_families
+from causalcontext.data.kinds import (
+    Column,
+    Kind,
+    dictionary_of,
+    for_dates,
+    has_own_order,
+    object_values,
+    plain_values,
+    value_families,
+)
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Values
 
@@ -157,9 +166,8 @@ def _own_order(column: Column) -> Sequence[Any] | None:
     """
     if isinstance(column.dtype, nw.Enum):
         return tuple(column.series.to_native().dtype.categories)
-    if isinstance(column.dtype, nw.Categorical) and column.series.implementation.is_pyarrow():
-        return tuple(column.series.to_native().unify_dictionaries().chunk(0).dictionary.to_pylist())
-    return None
+    dictionary = dictionary_of(column)
+    return None if dictionary is None else tuple(dictionary.unify_dictionaries().chunk(0).dictionary.to_pylist())
 
 
 def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from narwhals.dependencies import is_pandas_series
 
 from causalcontext.data.frames import is_missing
 from causalcontext.errors import DataError, OptionError, check_choice, did_you_mean, shortly
 from causalcontext.kernels.arrays import Values
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Kind(StrEnum):
@@ -76,9 +78,9 @@ def declared_kinds(kinds: Mapping[Any, str] | None, names: Sequence[str]) -> dic
 def infer_kind(column: Column) -> Kind:
     """The kind that the dtype of a column says; values are looked at only where the dtype says nothing.
 
-    Numbers are continuous; text, categories and truth values are categorical, and a pandas categorical that is ordered
-    is ordered. A column without any value is continuous: nothing contradicts it, and its missing values are reported as
-    such.
+    Numbers are continuous; text, categories and truth values are categorical, and categories that pandas or pyarrow
+    calls ordered are ordered. A column without any value is continuous: nothing contradicts it, and its missing values
+    are reported as such.
     """
     if column.dtype.is_numeric():
         return Kind.CONTINUOUS
@@ -97,9 +99,26 @@ def has_own_order(column: Column) -> bool:
 
 
 def _is_ordered(column: Column) -> bool:
-    """Whether a column is a pandas categorical that says that it is ordered; a polars `Enum` does not say."""
-    native = getattr(column.series, "to_native", lambda: column.series)()
-    return bool(getattr(native.dtype, "ordered", False)) if is_pandas_series(native) else False
+    """Whether a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars `Enum` does not."""
+    if isinstance(column.series, np.ndarray):
+        return False
+    dictionary, native = dictionary_of(column), column.series.to_native()
+    return bool(getattr(native.dtype if dictionary is None else dictionary.type, "ordered", False))
+
+
+def dictionary_of(column: Column) -> pa.ChunkedArray | None:
+    """The categories of a column that pyarrow holds, in a table of its own or of pandas; None for any other column."""
+    if not isinstance(column.dtype, nw.Categorical) or isinstance(column.series, np.ndarray):
+        return None
+    native = column.series.to_native()
+    if column.series.implementation.is_pyarrow():
+        return native
+    if not hasattr(native.dtype, "pyarrow_dtype"):
+        return None
+    import pyarrow as pa
+
+    found = pa.array(native)
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
 def plain_values(column: Column) -> Values:
