@@ -240,9 +240,9 @@ def spoken(files: Sequence[Path]) -> str:
     """Files in words."""
     if len(files) == 1:
         return str(files[0])
-    folder = files[0].parent
-    here = all(folder in file.parents for file in files)
-    return f"{len(files)} files in {folder}" if here else f"{len(files)} files from {files[0]} to {files[-1]}"
+    absolute = any(file.is_absolute() for file in files)
+    folder = os.path.commonpath([file.parent.absolute() if absolute else file.parent for file in files])
+    return f"{len(files)} files in {folder or '.'}"
 
 
 def columns_of_folders(files: Sequence[Path], place: object) -> tuple[pa.Schema, list[dict[str, Any]]]:

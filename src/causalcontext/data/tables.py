@@ -68,7 +68,7 @@ def read_table(
     declared = declared_kinds(kinds, column_names)
     _check_shape(columns, places)
     whole = isinstance(table, np.ndarray)
-    read = {place: _read_context(columns[place], declared, whole) for place in places}
+    read = {place: context_levels(columns[place], declared.get(column_names[place]), whole) for place in places}
     found = _kinds(columns, places, declared)
     system = {i: read_system(column, found[i]) for i, column in enumerate(columns) if i not in places}
     cells, codes = cells_of({column_names[place]: read[place][1] for place in places}, len(columns[0].series))
@@ -240,11 +240,11 @@ def _check_shape(columns: Sequence[Column], contexts: tuple[int, ...]) -> None:
         raise DataError("the table has no rows")
 
 
-def _read_context(column: Column, declared: Mapping[str, Kind], whole_floats: bool) -> tuple[tuple[Any, ...], Codes]:
+def context_levels(column: Column, declared: Kind | None, whole_floats: bool = False) -> tuple[tuple[Any, ...], Codes]:
     """The levels of a context variable, and the level of every row."""
-    if declared.get(column.name) is Kind.CONTINUOUS:
+    if declared is Kind.CONTINUOUS:
         raise DataError(f"context {column.name!r} is declared continuous; a context is categorical")
-    return read_levels(column, declared=column.name in declared, whole_floats=whole_floats)
+    return read_levels(column, declared=declared is not None, whole_floats=whole_floats)
 
 
 def cells_of(read: Mapping[str, Codes], rows: int) -> tuple[tuple[tuple[int, ...], ...], Codes]:

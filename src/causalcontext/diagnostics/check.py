@@ -22,9 +22,8 @@ from causalcontext.diagnostics.readings import (
     SystemReading,
     combined,
     made_context,
-    read_context,
-    read_system,
-    unread_system,
+    read_context_column,
+    read_system_column,
     usable_part,
 )
 from causalcontext.diagnostics.rows import columns_apart
@@ -105,7 +104,6 @@ def inspect(
     Examples
     --------
     >>> import pandas as pd
-    >>> import pandas as pd
     >>> table = pd.DataFrame({"X": [1.0, None, 3.0, 4.0], "Y": list("abca"), "R": [0, 0, 1, 1]})
     >>> for problem in inspect(table, context="R").problems:
     ...     print(problem[:51])
@@ -113,21 +111,21 @@ def inspect(
     1 missing value in X; fill in, or use --missing lis
     """
     check_missing_option(missing)
-    columns = {series.name: Column(series.name, series.dtype, series) for series in _series(table)}
+    frame = nw.from_native(table, eager_only=True)
+    columns = {series.name: Column(series.name, series.dtype, series) for series in frame.iter_columns()}
     declared = declared_kinds(kinds, list(columns))
     made = context if isinstance(context, Indicator) else None
     if made is not None and made.column not in columns:
         raise DataError(f"the table has no column {made.column!r}{did_you_mean(made.column, columns)}")
     names = tuple(columns)
     at = [columns.pop(names[place]) for place in context_places(None if made else context, names)]
-    read = read_system if len(table) else unread_system
-    system = tuple(read(column, declared.get(name)) for name, column in columns.items())
+    system = tuple(read_system_column(column, declared.get(name), len(table)) for name, column in columns.items())
     if made is not None:
         return _looked_into(made_context(made, system, len(table)), system, missing)
-    readings = [read_context(column, declared.get(column.name), len(table)) for column in at]
+    readings = [read_context_column(column, declared.get(column.name), len(table)) for column in at]
     if len(readings) > 1:
         return _looked_into(combined(readings, len(table)), system, missing)
-    return _looked_into(readings[0] if readings else read_context(None, None, len(table)), system, missing)
+    return _looked_into(readings[0] if readings else read_context_column(None, None, len(table)), system, missing)
 
 
 def level_text(level: object) -> str:
@@ -150,10 +148,6 @@ def constant_levels(statistics: SufficientStatistics, column: int) -> list[int]:
     return [int(level) for level in np.flatnonzero(statistics.constant[:, column] & (statistics.moments.rows > 1))]
 
 
-def _series(table: pd.DataFrame) -> Iterator[nw.Series[pd.Series]]:
-    yield from nw.from_native(table, eager_only=True).iter_columns()
-
-
 def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], missing: str) -> Inspection:
     """The inspection, once every column has been read."""
     data = usable_part(context, system)
@@ -164,18 +158,12 @@ def _looked_into(context: ContextReading, system: tuple[SystemReading, ...], mis
     if statistics is not None:
         problems += _value_problems(statistics, data, missing)
     problems = [problem for problem in problems if problem]
-    if not problems and statistics is not None:
-        problems = _refusal(statistics, data, missing)
-    notes = (
-        ()
-        if statistics is None
-        else (
-            *_two_numbers(system),
-            *_few_rows(context, statistics),
-            *_constant(context, statistics),
-            *_dependent(context, dependences),
-        )
-    )
+    notes: tuple[str, ...] = ()
+    if statistics is not None:
+        if not problems:
+            problems = _refusal(statistics, data, missing)
+        notes = (*_two_numbers(system), *_few_rows(context, statistics), *_constant(context, statistics),
+                 *_dependent(context, dependences))  # fmt: skip
     rows = np.bincount(context.codes[context.codes >= 0], minlength=len(context.levels))
     return Inspection(context, system, statistics, tuple(rows.tolist()), dependences, tuple(problems), notes)
 
@@ -191,17 +179,13 @@ def _shape_problems(context: ContextReading, system: tuple[SystemReading, ...]) 
 def _value_problems(statistics: SufficientStatistics, data: Dataset, missing: str) -> Iterator[str]:
     """Missing and infinite values, and columns that do not vary."""
     names = np.array(statistics.names, dtype=object)
-    holes, total = (
-        names[statistics.missing.any(axis=0)].tolist(),
-        int(statistics.missing.sum()) + statistics.missing_context,
-    )
+    holes = names[statistics.missing.any(axis=0)].tolist()
+    total = int(statistics.missing.sum()) + statistics.missing_context
     if total and missing == "raise":
         where = [data.context_name, *holes] if statistics.missing_context else holes
         dropped = int(statistics.lost.sum()) + statistics.missing_context
-        yield (
-            f"{_count(total, 'missing value')} in {listed(where)}; fill in, or use --missing listwise to drop "
-            f"{dropped} of {data.n_rows} rows"
-        )
+        yield (f"{_count(total, 'missing value')} in {listed(where)}; fill in, or use --missing listwise to drop "
+               f"{dropped} of {data.n_rows} rows")  # fmt: skip
     if statistics.infinite.any():
         where = names[statistics.infinite.any(axis=0)].tolist()
         found = _count(int(statistics.infinite.sum()), "infinite value")
@@ -246,22 +230,18 @@ def _few_rows(context: ContextReading, statistics: SufficientStatistics) -> Iter
     """Contexts (or a whole table) in which tests with larger sets cannot be run."""
     enough = min(LARGE_SET, len(statistics.names) - 2)
     for level, n in zip(statistics.values, statistics.moments.rows.tolist(), strict=True):
-        if largest_set(n) >= enough:
+        inside, across = largest_set(n), largest_context_set(n)
+        if inside >= enough:
             continue
-        where = f"{context.name} = {level_text(level)}" if context.splits else "the table"
-        left_out = _left_out(context, n) if context.splits and largest_context_set(n) < enough else ""
-        yield f"{where} has {_count(n, 'complete row')}: {_limit_inside(n)}{left_out}"
-
-
-def _limit_inside(n: int) -> str:
-    if largest_set(n) < 0:
-        return "no test can be run inside it"
-    return f"tests inside it can condition on {_count(largest_set(n), 'variable')} at most"
-
-
-def _left_out(context: ContextReading, n: int) -> str:
-    beyond = "" if largest_context_set(n) < 0 else f" given more than {_count(largest_context_set(n), 'variable')}"
-    return f", tests of {context.name}{beyond} leave it out"
+        said = f"{context.name} = {level_text(level)}" if context.splits else "the table"
+        said += f" has {_count(n, 'complete row')}: "
+        said += f"tests inside it can condition on {_count(inside, 'variable')} at most" if inside >= 0 else (
+            "no test can be run inside it"
+        )  # fmt: skip
+        if context.splits and across < enough:
+            beyond = "" if across < 0 else f" given more than {_count(across, 'variable')}"
+            said += f", tests of {context.name}{beyond} leave it out"
+        yield said
 
 
 def _constant(context: ContextReading, statistics: SufficientStatistics) -> Iterator[str]:
@@ -298,19 +278,16 @@ def linear_dependences(statistics: SufficientStatistics) -> tuple[Dependence, ..
     """The dependences in all rows, then those that hold in one context only."""
     whole = statistics.moments.merged()
     pooled = _dependences(whole.scatter[0], int(whole.rows[0]))
-    found = [Dependence(statistics.names[column], _named(statistics, of), True) for column, of in pooled]
+    names = np.array(statistics.names, dtype=object)
+    found = [Dependence(names[column], tuple(names[of]), True) for column, of in pooled]
     if len(statistics.values) == 1:
         return tuple(found)
     known = {frozenset((column, *of)) for column, of in pooled}
     for level, scatter, n in zip(statistics.values, statistics.moments.scatter, statistics.moments.rows, strict=True):
         for column, of in _dependences(scatter, int(n)):
             if frozenset((column, *of)) not in known:
-                found.append(Dependence(statistics.names[column], _named(statistics, of), False, level))
+                found.append(Dependence(names[column], tuple(names[of]), False, level))
     return tuple(found)
-
-
-def _named(statistics: SufficientStatistics, columns: Sequence[int]) -> tuple[str, ...]:
-    return tuple(statistics.names[column] for column in columns)
 
 
 def _dependences(scatter: Floats, n: int) -> list[tuple[int, list[int]]]:

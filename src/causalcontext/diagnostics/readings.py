@@ -1,29 +1,26 @@
-"""Columns taken through the library's door one at a time, so that one bad column does not hide another."""
+"""Columns read one at a time, so that one bad column does not hide another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from causalcontext.data.columns import read_system
 from causalcontext.data.dataset import Dataset, cell_values
-from causalcontext.data.frames import frame_of
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Column, Kind, infer_kind
-from causalcontext.data.tables import cells_of, read_table
+from causalcontext.data.tables import cells_of, context_levels
 from causalcontext.errors import DataError
 from causalcontext.kernels.arrays import Codes, Values
 from causalcontext.views import Contexts
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, eq=False)
 class SystemReading:
-    """What the door says about a system variable.
+    """What reading a system variable finds.
 
     Attributes
     ----------
@@ -45,7 +42,7 @@ class SystemReading:
 
 @dataclass(frozen=True, eq=False)
 class ContextReading:
-    """What the door says about the context.
+    """What reading the context finds.
 
     Attributes
     ----------
@@ -83,37 +80,31 @@ class ContextReading:
         return len(self.levels) > 1
 
 
-def read_system(column: Column, declared: Kind | None) -> SystemReading:
-    """One system variable, usable or with the reason why not."""
-    kind = _stated_kind(column, declared)
+def read_system_column(column: Column, declared: Kind | None, n_rows: int) -> SystemReading:
+    """One system variable, usable or with the reason why not; of a table without rows, its kind alone."""
+    reading = SystemReading(column.name, column.dtype_name, "unknown" if declared is None else declared.value, None)
     try:
-        data = read_table(_beside_zeros(column, 1), None, kinds=_only(column.name, declared))
+        inferred = infer_kind(column)  # no declaration makes a date or a list usable
+        reading = replace(reading, kind=(declared or inferred).value)
+        values = read_system(column, declared or inferred)[0] if n_rows else None
     except DataError as error:
-        return SystemReading(column.name, column.dtype_name, kind, None, str(error))
-    values = data.columns[0]
-    if values.dtype.kind == "f" and np.isnan(values).all():
-        problem = f"column {column.name!r} has no value in any row; drop it"
-        return SystemReading(column.name, column.dtype_name, kind, None, problem)
-    return SystemReading(column.name, column.dtype_name, kind, values)
+        return replace(reading, problem=str(error)) if n_rows else reading
+    if values is not None and values.dtype.kind == "f" and np.isnan(values).all():
+        return replace(reading, problem=f"column {column.name!r} has no value in any row; drop it")
+    return replace(reading, values=values)
 
 
-def unread_system(column: Column, declared: Kind | None) -> SystemReading:
-    """One system variable of a table without rows: there is nothing to read."""
-    return SystemReading(column.name, column.dtype_name, _stated_kind(column, declared), None)
-
-
-def read_context(column: Column | None, declared: Kind | None, n_rows: int) -> ContextReading:
+def read_context_column(column: Column | None, declared: Kind | None, n_rows: int) -> ContextReading:
     """The context, usable or with the reason why not."""
     everywhere = np.zeros(n_rows, dtype=np.int32)
     if column is None:
         return ContextReading(None, None, ("all",), everywhere)
-    if n_rows == 0:
-        return ContextReading(column.name, column.dtype_name, ("all",), everywhere)
+    unusable = ContextReading(column.name, column.dtype_name, ("all",), everywhere)
     try:
-        data = read_table(_beside_zeros(column, 2), column.name, kinds=_only(column.name, declared))
+        levels, codes = context_levels(column, declared) if n_rows else (unusable.levels, everywhere)
     except DataError as error:
-        return ContextReading(column.name, column.dtype_name, ("all",), everywhere, str(error))
-    return ContextReading(column.name, column.dtype_name, data.values, data.codes)
+        return replace(unusable, problem=str(error))
+    return replace(unusable, levels=levels, codes=codes)
 
 
 def combined(parts: Sequence[ContextReading], n_rows: int) -> ContextReading:
@@ -157,22 +148,3 @@ def usable_part(context: ContextReading, system: Sequence[SystemReading]) -> Dat
         levels=tuple(part.levels for part in first),
         codes=context.codes,
     )
-
-
-def _beside_zeros(column: Column, count: int) -> pd.DataFrame:
-    """A table of the column and `count` harmless ones, since a table needs two variables."""
-    zeros = {f"{column.name}{mark}": 0.0 for mark in ("'", "''")[:count]}
-    return frame_of({column.name: column.series.to_native(), **zeros})
-
-
-def _only(name: str, declared: Kind | None) -> dict[str, str]:
-    return {} if declared is None else {name: declared.value}
-
-
-def _stated_kind(column: Column, declared: Kind | None) -> str:
-    if declared is not None:
-        return declared.value
-    try:
-        return infer_kind(column).value
-    except DataError:
-        return "unknown"
