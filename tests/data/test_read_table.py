@@ -212,13 +212,6 @@ def test_names_keep_their_white_space() -> None:
     assert read_table(small_frame().set_axis(names, axis=1), "R").names == names
 
 
-def test_kinds_table_says_what_was_inferred() -> None:
-    table = read_table(small_frame(), "R").kinds_table()
-    assert list(table.columns) == ["column", "dtype", "kind", "role"]
-    assert table.iloc[1].tolist() == ["R", "string", "categorical", "context"]
-    assert table.iloc[2].tolist() == ["y", "int64", "continuous", "system"]
-
-
 def test_position_suggests_a_name() -> None:
     data = read_table(small_frame().rename(columns={"x": "pressure"}), "R")
     assert data.position("pressure") == 0

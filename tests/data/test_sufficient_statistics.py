@@ -18,7 +18,6 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import (
     SufficientStatistics,
-    collinear_pairs,
     drop_empty_cells,
     gather_statistics,
 )
@@ -284,17 +283,6 @@ def test_nothing_is_dropped_from_full_levels() -> None:
     data = read_table(correlated_frame(), "R")
     statistics = gather_statistics(data)
     assert drop_empty_cells(data, statistics) == (data, statistics)
-
-
-def test_collinear_pairs_are_listed() -> None:
-    frame = correlated_frame(offset=10.0)
-    frame["V"] = 3 - 2 * frame["X"]
-    frame["U"] = frame["Y"]
-    frame["constant"] = 1.0
-    frame.loc[frame["R"] == "dry", "W"] = frame["Z"]
-    statistics = gather_statistics(read_table(frame, "R"))
-    assert collinear_pairs(statistics) == [("X", "V"), ("Y", "U")]
-    assert collinear_pairs(statistics, cell=0) == [("X", "V"), ("Y", "U"), ("Z", "W")]
 
 
 def test_options_are_checked_before_the_pass() -> None:

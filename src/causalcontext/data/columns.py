@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -61,8 +60,11 @@ def read_levels(
     if family is float:
         family = _float_or_int(column, values, declared, whole_floats)
     occurring = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
-    if role == "context":
-        _check_several_levels(column, [family(values[place]) for place in occurring[:2]])
+    if role == "context" and occurring.size < 2:
+        had = f"1 level ({family(values[occurring[0]])!r})" if occurring.size else "no value in any row"
+        raise DataError(
+            f"context {column.name!r} has {had}; at least 2 {'' if occurring.size else 'levels '}are needed"
+        )
     _check_levels_repeat(column, role, codes, values[occurring])
     order = occurring if _is_pandas_categorical(column) else _level_order(column, values)
     place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
@@ -78,15 +80,11 @@ def _coded(column: Column, role: str) -> tuple[Values, Values, type]:
         return native.cat.codes.to_numpy(), values, _one_family(column, values, role)
     if column.dtype.is_nested():
         raise _not_a_level(column, column.dtype_name, role)
-    rows = _row_values(column)
+    rows = plain_values(column)
+    if rows.dtype.kind == "f" and column.dtype.is_integer():  # numpy turns whole numbers with gaps into floats
+        rows = object_values(column)
     family = _one_family(column, rows, role)  # of all rows, not of the distinct ones: 1 and True are equal
     return *numbered(rows), family
-
-
-def _row_values(column: Column) -> Values:
-    """The values as an array; Python objects where numpy would turn integers with gaps into floats."""
-    values = plain_values(column)
-    return object_values(column) if values.dtype.kind == "f" and column.dtype.is_integer() else values
 
 
 def _one_family(column: Column, values: Values, role: str) -> type:
@@ -117,14 +115,6 @@ def _float_or_int(column: Column, values: Values, declared: bool, whole_floats: 
                     f"declare kinds={{{column.name!r}: 'categorical'}}")  # fmt: skip
 
 
-def _check_several_levels(column: Column, first: list[Any]) -> None:
-    """Return if there are at least two levels."""
-    if not first:
-        raise DataError(f"context {column.name!r} has no value in any row; at least 2 levels are needed")
-    if len(first) == 1:
-        raise DataError(f"context {column.name!r} has 1 level ({first[0]!r}); at least 2 are needed")
-
-
 def _check_levels_repeat(column: Column, role: str, codes: Values, levels: Values) -> None:
     """Return if there are few enough levels to be called so."""
     rows = int(np.count_nonzero(codes >= 0))
@@ -152,22 +142,18 @@ def _is_pandas_categorical(column: Column) -> bool:
 
 
 def _level_order(column: Column, values: Values) -> NDArray[np.intp]:
-    """The positions of the values in the column's own order, or sorted."""
-    own = _own_order(column)
-    place = {value: position for position, value in enumerate(own or ())}
-    keys = values.tolist() if own is None else [place[value] for value in values]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
-
-
-def _own_order(column: Column) -> Sequence[Any] | None:
-    """The categories of a column in the order that its maker gave them, or None.
+    """The positions of the values in the order that the maker of the column gave its categories, or sorted.
 
     A polars `Categorical` has no order of its own: its physical one depends on what else the process read.
     """
+    dictionary, own = dictionary_of(column), None
     if isinstance(column.dtype, nw.Enum):
-        return tuple(column.series.to_native().dtype.categories)
-    dictionary = dictionary_of(column)
-    return None if dictionary is None else tuple(dictionary.unify_dictionaries().chunk(0).dictionary.to_pylist())
+        own = list(column.series.to_native().dtype.categories)
+    elif dictionary is not None:
+        own = dictionary.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    place = {value: position for position, value in enumerate(own or ())}
+    keys = values.tolist() if own is None else [place[value] for value in values]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
 
 
 def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:

@@ -14,14 +14,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.data.frames import frame_of
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Values
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +93,6 @@ class Dataset:
         if name not in self.names:
             raise DataError(f"the table has no column {name!r}{did_you_mean(name, self.names)}")
         return self.names.index(name)
-
-    def kinds_table(self) -> pd.DataFrame:
-        """What was inferred: one row for every column with its dtype, its kind and its role."""
-        roles = ["context" if i in self.contexts.positions else "system" for i in range(len(self.names))]
-        kinds = [kind.value for kind in self.kinds]
-        return frame_of({"column": self.names, "dtype": self.dtypes, "kind": kinds, "role": roles})
 
 
 def cell_values(contexts: Contexts, levels: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:

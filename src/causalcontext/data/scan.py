@@ -206,12 +206,9 @@ def columns_of(
             raise NotYetError(f"not yet: column {name!r} is declared {kind.value}, and {ONLY_NUMBERS}; read the table "
                               "into memory")  # fmt: skip
         found.append(kind)
-    return StreamColumns(names, places, tuple(found), tuple(_dtype(schema.field(name).type) for name in names))
-
-
-def _dtype(dtype: pa.DataType) -> str:
-    """What a column is called in a table in memory."""
-    return {"double": "float64", "float": "float32", "halffloat": "float16"}.get(str(dtype), str(dtype))
+    in_memory = {"double": "float64", "float": "float32", "halffloat": "float16"}  # what the types are called there
+    types = (str(schema.field(name).type) for name in names)
+    return StreamColumns(names, places, tuple(found), tuple(in_memory.get(dtype, dtype) for dtype in types))
 
 
 def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None:

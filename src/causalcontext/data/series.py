@@ -65,15 +65,6 @@ class Series:
                           & (self.codes >= 0))  # fmt: skip
 
 
-def _check_sizes(values: Floats, names: list[str]) -> None:
-    """Return if all values are finite, or missing, and can be squared."""
-    for name, column in zip(names, values.T, strict=True):
-        if np.isinf(column).any():
-            raise DataError(f"column {name!r} has infinite values; replace or drop them")
-        if (np.abs(column) > LARGEST_VALUE).any():
-            raise DataError(f"values too large to be squared in {name!r}; rescale them")
-
-
 def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Values] | None,
               units: tuple[str, Values] | None, step: Any = None) -> Series:  # fmt: skip
     """The series of a table; `time` and `units` come with their names."""
@@ -82,19 +73,18 @@ def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Value
         if place in data.contexts.positions:
             raise OptionError(f"covariates names {name!r}, which is the context; a covariate is never an effect")
     wide = np.column_stack([np.asarray(data.columns[place], dtype=np.float64) for place in data.system])
-    _check_sizes(wide, [data.names[place] for place in data.system])
+    names = np.array([data.names[place] for place in data.system], dtype=object)
+    for name, column in zip(names, wide.T, strict=True):
+        if np.isinf(column).any():
+            raise DataError(f"column {name!r} has infinite values; replace or drop them")
+        if (np.abs(column) > LARGEST_VALUE).any():
+            raise DataError(f"values too large to be squared in {name!r}; rescale them")
     unit = np.zeros(data.n_rows, dtype=np.int64) if units is None else _numbered(*units)
     steps = _counted(unit) if time is None else _steps(*time, unit, step)
     order = np.lexsort((steps, unit))
-    extra = [data.names[place] in covariates for place in data.system]
-    kept = [not is_extra for is_extra in extra]
-    names = [data.names[place] for place in data.system]
-    return Series(
-        tuple(name for name, keep in zip(names, kept, strict=True) if keep), wide[order][:, kept],
-        data.codes[order].astype(np.int64),
-        tuple(name for name, is_extra in zip(names, extra, strict=True) if is_extra),
-        wide[order][:, extra], unit[order], steps[order],
-    )  # fmt: skip
+    extra = np.array([name in covariates for name in names], dtype=bool)
+    return Series(tuple(names[~extra]), wide[order][:, ~extra], data.codes[order].astype(np.int64),
+                  tuple(names[extra]), wide[order][:, extra], unit[order], steps[order])  # fmt: skip
 
 
 def without_unit_means(series: Series, which: Bools | None = None) -> Series:
@@ -109,8 +99,7 @@ def without_unit_means(series: Series, which: Bools | None = None) -> Series:
         sums = np.where(known, values[rows], 0.0).sum(axis=0)
         means = sums / np.maximum(known.sum(axis=0), 1)
         values[rows] -= means if which is None else np.where(which, means, 0.0)
-    return Series(series.names, values, series.codes, series.covariate_names, series.covariates, series.units,
-                  series.steps, series.interpolated)  # fmt: skip
+    return replace(series, values=values)
 
 
 def with_single_cells_filled(series: Series, which: Bools | None = None) -> Series:
@@ -129,8 +118,7 @@ def with_single_cells_filled(series: Series, which: Bools | None = None) -> Seri
         single = np.flatnonzero(~known & inside & both)
         values[single, j] = 0.5 * (series.values[single - 1, j] + series.values[single + 1, j])
         filled += single.size
-    return Series(series.names, values, series.codes, series.covariate_names, series.covariates, series.units,
-                  series.steps, filled)  # fmt: skip
+    return replace(series, values=values, interpolated=filled)
 
 
 def _numbered(name: str, values: Values) -> Ints:

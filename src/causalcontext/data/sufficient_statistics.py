@@ -21,7 +21,6 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.totals import add_batch, no_totals, settle
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.limits import PERFECT
 from causalcontext.kernels.rows.scan import digest_rows
 from causalcontext.kernels.rows.stretches import ScanTotals
 
@@ -137,6 +136,7 @@ def gather_statistics(
         totals = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch, n_jobs)
         constant = settle(totals)
     own = shared or slice(None)
+    words = np.array([*map(word_of, data.values), MISSING_WORD], dtype=np.uint64)
     statistics = SufficientStatistics(
         names=tuple(data.names[position] for position in data.system),
         values=data.values,
@@ -146,7 +146,7 @@ def gather_statistics(
         infinite=totals.infinite[:, own],
         missing_context=int(np.count_nonzero(data.codes < 0)),
         lost=totals.lost,
-        fingerprint=fingerprint_of(data, data.n_rows, totals.digests[own], _context_digest(data)),
+        fingerprint=fingerprint_of(data, data.n_rows, totals.digests[own], int(digest_rows(words[data.codes], 0))),
     )
     if shared is not None:
         statistics.keep_columns(data, Moments(totals.n, totals.mean, totals.scatter))
@@ -180,20 +180,15 @@ def drop_empty_cells(data: Dataset, statistics: SufficientStatistics) -> tuple[D
     )
 
 
-def collinear_pairs(statistics: SufficientStatistics, cell: int | None = None) -> list[tuple[str, str]]:
-    """Pairs of variables that are exact linear functions of each other, in all rows or in one cell."""
-    correlation = statistics.moments.merged().correlation() if cell is None else statistics.moments.correlation(cell)
-    first, second = np.nonzero(np.triu(np.abs(correlation) > PERFECT, k=1))
-    return [(statistics.names[i], statistics.names[j]) for i, j in zip(first, second, strict=True)]
-
-
 def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int, n_jobs: int) -> ScanTotals:
     """What the rows of some columns add up to; context variables count as constant."""
     nothing = np.zeros(data.n_rows)
     contexts = data.contexts.positions
     columns = [nothing if position in contexts else data.columns[position] for position in positions]
     totals = no_totals(len(data.contexts.cells), len(columns))
-    rows = _rows_per_batch(batch, len(columns), len(data.contexts.cells), data.n_rows)
+    # as many rows as are worth a visit to the cross products, and no more than fit in little memory
+    worthwhile = max(_BATCH_VALUES // len(columns), _ROWS_PER_LEVEL * len(data.contexts.cells))
+    rows = max(1, min(batch, worthwhile, max(_LARGEST_BATCH_VALUES // len(columns), 1), data.n_rows))
     buffer = np.empty(len(columns) * rows)
     for first in range(0, data.n_rows, rows):
         codes = data.codes[first : first + rows]
@@ -202,12 +197,6 @@ def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int, n_jobs:
             values[place] = column[first : first + rows]
         add_batch(totals, values, codes, first, n_jobs)
     return totals
-
-
-def _rows_per_batch(batch: int, variables: int, levels: int, n_rows: int) -> int:
-    """As many rows as are worth a visit to the cross products, and no more than fit in little memory."""
-    worthwhile = max(_BATCH_VALUES // variables, _ROWS_PER_LEVEL * levels)
-    return max(1, min(batch, worthwhile, max(_LARGEST_BATCH_VALUES // variables, 1), n_rows))
 
 
 def fingerprint_of(data: Dataset, rows: int, digests: NDArray[np.uint64], context: int) -> str:
@@ -229,12 +218,6 @@ def fingerprint_of(data: Dataset, rows: int, digests: NDArray[np.uint64], contex
     if data.contexts.positions:
         parts.append(["context", data.context_name, context])
     return hashlib.sha256(json.dumps([rows, parts]).encode()).hexdigest()
-
-
-def _context_digest(data: Dataset) -> int:
-    """A hash of the context's values row by row, whatever codes they have."""
-    words = np.array([*(word_of(value) for value in data.values), MISSING_WORD], dtype=np.uint64)
-    return int(digest_rows(words[data.codes], 0))
 
 
 def word_of(value: Any) -> int:

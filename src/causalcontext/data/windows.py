@@ -8,7 +8,7 @@ context, R(t), R(t-1), ..., as context variables; `WindowMoments` is what regres
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -45,11 +45,8 @@ class WindowCounts:
         reasons = ((self.starts, "at starts"), (self.gaps, "after gaps"), (self.missing, "with missing values"))
         lost = [f"{count:,} {what}" for count, what in reasons if count]
         filled = f"; {self.interpolated:,} single cells interpolated" if self.interpolated else ""
-        return (
-            f"{self.used:,} of {self.rows:,} rows end a whole window"
-            + (f" (lost: {', '.join(lost)})" if lost else "")
-            + filled
-        )
+        because = f" (lost: {', '.join(lost)})" if lost else ""
+        return f"{self.used:,} of {self.rows:,} rows end a whole window{because}{filled}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +89,7 @@ class LaggedTable:
 
     def some(self, rows: Ints | Bools) -> LaggedTable:
         """The same windows, some of them."""
-        return LaggedTable(self.variables, self.lags, self.values[rows], self.centre, self.scale, self.codes[rows],
-                           self.contexts, self.counts, self.row[rows])  # fmt: skip
+        return replace(self, values=self.values[rows], codes=self.codes[rows], row=self.row[rows])
 
 
 def lagged_table(series: Series, lags: int, contexts: int) -> LaggedTable:
