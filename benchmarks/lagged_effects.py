@@ -83,7 +83,9 @@ def measured(design: SeriesDesign, length: int, asked: argparse.Namespace) -> li
     ]  # fmt: skip
 
 
-def take(model: SeriesModel, result: cc.LaggedGraphs, steps: int, effects: ScanTotals, differences: ScanTotals) -> None:
+def take(
+    model: SeriesModel, result: cc.ContextGraphs, steps: int, effects: ScanTotals, differences: ScanTotals
+) -> None:
     """Compare all effects of a result with those of the system."""
     truth = np.stack([responses(model.slopes[r], steps) for r in range(len(model.labels))])
     place = {name: i for i, name in enumerate(model.names)}

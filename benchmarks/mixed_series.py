@@ -105,7 +105,7 @@ def _standard(kind: str, value: float) -> float:
     return value if kind == "number" else 2.0 * value - 1.0 if kind == "truth" else (value - 2.0) / 1.5
 
 
-def searched(table: pd.DataFrame, system: System, method: str) -> cc.LaggedGraphs:
+def searched(table: pd.DataFrame, system: System, method: str) -> cc.ContextGraphs:
     """pc-ac with the kinds of columns, or score-ac on plain numbers."""
     if method == "score-ac":
         return cc.discover(table.astype(dict.fromkeys(NAMES, float)), context="R", lags=1, method="score-ac")
@@ -113,7 +113,7 @@ def searched(table: pd.DataFrame, system: System, method: str) -> cc.LaggedGraph
     return cc.discover(table, context="R", lags=1, method=method, alpha=0.01, kinds=counts)
 
 
-def compared(system: System, result: cc.LaggedGraphs) -> np.ndarray:
+def compared(system: System, result: cc.ContextGraphs) -> np.ndarray:
     """(hits, true, false, absent) of lagged, contemporaneous, and changed links, and of readers of R."""
     d, found = len(KINDS), np.zeros((2, 2, len(KINDS), len(KINDS)), dtype=bool)
     for r in range(2):

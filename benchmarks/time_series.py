@@ -26,9 +26,12 @@ import causalcontext as cc
 from causalcontext.graphs.lag_names import at
 from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
 from causalcontext.simulate.examples import land_surface_model
+from causalcontext.timeseries.known import allowed_links
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.order_search import search
-from causalcontext.timeseries.stability import HalfSamples, half_of_blocks
+from causalcontext.timeseries.problem import LaggedProblem
+from causalcontext.timeseries.scored import STARTS
+from causalcontext.timeseries.windows import SeriesWindows, half_of_blocks
 from measuring import machine, markdown_table
 
 
@@ -338,7 +341,7 @@ def alarms(models: int, seed: int, method: str) -> str:
     return f"lag alarm: {few} of {needed} with too few lags, {enough} of {models} with enough"
 
 
-def _rings(result: cc.LaggedGraphs) -> bool:
+def _rings(result: cc.ContextGraphs) -> bool:
     return any("lag alarm" in warning for warning in result.warnings)
 
 
@@ -464,13 +467,13 @@ def resampling(models: int, seed: int, samples: int = 10) -> str:
         model = random_series_model(MIDDLE, np.random.default_rng([seed, number]))
         table = model.sample(500, np.random.default_rng([seed, number, 1]))
         result = cc.discover(table, context="R", lags=MIDDLE.lags, method="score-ac")
-        halves, random = result.resample, np.random.default_rng([seed, number, 2])
-        assert isinstance(halves, HalfSamples)
-        count = len(halves.problem.table.row)
+        windows, random = result.windowed, np.random.default_rng([seed, number, 2])
+        assert windows is not None
+        count = len(windows.table.row)
         for how in totals:
             runs = 1 if how == "all windows" else samples
             for _ in range(runs):
-                false, hits = _lagged_links(halves, model, _drawn(how, count, random))
+                false, hits = _lagged_links(windows, model, _drawn(how, count, random))
                 totals[how] += false / runs
                 found_true[how] += hits / runs
     rows = [[how, f"{totals[how] / models:.2f}", f"{found_true[how] / models:.3f}"] for how in totals]
@@ -485,13 +488,18 @@ def _drawn(how: str, count: int, random: np.random.Generator) -> np.ndarray:
         length = int(np.ceil(1.5 * count ** (1 / 3)))
         starts = random.integers(count - length + 1, size=-(-count // length))
         return np.concatenate([np.arange(start, start + length) for start in starts])[:count]
-    return np.flatnonzero(half_of_blocks(count, random)) if how == "halves of blocks" else np.arange(count)
+    return (
+        np.flatnonzero(half_of_blocks(count, (int(random.integers(2**31)), 0)))
+        if how == "halves of blocks"
+        else np.arange(count)
+    )
 
 
-def _lagged_links(halves: HalfSamples, model: SeriesModel, rows: np.ndarray) -> tuple[int, float]:
+def _lagged_links(windows: SeriesWindows, model: SeriesModel, rows: np.ndarray) -> tuple[int, float]:
     """False lagged links between different variables, and the share of the true ones that is found."""
-    local = LocalModels(replace(halves.problem, table=halves.problem.table.some(rows)))
-    found = search(local, halves.starts, 0)
+    allowed = allowed_links(cc.Knowledge(), [*model.names, "R"], windows.options.lags)
+    problem = LaggedProblem(windows.table.some(rows), allowed, windows.options.context_lags, 2.0, has_context=True)
+    found = search(LocalModels(problem), STARTS, 0)
     d, lags = len(model.names), model.lags
     links = np.stack([one.parents[:, d : d * (lags + 1)] for one in found.models[:d]])
     links = links.reshape(d, len(model.labels), lags, d).transpose(1, 2, 3, 0)

@@ -30,7 +30,6 @@ LAYERS = [
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(PACKAGE.rglob("*.py"))
 DOORS = {
-    "results.lagged": "explain and changes are built on results",
     "results.contexts": "explain, changes, diagnose, stability, plot, report, save and methods are built on results",
     "results.answers": "mechanisms, effects and predict_intervention are built on results",
     "graphs.graph": "to_networkx, to_dags, plot and the picture in a notebook are built on graphs",

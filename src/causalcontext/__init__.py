@@ -27,9 +27,8 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion
 from causalcontext.interop.estimator import PCAC
 from causalcontext.knowledge import Knowledge
-from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.contexts import ContextGraphs, LaggedGraphs
 from causalcontext.results.files import load
-from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.simulate import examples
 from causalcontext.version import __version__
 

@@ -11,21 +11,21 @@ from typing import Any, Unpack
 
 from causalcontext.ci_tests.devices import on_device, usable_device
 from causalcontext.ci_tests.preparation import prepare
+from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_none_missing
 from causalcontext.data.indicators import Indicator
+from causalcontext.data.scan import Scan
 from causalcontext.diagnostics.support import Support
-from causalcontext.discovery.conclusion import result_of
-from causalcontext.discovery.lagged import discover_lagged
-from causalcontext.discovery.reading import in_memory, read, scanned_table
-from causalcontext.discovery.settings import links_of, score_of, settings_of
+from causalcontext.discovery.conclusion import links_of, result_of, score_of, settings_of
+from causalcontext.discovery.reading import in_memory, read, read_with_lags, scanned_table
 from causalcontext.errors import InterruptedSearch
 from causalcontext.methods.ahead import compile_ahead, kinds_for
-from causalcontext.methods.auto import MethodChoice, choose_by_call
+from causalcontext.methods.auto import MethodChoice, choose_by_call, choose_by_kinds
 from causalcontext.methods.registry import run_method
-from causalcontext.methods.task import Task
+from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
-from causalcontext.progress import Advance, watching
+from causalcontext.progress import Advance, Watch, nobody, watching
 from causalcontext.results.contexts import ContextGraphs
 
 
@@ -111,9 +111,9 @@ def discover(
         For "score-ac": "exact" finds the optimum of a small problem, "order" climbs from `starts` random orders, "auto"
         takes the quicker one; `curves` may bend mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
     lags : int, optional
-        Rows follow each other in time, and causes may be up to so many steps ago. The result is then a `LaggedGraphs`
-        over variables such as `X(t-1)`, by "score-ac", "pc-ac", "pc-m" or "pc-p". Too many lags cost little, too few
-        invent links.
+        Rows follow each other in time, and causes may be up to so many steps ago. The result is then over variables
+        such as `X(t-1)`, and has a `summary` over all lags; by "score-ac", "pc-ac", "pc-m" or "pc-p". Too many lags
+        cost little, too few invent links.
     time, units, step
         With lags: the column that orders the rows (dates or numbers; gaps are respected), the column that names the
         series of a panel, and the time between two rows, by default the most frequent difference.
@@ -143,28 +143,16 @@ def discover(
     ('dry', 'wet')
     """
     chosen = made(Options, options, "discover")
-    if chosen.lags is not None:
-        return discover_lagged(in_memory(table), context, chosen, names, progress)
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     chosen, reason = _resolved(chosen, context)
-    scanned = scanned_table(table, context, chosen, progress is True, names=names)
-    data = read(in_memory(table), context, chosen, names) if scanned is None else scanned.data
-    settings = settings_of(chosen, test.name, context)
-    links = links_of(settings.knowledge, data)
-    if scanned is not None and chosen.missing == "raise":
-        check_none_missing(scanned.statistics, data, testwise=False)
-    known = (
-        None if scanned is None or scanned.whole else scanned.statistics
-    )  # all rows in memory: no rounding of batches
-    compile_ahead(kinds_for(chosen.method, test.name, data))
-    tested = chosen.method != "score-ac"
-    data, statistics, prepared = prepare(data, test, chosen.missing, known, chosen.threads, tested)
+    scanned = None
+    if chosen.lags is None:
+        scanned = scanned_table(table, context, chosen, progress is True, names=names)
+    task = replace(_task(table, context, chosen, names, test, scanned), device=device)
     with watching(progress, chosen.time_limit) as advance:
-        task = Task(prepared, data, statistics, links, settings, score_of(chosen), chosen.threads, advance,
-                    Support(data, settings.alpha), device)  # fmt: skip
-        outcome = run_method(chosen.method, task)
-    if advance.over and not outcome.complete:
+        outcome = run_method(chosen.method, replace(task, advance=advance))
+    if advance.over and not outcome.complete and outcome.evidence is None:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
@@ -172,6 +160,30 @@ def discover(
     if not result.complete and not advance.over:
         raise InterruptedSearch(result)
     return result
+
+
+def _task(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest,
+          scanned: Scan | None) -> Task:  # fmt: skip
+    """What is to be searched: a table in memory, what a scan kept of one, or, with lags, its windows."""
+    settings, score, watch = settings_of(options, test.name, context), score_of(options), Watch(nobody)
+    if options.lags is not None:
+        windows = read_with_lags(in_memory(table), context, options, names, test)
+        by_score = options.method == "score-ac" or (
+            options.method == "auto" and choose_by_kinds(windows.data).method == "score-ac"
+        )
+        compile_ahead(("lags",) if by_score else ("batches", "comparisons"))
+        return windows_task(windows, settings, score, options.threads, watch)
+    data = read(in_memory(table), context, options, names) if scanned is None else scanned.data
+    links = links_of(settings.knowledge, data)
+    if scanned is not None and options.missing == "raise":
+        check_none_missing(scanned.statistics, data, testwise=False)
+    # Of all rows in memory there is no rounding of batches.
+    known = None if scanned is None or scanned.whole else scanned.statistics
+    compile_ahead(kinds_for(options.method, test.name, data))
+    tested = options.method != "score-ac"
+    data, statistics, prepared = prepare(data, test, options.missing, known, options.threads, tested)
+    return Task(prepared, data, statistics, links, settings, score, options.threads, watch,
+                Support(data, settings.alpha))  # fmt: skip
 
 
 def _resolved(options: Options, context: Any) -> tuple[Options, tuple[str, ...]]:

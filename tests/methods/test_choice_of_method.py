@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.methods import auto
 from causalcontext.methods.auto import choose_by_table
-from causalcontext.methods.registry import METHODS, takes_lags
-from causalcontext.timeseries.tested import RULES
+from causalcontext.methods.registry import METHODS, Method, takes_lags
+from causalcontext.methods.task import Task
+from causalcontext.results.outcome import Outcome
 
 
 def table(rows: int = 300, seed: int = 1) -> pd.DataFrame:
@@ -174,5 +176,21 @@ def test_an_interrupted_score_is_not_followed_by_tests(monkeypatch: pytest.Monke
 
 def test_the_registry_knows_who_takes_lags():
     """Each of the searches with lags, and nobody else."""
-    assert {name for name in METHODS if takes_lags(name)} == {"score-ac", "auto", *RULES}
+    assert {name for name in METHODS if takes_lags(name)} == {"score-ac", "auto", "pc-ac", "pc-m", "pc-p"}
     assert not takes_lags("a method of another version")
+
+
+def test_a_method_that_is_added_searches_windows_too(monkeypatch):
+    def mine(task: Task) -> Outcome:
+        return replace(METHODS["pc-ac"].run(task), notes=("found by a method of my own",))
+
+    monkeypatch.setitem(METHODS, "mine", Method(mine, lags=True))
+    land = cc.examples.land_surface(400, seed=1)
+    found = cc.discover(land, "regime", method="mine", lags=1)
+    assert found.settings.method == "mine"
+    assert found.notes == ("found by a method of my own",)
+    assert dict(found.graphs) == dict(cc.discover(land, "regime", method="pc-ac", lags=1).graphs)
+    assert found.stability(samples=2).samples == 2
+    monkeypatch.setitem(METHODS, "mine", Method(mine, lags=False))
+    with pytest.raises(cc.NotYetError, match="method 'mine' with lags"):
+        cc.discover(land, "regime", method="mine", lags=1)

@@ -10,7 +10,6 @@ from causalcontext.cli.inputs import ResultArgument, context_text, context_value
 from causalcontext.cli.terminal import print_line, show_page, show_table
 from causalcontext.graphs.lag_names import at
 from causalcontext.results.files import load
-from causalcontext.results.lagged import LaggedGraphs
 
 
 def changes(
@@ -28,7 +27,7 @@ def changes(
     if found.empty:
         show_page(f"no edge differs between {first} and {second}")
         return
-    if isinstance(result, LaggedGraphs):
+    if result.series is not None:
         header = ["link", f"slope in {first}", f"in {second}", "q", "claimed"]
         rows = [
             [f"{at(row['source'], row['lag'])} --> {row['target']}", f"{row['slope_first']:.2f}",

@@ -34,7 +34,6 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options
 from causalcontext.report.text import summary
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +95,7 @@ def _show_columns(table: pd.DataFrame | Scan, result: ContextGraphs) -> None:
     alike: dict[tuple[str, str, str], list[str]] = {}
     named = [result.names[position] for position in result.cells.positions]
     names, kinds = result.names, dict(zip(result.names, result.data.kinds, strict=True))
-    if isinstance(result, LaggedGraphs) and not isinstance(table, Scan):
+    if result.series is not None and not isinstance(table, Scan):
         names = tuple(str(name) for name in table.columns)
     for name, dtype in zip(names, _dtypes(table), strict=False):  # one may be made
         role = "context" if name in named else "system" if name in kinds else "time or unit"

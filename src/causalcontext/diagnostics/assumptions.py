@@ -14,7 +14,6 @@ from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.kernels.arrays import Bools
 from causalcontext.model_checks.violations import WORDS, advice, danger
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.notes import About, about, of_residuals
 from causalcontext.results.proxies import replaceable_links
 from causalcontext.search.cycles import possible_cycles
@@ -86,7 +85,7 @@ def _turned(result: ContextGraphs, arrows: Bools, x: int, y: int) -> str:
 
 def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
     """Blocks of the union skeleton in which a large union cycle could hide missing edges."""
-    plain = result.settings.masked_scope == "adaptive" and not isinstance(result, LaggedGraphs)
+    plain = result.settings.masked_scope == "adaptive" and result.series is None
     if result.settings.method != "pc-ac" or not plain:
         return
     contexts = result.cells.positions
@@ -118,7 +117,7 @@ def residuals_against(result: ContextGraphs) -> Iterator[Finding]:
 def told_with_the_result(result: ContextGraphs) -> Iterator[Finding]:
     """Warnings of the search itself; where rows are at hand, another check looks for functions of a column."""
     for warning in result.warnings:
-        if isinstance(result, LaggedGraphs) or result.rows is None or about(warning) is not About.FUNCTION:
+        if result.series is not None or result.rows is None or about(warning) is not About.FUNCTION:
             yield Finding("search", Severity.WARNING, warning)
 
 

@@ -20,7 +20,6 @@ from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_
 from causalcontext.diagnostics.rows import determinism, near_misses, ranked_overlap, rows_and_power, untestable_pairs
 from causalcontext.diagnostics.vanishing import vanishing_edges
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs
 
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     told_with_the_result, model_violations, residuals_against,
@@ -53,7 +52,7 @@ def _rank(finding: Finding) -> tuple[int, int]:
 def _of_rows(result: ContextGraphs) -> list[Finding]:
     if result.context is None:
         return [Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare")]
-    if isinstance(result, LaggedGraphs):
+    if result.series is not None:
         missing = "missing edges, determinism and overlap are not looked at with lags"
         return [Finding("rows", Severity.NOTE, missing, "changes() says which differences hold")]
     if result.scanned is not None:

@@ -128,7 +128,7 @@ def _task(result: ContextGraphs, rows: Dataset, prepared: PreparedTest, options:
 def _questions(task: Task, graphs: Bools) -> float:
     """About how many questions about these edges no kernel answers."""
     plan = replace(task.plan(adaptive, task.cells, "always"), kind=GraphKind.PAG)
-    ahead = queries_ahead(plan, graphs, 0, task.prepared.compiled_roles)
+    ahead = queries_ahead(plan, graphs, 0, task.row_test.compiled_roles)
     return sum(count for size, count in ahead.items() if size != COLLIDERS)
 
 

@@ -7,8 +7,8 @@ search. Seeds are split by sample: neither the order of the samples nor the numb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,15 @@ from causalcontext.errors import NotYetError, OptionError, check_whole, shortly
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, endpoints_of_mark, marked
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.methods.registry import run_method
-from causalcontext.methods.task import Outcome, Task
+from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Options
 from causalcontext.progress import Count, Watch, counting_bar, nobody
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs, Resampling
+from causalcontext.results.outcome import Outcome
+from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.indicator import without
+from causalcontext.timeseries.windows import SeriesWindows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,11 +165,11 @@ def stability(
     return Stability(result, samples, frequency, _labels(result, adjacent(endpoints)))
 
 
-def _resampling(result: ContextGraphs) -> Resample | BlockResample | Resampling:
+def _resampling(result: ContextGraphs) -> Resample | BlockResample | HalfWindows:
     """What searches samples: of rows, of blocks where rows are gone, of windows where they follow each other."""
-    if isinstance(result, LaggedGraphs):
-        assert result.resample is not None
-        return result.resample
+    if result.series is not None:
+        assert result.windowed is not None
+        return HalfWindows(result.windowed, result.settings)
     if result.rows is None and not _on_sample(result):
         return BlockResample(result)
     return Resample(result)
@@ -231,6 +233,20 @@ class Resample:
         return statistics, prepared_test(self.test, data, statistics)
 
 
+class HalfWindows(NamedTuple):
+    """Draws half of the windows of a series by the number of a sample, and searches it."""
+
+    windows: SeriesWindows
+    settings: Settings
+
+    def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
+        """The ends of all contexts for one sample, shape (contexts, N, N)."""
+        settings = replace(self.settings, seed=seed)
+        score = ScoreOptions(**settings.score)
+        task = windows_task(self.windows.half(number, seed), settings, score, 1, Watch(nobody))
+        return run_method(settings.method, task).whole().endpoints
+
+
 def drawn_rows(of_cell: Sequence[NDArray[np.intp]], number: int, seed: int) -> NDArray[np.intp]:
     """The rows of one bootstrap sample: as many of every cell as it has."""
     generator = np.random.default_rng([seed, number])
@@ -273,7 +289,7 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
     check_whole("samples", samples, 1)
     if samples > MOST_SAMPLES:
         raise OptionError(f"samples is {shortly(samples)}, expected at most {MOST_SAMPLES:,}")
-    if isinstance(result, LaggedGraphs) and result.resample is not None:
+    if result.windowed is not None:
         return
     if result.rows is None and result.scanned is None:
         raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")

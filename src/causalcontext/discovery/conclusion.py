@@ -1,63 +1,111 @@
-"""The result of a search: graphs and reasons, with what must be said about the table."""
+"""What a search was asked for, as a result keeps it, and the result itself, with what must be said about the table."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.indicators import StepFunction, step_functions
+from causalcontext.data.indicators import Indicator, StepFunction, step_functions
 from causalcontext.data.scan import Scan
 from causalcontext.graphs.graph import Graph
-from causalcontext.methods.task import Outcome, Task
+from causalcontext.knowledge import Knowledge, Links
+from causalcontext.methods.task import Task
+from causalcontext.options import Options
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.notes import About, Note
+from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.score.options import ScoreOptions
+from causalcontext.search.indicator import without
+from causalcontext.timeseries.windows import series_settings
+from causalcontext.version import __version__
+
+SCORE_METHODS = ("score-ac", "auto")
+"""Those that search by scores, or may."""
+NOTHING_KNOWN = Knowledge()
+
+
+def settings_of(options: Options, test: str, context: object) -> Settings:
+    """The settings of a search, by values alone."""
+    limit = None if options.max_given is None else int(options.max_given)
+    return Settings(
+        options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
+        options.knowledge or NOTHING_KNOWN, __version__,
+        "always" if options.method == "fci-ac" else options.masked_scope, options.orientation,
+        context.column if isinstance(context, Indicator) else None,
+        score=asdict(score_of(options)) if options.method in SCORE_METHODS else {},
+        possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
+        contested=options.contested, context_confounded=bool(options.context_confounded),
+        series={} if options.series is None else series_settings(options.series),
+        transform="ranks" if ranked(options) else "none",
+    )  # fmt: skip
+
+
+def ranked(options: Options) -> bool:
+    """Whether a search sees normal scores instead of the columns; score-ac transforms the table itself."""
+    return options.transform == "ranks" and options.method != "score-ac"
+
+
+def score_of(options: Options) -> ScoreOptions:
+    """How to search by scores; columns that are normal scores already are transformed no further."""
+    return replace(options.score, transform="none") if ranked(options) else options.score
+
+
+def links_of(knowledge: Knowledge, data: Dataset) -> Links:
+    """What is known, by number; about a context that is made out of a column nothing can be."""
+    links = knowledge.links(data.names)
+    return links if data.contexts.source is None else without(links, data.contexts.positions[0])
 
 
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
     """The outcome of a task, with graphs by name and all that is to be known about them."""
-    data, statistics, sampled = task.data, task.statistics, scanned is not None and not scanned.whole
+    data, statistics, windows = task.data, task.statistics, task.windows
+    sampled, settings = scanned is not None and not scanned.whole, task.settings
     outcome.endpoints.setflags(write=False)
-    kinds = tuple(str(kind.value) for kind in data.kinds)
-    summary = DataSummary(
-        tuple(statistics.moments.rows.tolist()),
-        tuple(statistics.lost.tolist()),
-        statistics.missing_context,
-        statistics.emptied,
-        kinds,
-        statistics.fingerprint,
+    names, cells = (data.names, data.contexts) if windows is None else (windows.nodes, windows.cells)
+    if outcome.method is not None:
+        by_score = outcome.method == "score-ac"
+        settings = replace(settings, method=outcome.method, score=settings.score if by_score else {})
+    warnings = (
+        (*_missing_warning(task), *_determinism_warning(data, sampled)) if windows is None else windows.unit_warnings()
     )
     return ContextGraphs(
-        names=data.names,
-        cells=data.contexts,
+        names=names,
+        cells=cells,
         levels=data.levels,
         contexts=data.values,
         graphs={
-            value: Graph(data.names, endpoints, outcome.kind)
+            value: Graph(names, endpoints, outcome.kind)
             for value, endpoints in zip(data.values, outcome.endpoints, strict=True)
         },
-        settings=_as_run(task.settings, outcome.method),
-        data=summary,
+        settings=settings,
+        data=_summary(task, outcome),
         log=outcome.log,
         tests_run={"pooled": int(outcome.tests[0]), "within contexts": int(outcome.tests[1])},
         complete=outcome.complete,
         origins=dict(outcome.origins),
         doubts=outcome.doubts,
-        warnings=(*_missing_warning(task), *_determinism_warning(data, sampled)),
+        warnings=(*outcome.warnings, *warnings),
         evidence=outcome.evidence,
         notes=(*_transform_note(task), *outcome.notes, *notes),
         prepared=task.prepared,
-        moments=statistics.of_columns(data),
-        rows=None if sampled else data,
+        moments=statistics.of_columns(data) if windows is None else None,
+        rows=None if sampled or windows is not None else data,
         scanned=scanned if sampled else None,
+        series=outcome.series,
+        windowed=windows,
     )
 
 
-def _as_run(settings: Settings, method: str | None) -> Settings:
-    """The settings with the method that was chosen, where there was a choice."""
-    if method is None:
-        return settings
-    return replace(settings, method=method, score=settings.score if method == "score-ac" else {})
+def _summary(task: Task, outcome: Outcome) -> DataSummary:
+    """What was analysed; of windows `WindowCounts` has what was lost, most of it not for missing values."""
+    data, statistics, windows = task.data, task.statistics, task.windows
+    if windows is None:
+        rows, lost = tuple(statistics.moments.rows.tolist()), tuple(statistics.lost.tolist())
+        kinds = tuple(str(kind.value) for kind in data.kinds)
+        return DataSummary(rows, lost, statistics.missing_context, statistics.emptied, kinds, statistics.fingerprint)
+    rows = windows.rows(tested=outcome.evidence is None)
+    return DataSummary(rows, (0,) * len(rows), int((data.codes < 0).sum()), (), windows.kinds, statistics.fingerprint)
 
 
 def _transform_note(task: Task) -> tuple[str, ...]:

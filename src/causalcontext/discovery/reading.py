@@ -1,4 +1,4 @@
-"""The table of a search: read into memory, or scanned in batches where it is not."""
+"""The table of a search: read into memory, scanned in batches where it is not, or made into windows with lags."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data.dataset import Dataset, with_normal_scores
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, scan_checked
+from causalcontext.data.series import with_cycles
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.table_files import read_file
-from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table
-from causalcontext.discovery.settings import ranked
+from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table, take_columns
+from causalcontext.discovery.conclusion import ranked
 from causalcontext.errors import FileError, NotYetError, OptionError
+from causalcontext.methods.registry import check_takes_lags
 from causalcontext.methods.score_ac import ONE_CONTEXT
 from causalcontext.options import Options
+from causalcontext.timeseries.windows import SeriesWindows, read_windows
 
 LAGS_NEED_ROWS = "not yet: lags with a table that is larger than memory; read a part of it first"
 
@@ -36,6 +40,26 @@ def read(table: Any, context: Any, options: Options, names: Sequence[str] | None
     if options.method != "pc-ac":
         raise NotYetError(f"not yet: a context made out of a column needs method 'pc-ac', got {options.method!r}")
     return context.applied(read_table(table, None, kinds=options.kinds, names=names))
+
+
+def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
+                   ) -> SeriesWindows:  # fmt: skip
+    """The windows of a table whose rows follow each other in time."""
+    series = options.series
+    assert series is not None
+    if isinstance(table, Scan) or is_out_of_memory(table):
+        raise NotYetError(LAGS_NEED_ROWS)
+    if isinstance(context, Indicator):
+        raise NotYetError("not yet: lags with a context made out of a column; make the column first")
+    check_takes_lags(options.method)
+    taken = [name for name in (series.time, series.units) if name is not None]
+    for name in taken:
+        if name == context or name in series.covariates:
+            raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
+    rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
+    data = read_table(rest, context, kinds=options.kinds, names=None if taken else names)
+    data = with_cycles(data, series.cycles, columns)
+    return read_windows(with_normal_scores(data) if ranked(options) else data, columns, series, test)
 
 
 def scanned_table(

@@ -24,7 +24,7 @@ from causalcontext.graphs.lag_names import split
 from causalcontext.graphs.paths import causal_order
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.series import series_of
 
 Arc = tuple[int, int]
 COLUMN_GAP = 5.0
@@ -90,21 +90,22 @@ def layout(graph: Graph) -> Layout:
 
 def result_layout(result: ContextGraphs) -> Layout:
     """Where everything stands: over time for a result with lags, else causes left of effects."""
-    return _time_layout(result) if isinstance(result, LaggedGraphs) else layout(result.union)
+    return _time_layout(result) if result.series is not None else layout(result.union)
 
 
-def _time_layout(result: LaggedGraphs) -> Layout:
+def _time_layout(result: ContextGraphs) -> Layout:
     """The earliest values on the left, the present on the right, one row for every variable."""
     lines = shown_names(result.names)
     size = np.array([box_size(found) for found in lines])
-    rows = [*result.series.variables, *result.series.covariates]
+    rows = [*series_of(result).variables, *series_of(result).covariates]
     lags = [split(name)[1] for name in result.names]
     row = np.array([rows.index(split(name)[0]) for name in result.names])
     widths = [
-        max(size[i, 0] for i, lag in enumerate(lags) if lag == column) for column in range(result.series.lags, -1, -1)
+        max(size[i, 0] for i, lag in enumerate(lags) if lag == column)
+        for column in range(series_of(result).lags, -1, -1)
     ]
     left = MARGIN + np.concatenate([[0.0], np.cumsum(np.array(widths) + TIME_COLUMN_GAP)[:-1]])
-    column = result.series.lags - np.array(lags)
+    column = series_of(result).lags - np.array(lags)
     pitch = float(size[:, 1].max()) + TIME_ROW_GAP
     centre = np.column_stack([left[column] + np.array(widths)[column] / 2, MARGIN + pitch * row + size[:, 1].max() / 2])
     arcs = [(int(i), int(j)) for i, j in zip(*np.nonzero(np.triu(result.union.endpoints)), strict=True)]

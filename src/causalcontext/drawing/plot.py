@@ -33,8 +33,7 @@ from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
 from causalcontext.graphs.graph import Graph
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs
-from causalcontext.results.summary_graph import SummaryEdge
+from causalcontext.results.series import SummaryEdge, series_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,9 +78,8 @@ def plot_graph(graph: Graph, *, axes: Axes | None = None, path: str | FilePath |
 
 def result_picture(result: ContextGraphs, kind: str, contexts: Sequence[Any] | None = None) -> Picture:
     """What is to be painted of a result."""
-    check_choice("kind", kind, (*KINDS, *(TIME_KINDS if isinstance(result, LaggedGraphs) else ())))
+    check_choice("kind", kind, (*KINDS, *(TIME_KINDS if result.series is not None else ())))
     if kind == "summary":
-        assert isinstance(result, LaggedGraphs)
         return _summary_picture(result)
     kind = "contexts" if kind == "time-series" else kind
     places = result_layout(result)
@@ -122,9 +120,9 @@ def _painted(picture: Picture, axes: Axes | Sequence[Axes] | None, path: str | F
     return chosen
 
 
-def _summary_picture(result: LaggedGraphs) -> Picture:
+def _summary_picture(result: ContextGraphs) -> Picture:
     """What causes what at any lag: a label has the lags, a box those at which a variable acts on itself."""
-    names = (*result.series.variables, *result.series.covariates)
+    names = (*series_of(result).variables, *series_of(result).covariates)
     pairs: dict[tuple[int, int], list[SummaryEdge]] = {}
     for edge in result.summary:
         if edge.source != edge.target:
@@ -149,7 +147,7 @@ def _marked(names: Sequence[str], pair: tuple[int, int], edges: Sequence[Summary
     return edges[0].source, edges[0].target, "-->" if ways else edges[0].mark
 
 
-def _with_own_lags(graph: Graph, result: LaggedGraphs) -> Graph:
+def _with_own_lags(graph: Graph, result: ContextGraphs) -> Graph:
     """The same graph with the lags at which a variable acts on itself written in its box."""
     own = {name: result.summary.lags(name, name) for name in graph.names}
     return Graph(
@@ -157,7 +155,7 @@ def _with_own_lags(graph: Graph, result: LaggedGraphs) -> Graph:
     )
 
 
-def _stroke(result: LaggedGraphs, graph: Graph, pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> Stroke:
+def _stroke(result: ContextGraphs, graph: Graph, pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> Stroke:
     having = [value for value in result.contexts if any(value in edge.contexts for edge in edges)]
     lags = " / ".join(_listed(edge.lags) for edge in edges)
     return Stroke(pair, endpoints_of(graph, pair), colours_of(result, having), label=f"lag {lags}")

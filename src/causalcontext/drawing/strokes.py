@@ -20,7 +20,6 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import union_graph
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
-from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.words import context_words
 
 KINDS = ("contexts", "union", "difference")
@@ -141,7 +140,7 @@ def two_colours(result: ContextGraphs, first: Any, second: Any) -> tuple[str, st
 
 def context_variables(result: ContextGraphs) -> tuple[int, ...]:
     """The positions of the variables that name the context, at every time."""
-    if not isinstance(result, LaggedGraphs):
+    if result.series is None:
         return tuple(sorted(result.cells.positions))
     count, lags = len(result.series.variables), result.series.lags
     return tuple(position - lag * count for position in result.cells.positions for lag in range(lags, -1, -1))

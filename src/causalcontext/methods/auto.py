@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
-from causalcontext.methods.score_ac import FEWEST, few_rows, from_scores, scored
-from causalcontext.methods.task import Outcome, Task
+from causalcontext.methods.score_ac import FEWEST, few_rows, from_scores, score_ac, scored
+from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import CURVES, UNEXPLAINED, Violation
+from causalcontext.results.outcome import Outcome
 from causalcontext.score.engine import MOST_LEVELS
 from causalcontext.score.options import ScoreOptions
 
@@ -84,6 +86,15 @@ def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bo
     return choice
 
 
+def choose_by_kinds(data: Dataset) -> MethodChoice:
+    """The method for windows of a table: the model of score-ac with lags takes continuous columns only."""
+    other = next((place for place in data.system if data.kinds[place] is not Kind.CONTINUOUS), None)
+    if other is None:
+        return MethodChoice("score-ac", "all columns are continuous")
+    found = f"column {data.names[other]!r} is {data.kinds[other].value}"
+    return MethodChoice("pc-ac", f"{found}, and score-ac with lags takes continuous ones")
+
+
 def choose_by_residuals(findings: Sequence[Violation], variables: int) -> MethodChoice:
     """score-ac, and what its residuals say: where its mechanisms do not fit, tests err more often still."""
     bent = {column: finding.kind for finding in reversed(findings) if finding.kind in UNEXPLAINED
@@ -102,11 +113,15 @@ def _words(bent: Sequence[str]) -> str:
 
 def auto(task: Task) -> Outcome:
     """What suits the data: score-ac, unless it does not take the table, or a likelihood says little about it."""
+    by_tests = pc_ac if task.data.contexts.positions else pc_p
+    if task.windows is not None:
+        choice = choose_by_kinds(task.data)
+        return _chosen(choice, (score_ac if choice.method == "score-ac" else by_tests)(task))
     named = _named(task.score)
-    choice, few = choose_by_table(task.data, task.statistics, patient=bool(named)), few_rows(task)
-    if choice is None and few:
-        choice = MethodChoice("pc-ac", few)
-    if choice is None:
+    preferred, few = choose_by_table(task.data, task.statistics, patient=bool(named)), few_rows(task)
+    if preferred is None and few:
+        preferred = MethodChoice("pc-ac", few)
+    if preferred is None:
         found = scored(task)
         choice = choose_by_residuals(found.findings, len(task.data.system))
         if named:
@@ -114,7 +129,7 @@ def auto(task: Task) -> Outcome:
         elif not found.complete:  # no time is left for another search
             choice = MethodChoice("score-ac", "it takes all columns")
         return _chosen(choice, from_scores(task, found))
-    return _chosen(choice, (pc_ac if task.data.contexts.positions else pc_p)(task))
+    return _chosen(preferred, by_tests(task))
 
 
 def _refused(data: Dataset) -> str:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from causalcontext.errors import NotYetError
 from causalcontext.graphs.endpoints import GraphKind
-from causalcontext.methods.task import Outcome, Task
+from causalcontext.methods.task import Task
 from causalcontext.results.log import CITestLog
+from causalcontext.results.outcome import Outcome
 from causalcontext.search.fci import Caution, fci
 from causalcontext.views import adaptive
 
@@ -23,7 +24,7 @@ def fci_ac(task: Task) -> Outcome:
     plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)
     found = fci(task.search(), plan, caution, task.n_jobs, task.advance)
-    log = CITestLog.from_sepsets(plan, found.sepsets, len(contexts.cells), task.prepared.labels)
+    log = CITestLog.from_sepsets(plan, found.sepsets, len(contexts.cells), task.row_test.labels)
     return Outcome(
         found.endpoints, log, found.sepsets.tests, found.complete, found.origins, found.doubts, kind=GraphKind.PAG
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from causalcontext.graphs.endpoints import adjacent
 from causalcontext.kernels.arrays import Bools
-from causalcontext.methods.task import Outcome, Task
+from causalcontext.methods.task import Task
 from causalcontext.results.entries import Decision
 from causalcontext.results.log import CITestLog
-from causalcontext.search.algorithm import FoundGraphs, unoriented
+from causalcontext.results.outcome import Outcome
+from causalcontext.search.algorithm import unoriented
 from causalcontext.search.indicator import with_indicator
 from causalcontext.search.intersection import intersect
 from causalcontext.views import adaptive, masked, pooled
@@ -18,28 +21,25 @@ from causalcontext.views import adaptive, masked, pooled
 def pc_ac(task: Task) -> Outcome:
     """PC-AC: with a context in its conditioning set a question is asked inside that context, else on all rows."""
     across = task.support.trusted if task.settings.orientation == "across" else None
-    found, log = task.run(adaptive, task.cells, task.settings.masked_scope, across)
-    contexts = task.data.contexts
-    if contexts.source is not None:
-        found = with_indicator(found, contexts.positions[0], contexts.source)
-        log = log.not_searched(*contexts.positions)
-    return Outcome(
-        found.endpoints, log, found.sepsets.tests, found.complete, found.origins, found.doubts, notes=cut(found)
-    )
+    found = task.run(adaptive, task.cells, task.settings.masked_scope, across)
+    source, positions = task.data.contexts.source, task.data.contexts.positions
+    if source is None:
+        return found
+    log = found.log.not_searched(*positions)
+    if not found.complete:
+        return replace(found, log=log)
+    endpoints, origins, doubts = with_indicator(found.endpoints, found.origins, positions[0], source)
+    return replace(found, endpoints=endpoints, log=log, origins=origins, doubts=(*found.doubts, *doubts))
 
 
 def pc_m(task: Task) -> Outcome:
     """PC-M: every question is asked inside one context; context variables themselves stay isolated."""
-    found, log = task.run(masked, task.cells)
-    return Outcome(found.endpoints, log, found.sepsets.tests, found.complete, found.origins, notes=cut(found))
+    return task.run(masked, task.cells)
 
 
 def pc_p(task: Task) -> Outcome:
     """PC-P: every question is asked on all rows; the same graph for every context."""
-    found, log = task.run(pooled, [0])
-    endpoints = np.repeat(found.endpoints, len(task.cells), axis=0)
-    origins = {(cell, a, b): origin for (_, a, b), origin in found.origins.items() for cell in task.cells}
-    return Outcome(endpoints, log, found.sepsets.tests, found.complete, origins, notes=cut(found))
+    return task.run(pooled, [0])
 
 
 def pc_b(task: Task) -> Outcome:
@@ -53,11 +53,6 @@ def pc_b(task: Task) -> Outcome:
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
     notes = tuple(dict.fromkeys((*everywhere.notes, *inside.notes)))
     return Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
-
-
-def cut(found: FoundGraphs) -> tuple[str, ...]:
-    """What a time limit left out."""
-    return (f"the time limit ended the search {found.cut}",) if found.cut else ()
 
 
 def _decided_by_pool(inside: CITestLog, everywhere: CITestLog) -> Bools:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from causalcontext.errors import NotYetError
 from causalcontext.methods.auto import auto
 from causalcontext.methods.fci_ac import fci_ac
 from causalcontext.methods.pc import pc_ac, pc_b, pc_m, pc_p
 from causalcontext.methods.score_ac import score_ac
-from causalcontext.methods.task import Outcome, Task
+from causalcontext.methods.task import Task
+from causalcontext.results.outcome import Outcome
 
 
 class Method(NamedTuple):
-    """How a table is searched, and how one without a context; whether there is a search with lags too."""
+    """How a table is searched, and how one without a context; whether tasks may have windows in place of rows."""
 
     run: Callable[[Task], Outcome]
     lags: bool
@@ -34,6 +36,12 @@ METHODS = {
 def takes_lags(name: str) -> bool:
     """Whether a method searches tables whose rows follow each other in time."""
     return name in METHODS and METHODS[name].lags
+
+
+def check_takes_lags(name: str) -> None:
+    """Return if a method searches tables whose rows follow each other in time."""
+    if not takes_lags(name):
+        raise NotYetError(f"not yet: method {name!r} with lags; pass method='score-ac', or 'pc-ac'")
 
 
 def run_method(name: str, task: Task) -> Outcome:

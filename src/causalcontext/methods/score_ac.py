@@ -6,9 +6,11 @@ import numpy as np
 
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.errors import DataError, NotYetError
-from causalcontext.methods.task import Outcome, Task
+from causalcontext.methods.task import Task
 from causalcontext.results.log import CITestLog
+from causalcontext.results.outcome import Outcome
 from causalcontext.score.engine import ScoreOutcome, run_score
+from causalcontext.timeseries.scored import score_windows
 
 ONE_CONTEXT = "not yet: score-ac takes one context variable; join them into one column, or pass method='pc-ac'"
 FEWEST = 10
@@ -17,6 +19,8 @@ FEWEST = 10
 
 def score_ac(task: Task) -> Outcome:
     """score-ac: the best-scoring model."""
+    if task.windows is not None:
+        return score_windows(task.windows, task.settings.knowledge, task.score, task.settings.seed, task.advance)
     return from_scores(task, scored(task))
 
 

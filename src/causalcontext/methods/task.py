@@ -1,36 +1,40 @@
-"""What a method is given, and what it hands back."""
+"""What a method is given: a table or windows of one, what is known, and how to search."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from causalcontext.ci_tests.protocol import PreparedTest
 from causalcontext.ci_tests.watched import Watched
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.diagnostics.support import Support
-from causalcontext.graphs.endpoints import Endpoints, GraphKind
-from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
-from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.log import CITestLog
+from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.algorithm import FoundGraphs, algorithm_1
+from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.compiled import SplitSearch
-from causalcontext.search.family import Doubt, Origin, Place
-from causalcontext.search.forecast import Expect, queries_ahead
+from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.plan import Plan, Trusted
+from causalcontext.timeseries.tested import search_windows
+from causalcontext.timeseries.windows import SeriesWindows
 from causalcontext.views import ViewRule
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Everything a method needs: a prepared test, what the variables are, what is known, how to search."""
+    """Everything a method needs: a prepared test, what the variables are, what is known, how to search.
 
-    prepared: PreparedTest
+    With lags `windows` stand in place of the rows of `data`, `links` are about their nodes, and the test is prepared
+    when they are searched.
+    """
+
+    prepared: PreparedTest | None
     data: Dataset
     statistics: SufficientStatistics
     links: Links
@@ -41,21 +45,34 @@ class Task:
     support: Support
     device: str = "cpu"
 
+    windows: SeriesWindows | None = None
+
     def run(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
-            across: Trusted | None = None) -> tuple[FoundGraphs, CITestLog]:  # fmt: skip
-        """Search the graphs of some cells, with a rule for the rows that answer."""
-        plan = self.plan(rule, cells, masked_scope, across)
-        found = algorithm_1(self.search(), plan, self.n_jobs, self.advance, self._expect(plan))
-        return found, CITestLog.from_sepsets(plan, found.sepsets, len(self.data.contexts.cells), self.prepared.labels)
+            across: Trusted | None = None) -> Outcome:  # fmt: skip
+        """The graphs of some cells that tests find, with a rule for the rows that answer; one graph stands for all."""
+        if self.windows is not None:
+            return search_windows(self.windows, rule, cells, self.links, self.settings, self.n_jobs, self.advance)
+        plan, test, contexts = self.plan(rule, cells, masked_scope, across), self.row_test, len(self.cells)
+        quick = test.compiled_roles if test.gaussian is not None else ()  # a kernel answers these in no time
+
+        def expect(phase: int, graphs: Bools) -> None:
+            self.advance.expect(phase, queries_ahead(plan, graphs, phase, quick))
+
+        found = algorithm_1(self.search(), plan, self.n_jobs, self.advance, expect)
+        log = CITestLog.from_sepsets(plan, found.sepsets, contexts, test.labels)
+        cut = (f"the time limit ended the search {found.cut}",) if found.cut else ()
+        return Outcome(found.endpoints, log, found.sepsets.tests, found.complete, found.origins, found.doubts,
+                       notes=cut).for_all(contexts)  # fmt: skip
+
+    @property
+    def row_test(self) -> PreparedTest:
+        """The test on the rows of the table."""
+        assert self.prepared is not None
+        return self.prepared
 
     def search(self) -> SplitSearch:
         """The test as a search of levels; the watch hears how it gets on."""
-        return SplitSearch(Watched(self.prepared, self.advance), self.n_jobs, self.device)
-
-    def _expect(self, plan: Plan) -> Expect:
-        """Tells the watch how many queries are ahead; those that a kernel answers take no time to speak of."""
-        quick = self.prepared.compiled_roles if self.prepared.gaussian is not None else ()
-        return lambda phase, graphs: self.advance.expect(phase, queries_ahead(plan, graphs, phase, quick))
+        return SplitSearch(Watched(self.row_test, self.advance), self.n_jobs, self.device)
 
     def plan(self, rule: ViewRule, cells: Sequence[int], masked_scope: str = "adaptive",
              across: Trusted | None = None) -> Plan:  # fmt: skip
@@ -71,23 +88,8 @@ class Task:
         return range(len(self.data.contexts.cells))
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The ends of every context, shape (contexts, N, N), and how they came about."""
-
-    endpoints: Endpoints
-    log: CITestLog
-    tests: Ints
-    complete: bool
-    origins: Mapping[Place, Origin] = field(default_factory=dict)
-    doubts: tuple[Doubt, ...] = ()
-    evidence: ScoreEvidence | None = None
-    notes: tuple[str, ...] = ()
-    method: str | None = None
-    kind: GraphKind = GraphKind.CPDAG
-
-    def whole(self) -> Outcome:
-        """The outcome, where nobody can use half of one: a search that Ctrl-C ended goes on ending what called it."""
-        if not self.complete:
-            raise KeyboardInterrupt
-        return self
+def windows_task(windows: SeriesWindows, settings: Settings, score: ScoreOptions, n_jobs: int, advance: Watch) -> Task:
+    """A search of windows in place of rows."""
+    data = windows.data
+    return Task(None, data, gather_statistics(data, "listwise"), windows.links(settings.knowledge), settings, score,
+                n_jobs, advance, Support(data, settings.alpha), windows=windows)  # fmt: skip

@@ -17,7 +17,6 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.report.answer_lagged import lagged_stories
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.mechanism_difference import compare
 from causalcontext.results.slopes import Slope
 from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
@@ -76,7 +75,7 @@ def _differences(result: ContextGraphs) -> Iterator[str]:
 
 def _told(result: ContextGraphs) -> list[tuple[str, bool]]:
     """Every difference in a sentence, and whether it may be claimed."""
-    if isinstance(result, LaggedGraphs) and result.series.slopes:
+    if result.series is not None and result.series.slopes:
         return [(story.sentence, story.claimed) for story in lagged_stories(result)]
     return [(_sentence(story), story.claimed) for story in stories(result)]
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.graphs.lag_names import at
-from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.series import series_of
 
 TWO_SIDED_95 = 1.96
 LONGEST = 40
@@ -21,9 +22,9 @@ class LaggedStory(NamedTuple):
     claimed: bool
 
 
-def lagged_stories(result: LaggedGraphs) -> list[LaggedStory]:
+def lagged_stories(result: ContextGraphs) -> list[LaggedStory]:
     """Every link that differs between two contexts, those that may be claimed first."""
-    errors = {(row.source, row.target, row.context): row.own_error for row in result.series.slopes}
+    errors = {(row.source, row.target, row.context): row.own_error for row in series_of(result).slopes}
     found = [
         _story(row, first, second, errors)
         for first, second in combinations(result.contexts, 2)

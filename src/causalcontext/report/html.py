@@ -24,7 +24,6 @@ from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.report.answer import answer
 from causalcontext.report.payload import Section, payload
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.version import __version__
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -82,7 +81,7 @@ def _own_sections(result: ContextGraphs) -> Iterator[Section]:
 def _text(result: ContextGraphs) -> str:
     """The graph for readers without a script; of a result with lags first what causes what at any lag."""
     union = str(result.labeled_union)
-    if not isinstance(result, LaggedGraphs):
+    if result.series is None:
         return union
     return f"{result.summary}\n\nThe same, lag by lag:\n{union}"
 

@@ -14,7 +14,6 @@ from causalcontext.results.effects.lagged_table import COLUMNS as LAGGED_COLUMNS
 from causalcontext.results.effects.lagged_table import question_rows, questions
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows, pair_rows
-from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.partial_curves import PartialCurve, partial_curves
 
 LEVEL = 0.95
@@ -27,7 +26,7 @@ EVERY = 2
 
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     """What the panel needs to know of a presentable result; None where there are no numbers."""
-    if isinstance(shown, LaggedGraphs):
+    if shown.series is not None:
         return _over_time(shown)
     try:
         mechanics = Mechanics(shown)
@@ -38,7 +37,7 @@ def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     return _panel(shown, pairs, known, whole, shown.rows is None)
 
 
-def _over_time(shown: LaggedGraphs) -> dict[str, Any] | None:
+def _over_time(shown: ContextGraphs) -> dict[str, Any] | None:
     """The same for a result with lags: causes are nodes such as X(t-1)."""
     try:
         mechanics = LaggedMechanics(shown)
@@ -50,7 +49,7 @@ def _over_time(shown: LaggedGraphs) -> dict[str, Any] | None:
     pairs = [(mechanics.node(x, lag), mechanics.node(y, 0)) for x, lag, y in chosen]
     known = [[dict(zip(LAGGED_COLUMNS, row, strict=True)) for row in question_rows(responses, question, LEVEL)]
              for question in chosen]  # fmt: skip
-    return _panel(shown, pairs, known, len(chosen) == len(asked), shown.table is None)
+    return _panel(shown, pairs, known, len(chosen) == len(asked), shown.windowed is None)
 
 
 def _panel(shown: ContextGraphs, pairs: Sequence[tuple[int, int]], known: Sequence[Sequence[dict[str, Any]]],

@@ -23,7 +23,6 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.report.panels import curves_panel, effects_panel, four_digits
 from causalcontext.report.text import notes, remarks
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.notes import About, about
 from causalcontext.results.words import context_words
 
@@ -85,14 +84,14 @@ def summary(result: ContextGraphs) -> str:
     if result.evidence is not None:
         how = f"{result.evidence.search} search, transform {result.evidence.transform}"
     what = f"rows and {len(result.names)} variables"
-    if isinstance(result, LaggedGraphs):
+    if result.series is not None:
         what = f"windows of {len(result.series.variables)} variables and {result.series.lags} lags"
     return f"{result.settings.method} on {sum(result.data.rows):,} {what}{context}; {how}"
 
 
 def _time(shown: ContextGraphs) -> dict[str, Any] | None:
     """The lag of every node of a window graph, and which node is the same variable one step earlier, -1 for none."""
-    if not isinstance(shown, LaggedGraphs):
+    if shown.series is None:
         return None
     count, lags = len(shown.series.variables), shown.series.lags
     extra = len(shown.names) - count * (lags + 1)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
-from causalcontext.errors import OptionError, check_choice
+from causalcontext.errors import NotYetError, OptionError, check_choice, did_you_mean, shortly
 from causalcontext.graphs.graph import Graph
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from causalcontext.results.contexts import ContextGraphs
-    from causalcontext.results.effects.mechanics import Mechanics
 
 GRAPHS = ("found", "resampled")
+
+
+class Drawing(TypedDict, total=False):
+    """How bootstrap samples are drawn."""
+
+    seed: int
+    n_jobs: int
 
 
 class EffectMethods:
@@ -42,13 +48,19 @@ class EffectMethods:
             identified, note. Where the graph leaves the causes or the rows open there is no single coefficient, and
             `low` and `high` enclose all of them.
         """
+        from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
+        from causalcontext.results.effects.lagged_table import lagged_mechanisms
         from causalcontext.results.effects.mechanisms import mechanisms
 
-        return mechanisms(self._mechanics(errors), level)
+        mechanics = self._mechanics(errors)
+        if isinstance(mechanics, LaggedMechanics):
+            return lagged_mechanisms(mechanics, level)
+        return mechanisms(mechanics, level)
 
     def effects(
         self, x: str | None = None, y: str | None = None, *, by_path: bool = False, level: float = 0.95,
-        errors: str = "auto", samples: int | None = None, graph: str = "found", seed: int = 0, n_jobs: int = 1,
+        errors: str = "auto", steps: int | None = None, samples: int | None = None, graph: str = "found",
+        **drawing: Unpack[Drawing],
     ) -> pd.DataFrame:  # fmt: skip
         """The total effect of x on y in every context, and how it differs between contexts.
 
@@ -56,10 +68,13 @@ class EffectMethods:
         value (for a category: the second instead of the first). With x the context: the mean of y if every case were
         put in `context`, minus that in `versus`. Without x or y, all pairs between which a path may lead.
 
+        With lags: by how much the mean of y rises with a unit of x `lag` steps before, all copies of the context held
+        at its value and nothing else touched: x itself, too, goes on as it does.
+
         Parameters
         ----------
         x, y : str, optional
-            The cause and the effect.
+            The cause and the effect; with lags `"X"` is X at every lag, `"X(t-2)"` at one.
         by_path : bool
             One row for every directed path instead.
         level : float
@@ -75,27 +90,41 @@ class EffectMethods:
             Of the samples.
         n_jobs : int
             Worker processes for the samples.
+        steps : int, optional
+            With lags: the longest one; by default that of the search. Links repeat, so it may be longer.
 
         Returns
         -------
         DataFrame
-            x, y, context, versus (None for the effect itself, another context for the difference to it), effect, se,
-            low, high, p, direct (the part without mediators), values, identified, note. Where the graph leaves
-            directions open, `effect` is NaN, `values` has all values it can have, and `low` and `high` enclose their
-            intervals; where it forbids an answer, `note` says why.
+            x, (with lags: lag,) y, context, versus (None for the effect itself, another context for the difference to
+            it), effect, se, low, high, p, direct (the part without mediators), values, identified, note. Where the
+            graph leaves directions open, `effect` is NaN, `values` has all values it can have, and `low` and `high`
+            enclose their intervals; where it forbids an answer, `note` says why.
         """
         check_choice("graph", graph, GRAPHS)
+        for name in drawing:
+            if name not in Drawing.__annotations__:
+                raise OptionError(f"effects has no option {name!r}{did_you_mean(name, list(Drawing.__annotations__))}")
+        result = cast("ContextGraphs", self)
         mechanics = self._mechanics(errors)
-        if samples is not None or graph == "resampled":
-            if by_path:
-                raise OptionError("by_path has intervals by the delta method only; leave samples and graph out")
-            from causalcontext.diagnostics.effect_samples import sampled_effects
+        if result.series is not None:
+            from causalcontext.results.effects.lagged_table import lagged_effects, lagged_effects_by_path
 
-            return sampled_effects(cast("ContextGraphs", self), x, y, samples=200 if samples is None else samples,
-                                   graph=graph, level=level, seed=seed, n_jobs=n_jobs)  # fmt: skip
-        from causalcontext.results.effects.table import effects, effects_by_path
+            if samples is not None or graph != "found":
+                raise NotYetError("not yet: effects with samples of a search with lags; leave samples and graph out")
+            return (lagged_effects_by_path if by_path else lagged_effects)(mechanics, x, y, level, steps)
+        if steps is not None:
+            raise OptionError(f"steps is {shortly(steps)}, which is for a search with lags")
+        if samples is None and graph == "found":
+            from causalcontext.results.effects.table import effects, effects_by_path
 
-        return (effects_by_path if by_path else effects)(mechanics, x, y, level)
+            return (effects_by_path if by_path else effects)(mechanics, x, y, level)
+        from causalcontext.diagnostics.effect_samples import sampled_effects
+
+        if by_path:
+            raise OptionError("by_path has intervals by the delta method only; leave samples and graph out")
+        return sampled_effects(result, x, y, samples=200 if samples is None else samples, graph=graph, level=level,
+                               seed=drawing.get("seed", 0), n_jobs=drawing.get("n_jobs", 1))  # fmt: skip
 
     def predict_intervention(
         self, values: Mapping[str, float], context: Any = None, *, among: str = "everyone", level: float = 0.95,
@@ -122,7 +151,12 @@ class EffectMethods:
         """
         from causalcontext.results.effects.interventions import predict_intervention
 
-        return predict_intervention(self._mechanics(errors), values, context, among, level)
+        mechanics = self._mechanics(errors)
+        if cast("ContextGraphs", self).series is not None:
+            raise NotYetError(
+                "not yet: means under an intervention in a search with lags; effects() has what a unit does"
+            )
+        return predict_intervention(mechanics, values, context, among, level)
 
     def with_graphs(self, graphs: Mapping[Any, Graph]) -> ContextGraphs:
         """The same table with other graphs: for a graph that is known, or one of those that are left open.
@@ -136,12 +170,12 @@ class EffectMethods:
             raise OptionError(f"the graphs must have the variables of the result in its order: {result.names}")
         return replace(result, graphs=graphs, origins={}, doubts=(), evidence=None)
 
-    def _mechanics(self, errors: str) -> Mechanics:
+    def _mechanics(self, errors: str) -> Any:
         """The fits, kept as long as the result lives."""
+        from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
         from causalcontext.results.effects.mechanics import Mechanics
 
-        kept = self.__dict__.setdefault("_kept_mechanics", {})
+        result, kept = cast("ContextGraphs", self), self.__dict__.setdefault("_kept_mechanics", {})
         if errors not in kept:
-            kept[errors] = Mechanics(cast("ContextGraphs", self), errors)
-        found: Mechanics = kept[errors]
-        return found
+            kept[errors] = (Mechanics if result.series is None else LaggedMechanics)(result, errors)
+        return kept[errors]

@@ -10,8 +10,8 @@ from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.changes import context_place, false_discovery
-from causalcontext.results.lagged import LaggedGraphs
-from causalcontext.results.series_facts import SlopeRow
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.series import SlopeRow, series_of
 from causalcontext.results.slopes import Slope, heterogeneity
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ COLUMNS = [
 ]
 
 
-def changes_lagged(result: LaggedGraphs, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
+def changes_lagged(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> pd.DataFrame:
     """Links that one of the two contexts has and the other has not, or that have opposite signs."""
     if result.context is None:
         raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
@@ -41,7 +41,7 @@ def changes_lagged(result: LaggedGraphs, first: Any, second: Any, alpha: float |
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
     by_link: dict[tuple[str, str], dict[int, SlopeRow]] = {}
-    for row in result.series.slopes:
+    for row in series_of(result).slopes:
         by_link.setdefault((row.source, row.target), {})[context_place(result, row.context)] = row
     a, b = context_place(result, first), context_place(result, second)
     found = [
@@ -61,7 +61,7 @@ def _differ(one: SlopeRow | None, other: SlopeRow | None) -> bool:
     return one.present != other.present or (one.present and one.slope != other.slope)
 
 
-def _compared(result: LaggedGraphs, one: SlopeRow, other: SlopeRow, first: Any, second: Any) -> tuple[Any, ...]:
+def _compared(result: ContextGraphs, one: SlopeRow, other: SlopeRow, first: Any, second: Any) -> tuple[Any, ...]:
     source, lag = split(one.source)
     kind = "link" if one.present != other.present else "sign" if one.slope * other.slope < 0 else "size"
     present = tuple(value for row, value in ((one, first), (other, second)) if row.present)
@@ -81,7 +81,7 @@ def _compared(result: LaggedGraphs, one: SlopeRow, other: SlopeRow, first: Any, 
     )
 
 
-def _candidates(result: LaggedGraphs) -> int:
+def _candidates(result: ContextGraphs) -> int:
     """Out of how many links the search picked the ones that differ."""
-    targets = len(result.series.variables) - len(result.cells.positions)
-    return int(targets * (targets * (result.series.lags + 1) - 1))
+    targets = len(series_of(result).variables) - len(result.cells.positions)
+    return int(targets * (targets * (series_of(result).lags + 1) - 1))

@@ -21,11 +21,10 @@ from causalcontext.results.content_arrays import log_from_dict, log_to_dict, mom
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.lagged import LaggedGraphs
 from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.results.schema import check_content
-from causalcontext.results.series_facts import SeriesFacts
+from causalcontext.results.series import SeriesFacts
 from causalcontext.results.value_checks import check_range
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts
@@ -78,12 +77,11 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     settings = Settings(**content["settings"] | {"knowledge": Knowledge.from_dict(content["settings"]["knowledge"])})
     moments = moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
-    kind: type[ContextGraphs] = LaggedGraphs if "series" in content else ContextGraphs
     more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns = len(names) if series is None else len(series.columns(names))
-    return kind(
+    return ContextGraphs(
         names=names,
         cells=cells,
         levels=levels,
@@ -110,12 +108,13 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
 def _some_have(result: ContextGraphs) -> dict[str, Any]:
     """What not every file has. Of warnings nobody asks what they are about once the rows are gone."""
     marks = [list(mark) for mark in marked(result.notes)]
-    series = _series_to_dict(result) if isinstance(result, LaggedGraphs) else {}
-    return ({"notes_about": marks} if marks else {}) | series
+    return ({"notes_about": marks} if marks else {}) | _series_to_dict(result)
 
 
-def _series_to_dict(result: LaggedGraphs) -> dict[str, Any]:
+def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:
     """What a result with lags knows besides: facts, the moments of its windows, and the times of nodes for others."""
+    if result.series is None:
+        return {}
     found = result.window_moments
     kept = None if found is None else {"copies": list(found.copies), "codes": found.codes.tolist(),
                                        "moments": moments_to_dict(found.moments)}  # fmt: skip
@@ -136,7 +135,7 @@ def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     moments = moments_from_dict(kept["moments"], len(codes), width)
     if moments is None:
         raise ValueError("windows have no moments")
-    return {"series": facts, "kept_moments": WindowMoments(copies, contexts, codes, moments)}
+    return {"series": facts, "known_windows": WindowMoments(copies, contexts, codes, moments)}
 
 
 def _claims_to_list(result: ContextGraphs) -> list[list[str]] | str:

@@ -16,6 +16,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
+from causalcontext.data.windows import WindowCounts, WindowMoments
 from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.graph import Graph
@@ -25,6 +26,7 @@ from causalcontext.results.answers import EffectMethods
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import CITestLog
 from causalcontext.results.provenance import DataSummary, Settings
+from causalcontext.results.series import Copy, SeriesFacts, SummaryGraph, series_of
 from causalcontext.results.violations import by_ranks, find_violations
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts, described
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from causalcontext.diagnostics.findings import Diagnosis
     from causalcontext.diagnostics.stability import Stability
     from causalcontext.report.payload import Section
+    from causalcontext.timeseries.windows import SeriesWindows
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,15 @@ class ContextGraphs(EffectMethods):
         Of a loaded result, what the model checks found when it was saved.
     known_claims : tuple, str or None
         Of a loaded result, the claims of change that score-ac confirmed when it was saved, or why it was not asked.
+    series : SeriesFacts or None
+        Of a search with lags, what only time has: variables and lags, windows, slopes, and who reads the context. Its
+        graphs have links into time t, with earlier values named `X(t-1)`. A label on a link into a variable is the
+        value of the copy of the context *that this variable reads* (`reads`): a graph is that of the system with the
+        context held at its value.
+    windowed : SeriesWindows or None
+        The windows, as long as the result lives; they are not saved.
+    known_windows : WindowMoments or None
+        Of a loaded result, the moments of the windows.
     """
 
     names: tuple[str, ...]
@@ -106,6 +118,9 @@ class ContextGraphs(EffectMethods):
     scanned: Scan | None = field(default=None, repr=False)
     known_violations: tuple[Violation, ...] | None = field(default=None, repr=False)
     known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
+    series: SeriesFacts | None = None
+    windowed: SeriesWindows | None = field(default=None, repr=False)
+    known_windows: WindowMoments | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -124,13 +139,13 @@ class ContextGraphs(EffectMethods):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the numbers of conditions in the log stand for: the variables."""
-        return self.names
+        """What the numbers of conditions in the log stand for: the variables, and the past beyond the window."""
+        return self.names if self.series is None else self.series.columns(self.names)
 
     @property
     def asked(self) -> Contexts:
-        """The variables that views of the log fix, and their values."""
-        return self.cells
+        """The context variables, or their copies in time, that views of the log fix, and their values."""
+        return self.cells if self.series is None else self.series.asked(self.cells)
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
@@ -215,8 +230,48 @@ class ContextGraphs(EffectMethods):
             return ScoreEvidence.no_frame()
         return self.evidence.frame(self.names, self.contexts)
 
+    @property
+    def reads(self) -> dict[str, Copy]:
+        """With lags, by variable: `("R", 1)` for R(t-1), `("R", (0, 1))` where that is undecided, None for none."""
+        return dict(series_of(self).reads)
+
+    @property
+    def windows(self) -> WindowCounts:
+        """With lags: rows that end a whole window, and what the others were lost to."""
+        return series_of(self).windows
+
+    @property
+    def summary(self) -> SummaryGraph:
+        """With lags: what causes what at any lag, with lags and contexts."""
+        return SummaryGraph(series_of(self).variables, self.graphs)
+
+    def slopes(self, source: str | None = None, target: str | None = None) -> pd.DataFrame:
+        """With lags: the slope of every link by lag and context, in the units of the table, with its standard error.
+
+        Selected slopes are the largest of many; a p-value of them would be too small, so there is none.
+        """
+        return series_of(self).slopes_of(source, target)
+
+    def at(self, name: str, lag: int) -> str:
+        """With lags: the name of a variable so many steps ago: `at("X", 1)` is `X(t-1)`."""
+        return series_of(self).at(name, lag)
+
+    @cached_property
+    def window_moments(self) -> WindowMoments | None:
+        """Rows, means and cross products of the windows, for every combination of values of the context's copies."""
+        if self.known_windows is not None or self.windowed is None:
+            return self.known_windows
+        if self.evidence is None and not self.windowed.data.all_continuous:
+            return None
+        copies = self.settings.series["context_lags"] if self.cells.positions else ()
+        return WindowMoments.of_table(self.windowed.table, copies)
+
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words."""
+        if self.series is not None:
+            from causalcontext.results.explain_lagged import explain_lagged
+
+            return explain_lagged(self, x, y)
         from causalcontext.results.explain import explain
 
         return explain(self, x, y)
@@ -234,12 +289,20 @@ class ContextGraphs(EffectMethods):
         or the other way, with the kind "end" and both marks. With several context variables, a context is a tuple of
         their values.
         """
+        if self.series is not None:
+            from causalcontext.results.changes_lagged import changes_lagged
+
+            return changes_lagged(self, first, second, alpha)
         from causalcontext.results.changes import changes
 
         return changes(self, first, second, alpha)
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
         """Whether each edge is present, absent or undetermined in each context, with the evidence."""
+        if self.series is not None:
+            from causalcontext.results.labels_lagged import labels_lagged
+
+            return labels_lagged(self, negligible)
         from causalcontext.results.changes import labels
 
         return labels(self, negligible)
@@ -358,7 +421,7 @@ class ContextGraphs(EffectMethods):
 
     def fixed(self, view: int) -> dict[str, Any]:
         """The context variables that a view fixes, by name, with their values; none for all rows."""
-        return described(self.cells, view, self.names, self.levels) if view > 0 else {}
+        return described(self.asked, view, self.names, self.levels * len(self.asked.positions)) if view > 0 else {}
 
     def position(self, name: str) -> int:
         """The place of a variable among `names`."""
@@ -371,6 +434,8 @@ class ContextGraphs(EffectMethods):
             return NotImplemented
         same = ("names", "cells", "levels", "contexts", "settings", "data", "complete", "tests_run", "log", "origins",
                 "doubts", "warnings", "evidence", "notes", "violations")  # fmt: skip
+        if repr(self.series) != repr(other.series):  # slopes may be NaN
+            return False
         return (
             all(getattr(self, key) == getattr(other, key) for key in same)
             and dict(self.graphs) == dict(other.graphs)
@@ -404,6 +469,17 @@ class ContextGraphs(EffectMethods):
             return float("nan"), float("nan"), int(n.max())
         worst = int(np.nanargmax(p))
         return self.log.strength(rows[worst], slot), float(p[worst]), int(n[worst])
+
+
+class _WithLags(type):
+    """Lets `isinstance` ask whether a result has lags."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, ContextGraphs) and instance.series is not None
+
+
+class LaggedGraphs(metaclass=_WithLags):
+    """A `ContextGraphs` of a search with lags: only for `isinstance(result, cc.LaggedGraphs)`."""
 
 
 def _violations(graph: Graph, links: Any, value: Any) -> list[str]:

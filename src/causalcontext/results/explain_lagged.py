@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.explain import explain
 from causalcontext.results.explain_scores import head_of, told_by_score
-from causalcontext.results.lagged import LaggedGraphs
-from causalcontext.results.series_facts import SlopeRow
+from causalcontext.results.series import SlopeRow, series_of
 
 UNSCORED = "no link between them could be scored in the order of the present that was found"
 
 
-def explain_lagged(result: LaggedGraphs, x: str, y: str) -> str:
+def explain_lagged(result: ContextGraphs, x: str, y: str) -> str:
     """The story of a pair: one sentence per context."""
     first, second = result.position(x), result.position(y)
     if first == second:
@@ -30,16 +30,16 @@ def explain_lagged(result: LaggedGraphs, x: str, y: str) -> str:
     return "\n".join(_sentence(result, result.evidence, x, y, r) for r in range(len(result.contexts)))
 
 
-def _unread(result: LaggedGraphs, x: str) -> str:
+def _unread(result: ContextGraphs, x: str) -> str:
     """Why a copy of the context is never asked about."""
     name, lag = split(x)
-    if name != result.context or lag in result.series.copies or result.settings.method == "pc-m":
+    if name != result.context or lag in series_of(result).copies or result.settings.method == "pc-m":
         return ""
     return (f"{x} takes no part in the search: the copies of {name} that are told apart are those at lags "
-            f"{', '.join(map(str, result.series.copies))} (context_lags)")  # fmt: skip
+            f"{', '.join(map(str, series_of(result).copies))} (context_lags)")  # fmt: skip
 
 
-def reading(result: LaggedGraphs, name: str) -> str:
+def reading(result: ContextGraphs, name: str) -> str:
     """On the context at which lag the mechanism of a variable depends, in words."""
     copy = result.reads.get(name)
     if copy is None:
@@ -51,7 +51,7 @@ def reading(result: LaggedGraphs, name: str) -> str:
     )
 
 
-def _sentence(result: LaggedGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
+def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
     value = result.contexts[r]
     slot = evidence.slot(result.position(x), result.position(y))
     mark, head = head_of(result, x, y, r)
@@ -69,9 +69,9 @@ def _sentence(result: LaggedGraphs, evidence: ScoreEvidence, x: str, y: str, r: 
     return f"{head}: {'; '.join(text for text in told if text)}."
 
 
-def _slope(result: LaggedGraphs, x: str, y: str, value: object, effect: str) -> list[str]:
+def _slope(result: ContextGraphs, x: str, y: str, value: object, effect: str) -> list[str]:
     source = x if effect == y else y
-    found = [row for row in result.series.slopes if _is(row, source, effect, value)]
+    found = [row for row in series_of(result).slopes if _is(row, source, effect, value)]
     return [f"slope {row.slope:.3g} (standard error {row.error:.2g})" for row in found if row.present]
 
 
@@ -79,7 +79,7 @@ def _is(row: SlopeRow, source: str, target: str, value: object) -> bool:
     return row.source == source and row.target == target and row.context == value and type(row.context) is type(value)
 
 
-def _model(result: LaggedGraphs, evidence: ScoreEvidence, effect: str) -> str:
+def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: str) -> str:
     model = evidence.model[result.position(effect)]
     if model == "context":
         return f"{effect} is the context, a multinomial logit"

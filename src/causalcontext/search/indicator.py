@@ -7,27 +7,24 @@ that are missing in some context (ii, iii).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed, endpoints_of_mark
 from causalcontext.knowledge import Links
-from causalcontext.search.algorithm import FoundGraphs
 from causalcontext.search.family import Doubt, Origin, Place
 
 
-def with_indicator(found: FoundGraphs, indicator: int, source: int) -> FoundGraphs:
-    """The graphs of a search with an indicator at one position, made from the column `source`: its links are drawn."""
-    if not found.complete:
-        return found
-    endpoints, origins, doubts = found.endpoints.copy(), dict(found.origins), list(found.doubts)
-    _draw(endpoints, origins, source, indicator, Origin("deterministic", 0, ()))
-    for effect, certain, origin in links_of_indicator(found.endpoints, source):
-        if endpoints[0, indicator, effect] != Endpoint.ARROW:
-            _draw(endpoints, origins, indicator, effect, origin if certain else None)
-    doubts += [Doubt("V2", place, x, y) for place, x, y in _special(found.endpoints, source)]
-    return FoundGraphs(endpoints, found.sepsets, True, origins, tuple(doubts))
+def with_indicator(endpoints: Endpoints, origins: Mapping[Place, Origin], indicator: int, source: int
+                   ) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:  # fmt: skip
+    """Endpoints and their origins with the links of an indicator drawn that is made from `source`; what is in doubt."""
+    drawn, known = endpoints.copy(), dict(origins)
+    _draw(drawn, known, source, indicator, Origin("deterministic", 0, ()))
+    for effect, certain, origin in links_of_indicator(endpoints, source):
+        if drawn[0, indicator, effect] != Endpoint.ARROW:
+            _draw(drawn, known, indicator, effect, origin if certain else None)
+    return drawn, known, [Doubt("V2", place, x, y) for place, x, y in _special(endpoints, source)]
 
 
 def links_of_indicator(endpoints: Endpoints, source: int) -> Iterator[tuple[int, bool, Origin]]:

@@ -13,7 +13,7 @@ from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.series_facts import Copy, SlopeRow
+from causalcontext.results.series import Copy, SlopeRow
 from causalcontext.timeseries.judgement import TargetLinkScores, judge_context, judge_reading, judge_target
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.order_search import Searched

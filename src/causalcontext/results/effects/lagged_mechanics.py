@@ -17,11 +17,11 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.windows import WindowMoments, WindowRows, numbered
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs.lag_names import at
+from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.fits import MechanismFit, fit
 from causalcontext.results.effects.mechanics import ERRORS, NoAnswer, NotLinear
 from causalcontext.results.effects.shared_fits import SharedFit, Term, shared_fits
 from causalcontext.results.effects.window_links import LinkChoice, WindowLinks
-from causalcontext.results.lagged import LaggedGraphs
 
 LARGEST_Z = 3.3
 """Residuals of neighbouring windows that are correlated more clearly than this are named."""
@@ -45,20 +45,20 @@ class LaggedMechanics(WindowLinks):
 
     Parameters
     ----------
-    result : LaggedGraphs
+    result : ContextGraphs
     errors : {"auto", "sandwich", "classical"}
         "auto" takes the sandwich where the result has its windows.
     """
 
-    def __init__(self, result: LaggedGraphs, errors: str = "auto") -> None:
+    def __init__(self, result: ContextGraphs, errors: str = "auto") -> None:
         check_choice("errors", errors, ERRORS)
         if not result.complete:
             raise OptionError("the search was interrupted, so its graphs are not final; run discover again")
         super().__init__(result)
         self.moments = _moments(result)
-        if errors == "sandwich" and result.table is None:
+        if errors == "sandwich" and result.windowed is None:
             raise OptionError("errors is 'sandwich', which needs the windows of the table; this result has none")
-        self._robust = errors != "classical" and result.table is not None
+        self._robust = errors != "classical" and result.windowed is not None
         self._fits: dict[tuple[object, ...], MechanismFit] = {}
         self._follows: dict[MechanismFit, float] = {}
         self._joint: dict[tuple[object, ...], tuple[SharedFit, ...] | str] = {}
@@ -110,8 +110,8 @@ class LaggedMechanics(WindowLinks):
 
     def _terms(self, choice: LinkChoice, variable: int) -> list[Term]:
         """The columns of a mechanism, each with the contexts that share its slope: those with the same number."""
-        slopes = {(row.source, row.context): row.slope for row in self.result.series.slopes
-                  if row.target == self.result.series.variables[variable]}  # fmt: skip
+        slopes = {(row.source, row.context): row.slope for row in self.series.slopes
+                  if row.target == self.series.variables[variable]}  # fmt: skip
         blocks: dict[tuple[int, float], list[int]] = {}
         for r, value in enumerate(self.result.contexts):
             for column in self.causes(choice, r, variable):
@@ -121,7 +121,7 @@ class LaggedMechanics(WindowLinks):
 
     def _plain_name(self, column: int) -> str:
         """The name of a column as the search knew it."""
-        place, series = self.place(column), self.result.series
+        place, series = self.place(column), self.series
         if place is not None:
             return at(series.variables[place[0]], place[1])
         return series.covariates[column - len(self.system) * (self.lags + 1)]
@@ -184,17 +184,17 @@ class LaggedMechanics(WindowLinks):
         return self._merged[copies]
 
     def _rows(self, copies: Sequence[int]) -> WindowRows:
-        assert self.result.table is not None
-        return WindowRows(self.result.table, copies)
+        assert self.result.windowed is not None
+        return WindowRows(self.result.windowed.table, copies)
 
     def _residual_correlation(self, found: MechanismFit, windows: WindowChoice) -> float:
-        if self.result.table is None:
+        if self.result.windowed is None:
             return 0.0
         rows = self._rows(windows.copies)
         values, codes = rows.values([found.effect, *found.causes], found.cells)
         place = np.zeros(len(codes), dtype=np.int64) if len(found.levels) == 1 else np.searchsorted(found.cells, codes)
         residual = values[:, 0] - found.levels[place] - np.sum((values[:, 1:] - found.centres[place]) * found.slopes, 1)
-        time = self.result.table.row[rows.inside(found.cells)]
+        time = self.result.windowed.table.row[rows.inside(found.cells)]
         after = np.flatnonzero(np.diff(time) == 1)
         spread = float(residual.var()) * len(after)
         if spread <= 0.0:
@@ -203,7 +203,7 @@ class LaggedMechanics(WindowLinks):
         return correlation if abs(correlation) * np.sqrt(len(after)) > LARGEST_Z else 0.0
 
 
-def _moments(result: LaggedGraphs) -> WindowMoments:
+def _moments(result: ContextGraphs) -> WindowMoments:
     found = result.window_moments
     if found is None:
         raise NotYetError(

@@ -233,7 +233,7 @@ def _asked(mechanics: LaggedMechanics, name: str | None) -> tuple[int | None, in
             return known.index(name), None
         if plain in known and lag:
             return known.index(plain), _steps(lag)
-    covariates = mechanics.result.series.covariates
+    covariates = mechanics.series.covariates
     if name in covariates:
         raise NotYetError(f"not yet: effects of covariate {name!r} over time; mechanisms() has its coefficients")
     raise OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, known)}")

@@ -17,7 +17,8 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, mark_of, marked, may_cause
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools
-from causalcontext.results.lagged import LaggedGraphs
+from causalcontext.results.contexts import ContextGraphs
+from causalcontext.results.series import series_of
 
 MOST_CHOICES = 256
 """Where a result leaves more than this open, no number is given."""
@@ -40,10 +41,10 @@ class WindowLinks:
     Variables are numbered as in `series.variables`, the context included; columns as in `LaggedTable`.
     """
 
-    def __init__(self, result: LaggedGraphs) -> None:
-        self.result = result
+    def __init__(self, result: ContextGraphs) -> None:
+        self.result, self.series = result, series_of(result)
         self.endpoints: Endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
-        self.variables, self.lags = len(result.series.variables), result.series.lags
+        self.variables, self.lags = len(self.series.variables), self.series.lags
         positions = result.cells.positions
         self.context = positions[0] - self.lags * self.variables if positions else None
         self.system = tuple(v for v in range(self.variables) if v != self.context)
@@ -179,7 +180,7 @@ class WindowLinks:
         """The copies of the context between which a score does not decide."""
         if self.result.evidence is None or variable == self.context:
             return ()
-        copy = self.result.series.reads.get(self.result.series.variables[variable])
+        copy = self.series.reads.get(self.series.variables[variable])
         return copy[1] if copy is not None and isinstance(copy[1], tuple) else ()
 
     def _directions(self, pairs: Sequence[tuple[int, int]]) -> list[frozenset[tuple[int, int]]]:

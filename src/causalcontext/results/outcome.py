@@ -1,0 +1,49 @@
+"""What every method hands back: the endpoints of all contexts, and how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from causalcontext.graphs.endpoints import Endpoints, GraphKind
+from causalcontext.kernels.arrays import Ints
+from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.log import CITestLog
+from causalcontext.results.series import SeriesFacts
+from causalcontext.search.family import Doubt, Origin, Place
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The endpoints of every context, shape (contexts, N, N), and how they came about.
+
+    `series` has what only a search with lags knows; its nodes are those of a window.
+    """
+
+    endpoints: Endpoints
+    log: CITestLog
+    tests: Ints
+    complete: bool
+    origins: Mapping[Place, Origin] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
+    evidence: ScoreEvidence | None = None
+    notes: tuple[str, ...] = ()
+    method: str | None = None
+    kind: GraphKind = GraphKind.CPDAG
+    warnings: tuple[str, ...] = ()
+    series: SeriesFacts | None = None
+
+    def whole(self) -> Outcome:
+        """The outcome, where nobody can use half of one: a search that Ctrl-C ended goes on ending what called it."""
+        if not self.complete:
+            raise KeyboardInterrupt
+        return self
+
+    def for_all(self, contexts: int) -> Outcome:
+        """The same where one pooled graph stands for all contexts."""
+        if len(self.endpoints) == contexts:
+            return self
+        origins = {(cell, a, b): origin for (_, a, b), origin in self.origins.items() for cell in range(contexts)}
+        return replace(self, endpoints=np.repeat(self.endpoints, contexts, axis=0), origins=origins)

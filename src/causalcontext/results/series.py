@@ -1,0 +1,201 @@
+"""What only time has: what a search with lags knows besides its graphs, and their summary over all lags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from causalcontext.data.frames import frame_of
+from causalcontext.data.windows import WindowCounts
+from causalcontext.errors import OptionError
+from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import at, split
+from causalcontext.views import Contexts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from causalcontext.results.contexts import ContextGraphs
+
+Copy = tuple[str, int | tuple[int, ...]] | None
+"""The context and the lag of the copy that a variable reads; several lags where that is undecided, None for no copy."""
+
+
+class SlopeRow(NamedTuple):
+    """A slope of a target on a source in one context, in the units of the table.
+
+    `slope` and `error` are those of the model, which may share a slope between contexts; 0 and NaN where the link is
+    absent. `own`, `own_error` and `df` are of a regression inside the context alone, on the parents of all contexts.
+    """
+
+    source: str
+    target: str
+    context: Any
+    present: bool
+    slope: float
+    error: float
+    own: float
+    own_error: float
+    df: int
+
+
+@dataclass(frozen=True)
+class SeriesFacts:
+    """What a result with lags knows besides graphs.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        The columns, the context included, without covariates.
+    lags : int
+    covariates : tuple of str
+    reads : mapping from variable to Copy
+    windows : WindowCounts
+    slopes : tuple of SlopeRow
+    rise : float or None
+        How much the score rises with more lags; positive values are an alarm.
+    copies : tuple of int
+        Of a search by tests, the lags of the copies of the context that choose rows.
+    depth : int
+        Of a search by tests, the longest lag that was conditioned on.
+    """
+
+    variables: tuple[str, ...]
+    lags: int
+    covariates: tuple[str, ...]
+    reads: Mapping[str, Copy]
+    windows: WindowCounts
+    slopes: tuple[SlopeRow, ...] = ()
+    rise: float | None = None
+    copies: tuple[int, ...] = ()
+    depth: int = 0
+
+    def columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The nodes, then the past beyond the window that was conditioned on."""
+        lags = range(self.lags + 1, self.depth + 1)
+        return (*names, *(at(name, lag) for lag in lags for name in self.variables))
+
+    def asked(self, cells: Contexts) -> Contexts:
+        """The copies of the context that choose rows, among the nodes, and their values."""
+        if not self.copies or not cells.positions:
+            return cells
+        step = len(self.variables)
+        positions = tuple(cells.positions[0] - lag * step for lag in self.copies)
+        return Contexts(positions, tuple(product(range(len(cells.cells)), repeat=len(positions))))
+
+    def at(self, name: str, lag: int) -> str:
+        """The name of a variable so many steps ago."""
+        if name not in (*self.variables, *self.covariates) or not 0 <= lag <= self.lags:
+            raise OptionError(f"there is no {name!r} at lag {lag}, expected a variable and a lag up to {self.lags}")
+        return at(name, lag)
+
+    def slopes_of(self, source: str | None, target: str | None) -> pd.DataFrame:
+        """The slopes of the links between some variables, by lag and context."""
+        rows = [
+            (*split(row.source), row.target, row.context, row.present, row.slope, row.error)
+            for row in self.slopes
+            if (source is None or source in (row.source, split(row.source)[0])) and target in (None, row.target)
+        ]
+        return frame_of(rows, columns=["source", "lag", "target", "context", "present", "slope", "error"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as lists, numbers and text; null stands for not a number."""
+        rows = [[None if value != value else value for value in row] for row in self.slopes]
+        reads = {name: None if copy is None else list(copy) for name, copy in self.reads.items()}
+        return {"variables": list(self.variables), "lags": self.lags, "covariates": list(self.covariates),
+                "reads": reads, "windows": asdict(self.windows), "slopes": rows, "rise": self.rise,
+                "copies": list(self.copies), "depth": self.depth}  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
+        """The facts of `to_dict`."""
+        reads: dict[str, Copy] = {
+            name: None if copy is None else (copy[0], tuple(copy[1]) if isinstance(copy[1], list) else copy[1])
+            for name, copy in content["reads"].items()
+        }
+        rows = tuple(
+            SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:])) for row in content["slopes"]
+        )
+        return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
+                   WindowCounts(**content["windows"]), rows, content["rise"], tuple(content.get("copies", ())),
+                   content.get("depth", 0))  # fmt: skip
+
+
+class SummaryEdge(NamedTuple):
+    """A link of the summary graph: at which lags, and in which contexts."""
+
+    source: str
+    target: str
+    mark: str
+    lags: tuple[int, ...]
+    contexts: tuple[Any, ...]
+
+
+class SummaryGraph:
+    """What causes what at any lag. It may have cycles, and a variable may cause itself."""
+
+    __slots__ = ("all_contexts", "edges", "names")
+
+    def __init__(self, names: Sequence[str], graphs: Mapping[Any, Graph]) -> None:
+        self.names = tuple(names)
+        self.all_contexts = tuple(graphs)
+        self.edges = tuple(_summarised(graphs))
+
+    def lags(self, source: str, target: str) -> tuple[int, ...]:
+        """The lags at which the source acts on the target, in any context."""
+        return tuple(sorted({lag for edge in self.edges if (edge.source, edge.target) == (source, target)
+                             for lag in edge.lags}))  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """The edges as a table."""
+        return frame_of(list(self.edges), columns=list(SummaryEdge._fields))
+
+    def __iter__(self) -> Iterator[SummaryEdge]:
+        return iter(self.edges)
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SummaryGraph) and self.edges == other.edges
+
+    def __hash__(self) -> int:
+        return hash(self.edges)
+
+    def __str__(self) -> str:
+        return "\n".join(self._line(edge) for edge in self.edges) or "(no edges)"
+
+    def __repr__(self) -> str:
+        return f"SummaryGraph({len(self.names)} variables, {len(self.edges)} edges)"
+
+    def _line(self, edge: SummaryEdge) -> str:
+        label = "" if edge.contexts == self.all_contexts else f"  [{', '.join(map(str, edge.contexts))}]"
+        return f"{edge.source} {edge.mark} {edge.target} (lag {', '.join(map(str, edge.lags))}){label}"
+
+
+def _summarised(graphs: Mapping[Any, Graph]) -> Iterator[SummaryEdge]:
+    """One edge for every ordered pair, mark and set of contexts, with all of its lags."""
+    having: dict[tuple[str, str, str, int], list[Any]] = {}
+    for value, graph in graphs.items():
+        for edge in graph.edges:
+            source, lag = split(edge.source)
+            having.setdefault((source, edge.target, edge.mark, lag), []).append(value)
+    merged: dict[tuple[str, str, str], tuple[set[int], set[int]]] = {}
+    order = tuple(graphs)
+    for (source, target, mark, lag), values in having.items():
+        lags, places = merged.setdefault((source, target, mark), (set(), set()))
+        lags.add(lag)
+        places.update(order.index(value) for value in values)
+    for (source, target, mark), (lags, places) in merged.items():
+        yield SummaryEdge(source, target, mark, tuple(sorted(lags)), tuple(order[place] for place in sorted(places)))
+
+
+def series_of(result: ContextGraphs) -> SeriesFacts:
+    """What a result with lags knows besides its graphs; an error without lags."""
+    if result.series is None:
+        raise OptionError("this result has no lags; pass lags=... to discover for rows that follow each other in time")
+    return result.series

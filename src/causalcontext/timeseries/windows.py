@@ -1,0 +1,237 @@
+"""A table whose rows follow each other in time, as windows: what a search with lags sees in place of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.data.dataset import Dataset, some_rows
+from causalcontext.data.kinds import Kind
+from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
+from causalcontext.data.windows import (
+    LaggedTable,
+    WindowCounts,
+    check_windows,
+    constant_units,
+    lagged_dataset,
+    lagged_table,
+    window_ends,
+)
+from causalcontext.errors import DataError, NotYetError, OptionError
+from causalcontext.graphs.lag_names import at, check_plain, split, window_names
+from causalcontext.kernels.arrays import Bools, Ints, Values
+from causalcontext.knowledge import Knowledge, Links
+from causalcontext.search.lagged.lag_alarm import MORE_LAGS
+from causalcontext.search.lagged.plan import Window
+from causalcontext.timeseries.known import allowed_links
+from causalcontext.timeseries.options import SeriesOptions
+from causalcontext.views import Contexts
+
+LEAST_SHARE = 0.8
+"""The past beyond the window is conditioned on if at least this share of the windows has it."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesWindows:
+    """A series as tables of windows; a sample has half of them.
+
+    Attributes
+    ----------
+    data : Dataset
+        The table, in any order of rows.
+    options : SeriesOptions
+    test : IndependenceTest
+        What tests of the windows are asked with.
+    series : Series
+        Its rows in the order of time, gaps found, missing cells and unit means treated as asked.
+    all_windows : LaggedTable
+        The windows, every column as a number.
+    sample : (number, seed) or None
+        Which half of the windows to take, drawn in blocks without replacement: drawing with replacement repeats rows,
+        which a score takes for information, and false links grow tenfold. Every window carries its own past, so blocks
+        may be cut anywhere.
+    """
+
+    data: Dataset
+    options: SeriesOptions
+    test: IndependenceTest
+    series: Series
+    all_windows: LaggedTable
+    sample: tuple[int, int] | None = None
+
+    def half(self, number: int, seed: int) -> SeriesWindows:
+        """Half of the windows, by the number of a sample."""
+        return replace(self, sample=(number, seed))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The variables in the order of the table, the context included, without covariates."""
+        return tuple(name for name in self.data.names if name not in self.series.covariate_names)
+
+    @property
+    def context(self) -> str | None:
+        """The name of the context variable."""
+        return None if self.data.context is None else self.data.names[self.data.context]
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes of a window graph, the earliest first, covariates last."""
+        return (*window_names(self.names, self.options.lags), *self.series.covariate_names)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What every node holds."""
+        kinds = {name: kind.value for name, kind in zip(self.data.names, self.data.kinds, strict=True)}
+        kinds |= {} if self.context is None else {self.context: Kind.CATEGORICAL.value}
+        return tuple(str(kinds[split(node)[0]]) for node in self.nodes)
+
+    @property
+    def cells(self) -> Contexts:
+        """The context variable by its position among the nodes, at time t, and its values."""
+        if self.context is None:
+            return Contexts()
+        return Contexts((self.nodes.index(self.context),), self.data.contexts.cells)
+
+    @cached_property
+    def table(self) -> LaggedTable:
+        """The windows as numbers, for regressions."""
+        whole = self.all_windows
+        return whole if self.sample is None else whole.some(half_of_blocks(len(whole.row), self.sample))
+
+    @cached_property
+    def _ends(self) -> tuple[Ints, WindowCounts, int]:
+        """Where windows with as many lags again end, for the causes of causes; without, where that costs too many."""
+        beyond = max(self.options.lags, MORE_LAGS)
+        ends, counts = window_ends(self.series, self.options.lags + beyond)
+        if counts.used < LEAST_SHARE * self.all_windows.counts.used:
+            return self.all_windows.row, self.all_windows.counts, 0
+        return ends, counts, beyond
+
+    @property
+    def counts(self) -> WindowCounts:
+        """Of the windows that tests see."""
+        return self._ends[1]
+
+    @cached_property
+    def window(self) -> Window:
+        """What is where in a window."""
+        context = None if self.context is None else self.names.index(self.context)
+        lags, covariates = self.options.lags, len(self.series.covariate_names)
+        return Window(len(self.names), lags, covariates, context, self._ends[2])
+
+    @cached_property
+    def columns(self) -> Dataset:
+        """The windows for tests: nodes as columns of their own kinds, then the past beyond the window.
+
+        Its context variables are the copies of the context that are told apart.
+        """
+        window, lags = self.window, self.options.lags
+        columns = [(name, lag) for lag in range(lags, -1, -1) for name in self.names]
+        columns += [(name, 0) for name in self.series.covariate_names]
+        columns += [(name, lag) for lag in range(lags + 1, window.depth + 1) for name in self.names]
+        copies = () if self.context is None else tuple(sorted({0, 1, *self.options.context_lags}))
+        named = {at(*column): column for column in columns}
+        found = lagged_dataset(self.data, self.series, self._ends[0], named, copies)
+        return found if self.sample is None else some_rows(found, half_of_blocks(found.n_rows, self.sample))
+
+    def rows(self, tested: bool) -> tuple[int, ...]:
+        """How many windows every context has, of those that tests see or of those that regressions see."""
+        codes: Values = self.table.codes[:, 0]
+        if tested:
+            at_now = self.columns.contexts.positions[:1]
+            codes = np.asarray(self.columns.columns[at_now[0]]) if at_now else self.columns.codes
+        return tuple(np.bincount(codes, minlength=len(self.data.values)).tolist())
+
+    def check(self) -> None:
+        """Return if there are enough windows, and none of their columns is constant."""
+        check_windows(self.series, self.all_windows, self.data.values, self.data.context_name, self.options.units)
+
+    def links(self, knowledge: Knowledge) -> Links:
+        """What is known about the nodes; nothing causes what was before, nor a covariate."""
+        window = self.window
+        system = [v for v in range(window.variables) if v != window.context]
+        order = system if window.context is None else [*system, window.context]
+        names = [self.names[v] for v in order]
+        allowed = allowed_links(knowledge, names if window.context is not None else [*names, "_"], window.lags)
+        may, must = (np.zeros((window.nodes, window.nodes), dtype=bool) for _ in range(2))
+        now = [window.at(v, 0) for v in order]
+        for lag in range(window.lags + 1):
+            there = np.ix_([window.at(v, lag) for v in order], now)
+            may[there], must[there] = (table[lag, : len(order), : len(order)] for table in (allowed.may, allowed.must))
+        may[np.ix_(list(window.extra), now)] = True
+        if window.context is not None and 0 not in self.options.context_lags:
+            may[window.at(window.context, 0), now] = False
+        np.fill_diagonal(may, False)
+        return Links(may, must)
+
+    def unit_warnings(self) -> tuple[str, ...]:
+        """What must be said about units in which the context never changes."""
+        units = int(self.series.units.max()) + 1
+        constant = constant_units(self.series) if units > 1 and self.context is not None else 0
+        if not constant:
+            return ()
+        return (f"{self.context} has one value only in {constant} of {units} units, which say nothing about changes "
+                "inside a unit",)  # fmt: skip
+
+
+def read_windows(data: Dataset, taken: dict[str, Values], options: SeriesOptions, test: IndependenceTest
+                 ) -> SeriesWindows:  # fmt: skip
+    """The windows of a table; `taken` are its columns of times and units."""
+    check_plain(data.names)
+    if len(data.contexts.positions) > 1:
+        raise NotYetError("not yet: lags take one context variable; join them into one column")
+    if len(data.system) - len(options.covariates) < 1:
+        raise OptionError("covariates names every column; at least one must be left to be an effect")
+    series = _read_series(data, taken, options)
+    return SeriesWindows(data, options, test, series, lagged_table(series, options.lags, max(len(data.values), 1)))
+
+
+def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions) -> Series:
+    """The rows in the order of time, gaps found, missing cells and unit means treated as asked."""
+    time = None if options.time is None else (options.time, taken[options.time])
+    units = None if options.units is None else (options.units, taken[options.units])
+    series = as_series(data, options.covariates, time, units, options.step)
+    if options.missing == "raise" and not series.complete.all():
+        lost = int((~series.complete).sum())
+        raise DataError(f"{lost} rows have missing values; pass missing='windows' to leave out their windows, "
+                        "or missing='interpolate' to fill in single cells")  # fmt: skip
+    means = np.array([data.kinds[data.position(name)] is Kind.CONTINUOUS for name in series.names], dtype=bool)
+    if options.missing == "interpolate":
+        series = with_single_cells_filled(series, means)
+    if options.units is None or options.unit_effects != "means":
+        return series
+    if data.contexts.positions and constant_units(series) == int(series.units.max()) + 1:
+        raise DataError(f"context {data.context_name!r} has one value in every unit of {options.units!r}, so its "
+                        "effects are those of the units; pass unit_effects='none', or another context")  # fmt: skip
+    return without_unit_means(series, means)
+
+
+def series_settings(options: SeriesOptions) -> dict[str, Any]:
+    """The options as plain values, for the settings of a result."""
+    content = asdict(options)
+    return content | {"context_lags": list(options.context_lags), "covariates": list(options.covariates),
+                      "cycles": [asdict(one) for one in options.cycles],
+                      "step": None if options.step is None else str(options.step)}  # fmt: skip
+
+
+def half_of_blocks(rows: int, sample: tuple[int, int]) -> Bools:
+    """True for the rows of half of all blocks, each of 1.5 times the third root of the rows.
+
+    Examples
+    --------
+    >>> chosen = half_of_blocks(1000, (0, 0))
+    >>> int(chosen.sum()), bool((np.diff(np.flatnonzero(chosen)) == 1).mean() > 0.8)
+    (505, True)
+    """
+    number, seed = sample
+    length = ceil(1.5 * rows ** (1 / 3))
+    block = np.arange(rows) // length
+    count = int(block[-1]) + 1
+    chosen = np.zeros(count, dtype=bool)
+    chosen[np.random.default_rng([seed, number]).permutation(count)[: ceil(count / 2)]] = True
+    return np.asarray(chosen[block])
