@@ -26,11 +26,10 @@ from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import directed as directed_endpoints
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.clock import Clock
-from causalcontext.score.columns import make_columns
-from causalcontext.score.design_factory import DesignFactory
+from causalcontext.score.data import score_data
+from causalcontext.score.design import ScoreDesign
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.search import Effort, search
-from causalcontext.score.setup import set_up
 from causalcontext.simulate import ContextSCM, random_model
 from measuring import machine, markdown_table
 
@@ -193,10 +192,10 @@ def reaches_optimum(design: Mapping[str, Any], rows: int, seed: int) -> tuple[bo
 
 def reached(table: pd.DataFrame, curves: bool) -> tuple[bool, float]:
     """The same for a table, with straight lines or with curves."""
-    data = read_table(table, "R")
-    setup = set_up(data, gather_statistics(data), Knowledge().links(data.names))
-    columns, effort = make_columns(setup, curves), Effort(0, 1, lambda size, done, total: None, Clock())
-    exact, order = (search(DesignFactory(setup, columns, ScoreOptions(search=how)), curves, effort)
+    rows = read_table(table, "R")
+    data = score_data(rows, gather_statistics(rows), Knowledge().links(rows.names))
+    effort = Effort(0, 1, lambda size, done, total: None, Clock())
+    exact, order = (search(ScoreDesign(data, ScoreOptions(search=how), curves), curves, effort)
                     for how in ("exact", "order"))  # fmt: skip
     scores = [model.score for model in order.models]
     floor = exact.best.score - SAME_SCORE

@@ -1,27 +1,24 @@
-"""Tables, setups and scored sets of columns for the tests of the score."""
+"""Tables, designs and scored sets of columns for the tests of the score."""
 
 import numpy as np
 import pandas as pd
 
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.kernels.orders.node_scores import fit_pointer
-from causalcontext.kernels.orders.set_scores import score_sets
-from causalcontext.kernels.orders.single_fits import fit_many
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.clock import Clock
-from causalcontext.score.columns import make_columns
-from causalcontext.score.design import FitWorkspace
-from causalcontext.score.design_factory import DesignFactory
+from causalcontext.score.data import score_data
+from causalcontext.score.design import ScoreDesign
+from causalcontext.score.merging import lattice_blocks
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.search import Effort, search
-from causalcontext.score.setup import set_up
+from causalcontext.score.workspace import FitWorkspace
 from causalcontext.simulate import random_model
 
 
-def setup_of(table, context="R", knowledge=None):
+def data_of(table, context="R", knowledge=None):
     data = read_table(table, context)
-    return set_up(data, gather_statistics(data), (knowledge or Knowledge()).links(data.names))
+    return score_data(data, gather_statistics(data), (knowledge or Knowledge()).links(data.names))
 
 
 def model_table(rows, seed, **design):
@@ -55,35 +52,26 @@ def kinds_table(rows, seed):
     return pd.DataFrame({"N": n, "O": ordered, "K": np.array(list("abc"))[kind], "M": count, "R": code})
 
 
-def designs_of(table, context="R", curves=True, **options):
-    setup = setup_of(table, context)
-    return DesignFactory(setup, make_columns(setup, curves), ScoreOptions(**options))
+def design_of(table, context="R", curves=True, **options):
+    return ScoreDesign(data_of(table, context), ScoreOptions(**options), curves)
+
+
+def workspace_of(design, curves=True, densities=True):
+    """A workspace with all sets of contexts as blocks: block `mask - 1`, then the shifted and the mixed one."""
+    assert lattice_blocks(design) == list(range(len(lattice_blocks(design))))
+    return FitWorkspace(design, curves, densities)
 
 
 def searched(table, how, curves=False, context="R", seed=0, **options):
     """What a search finds."""
-    designs = designs_of(table, context, curves, search=how, **options)
-    return search(designs, curves, Effort(seed, 1, quiet, Clock()))
+    design = design_of(table, context, curves, search=how, **options)
+    return search(design, curves, Effort(seed, 1, quiet, Clock()))
 
 
-def scores_of(layout, wanted):
-    """Scores, residual variances and slopes of (block, node, columns)."""
-    tasks = np.array([[block, node] for block, node, _ in wanted], dtype=np.int64)
-    sets = np.zeros((len(wanted), 1 + layout.width), dtype=np.int64)
-    for row, (_, _, columns) in enumerate(wanted):
-        sets[row, : 1 + len(columns)] = [len(columns), *columns]
-    out = np.zeros((len(wanted), 2 + layout.width))
-    score_sets(layout.calls, FitWorkspace(layout, 1, layout.memory()).note, tasks, sets, out)
-    return out
-
-
-def fits_of(layout, tasks, candidates, top=None):
+def fits_of(workspace, tasks, candidates):
     """Scores and chosen columns of (block, node) with some candidates."""
-    scores, top = np.zeros(len(tasks)), top or FitWorkspace(layout, 1, layout.memory())
-    sets = np.zeros((len(tasks), 1 + layout.width), dtype=np.int64)
-    fit_many(fit_pointer(), layout.calls, top.note, np.array(tasks, dtype=np.int64), np.asarray(candidates, dtype=bool),
-             scores, np.zeros((len(tasks), 0)), sets)  # fmt: skip
-    return scores, [row[1 : 1 + row[0]].tolist() for row in sets]
+    scores, _, sets = workspace.fit(tasks, candidates)
+    return scores, [columns.tolist() for columns in sets]
 
 
 def quiet(size, done, total):

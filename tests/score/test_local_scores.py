@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
-from score_tables import curved_table, designs_of, fits_of, kinds_table, model_table, scores_of, setup_of
+from score_tables import curved_table, data_of, design_of, fits_of, kinds_table, model_table, workspace_of
 
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
@@ -17,12 +17,10 @@ from causalcontext.kernels.rows.class_scores import class_pointer
 from causalcontext.kernels.rows.logit_rows import logit_pointer
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.knowledge import Knowledge
-from causalcontext.score.blocks import MIXED, PLAIN
-from causalcontext.score.columns import LINEAR, make_columns
-from causalcontext.score.design_factory import DesignFactory
-from causalcontext.score.model import members
+from causalcontext.score.columns import LINEAR
+from causalcontext.score.data import members, score_data
+from causalcontext.score.design import BY_CELL, MIXED, PLAIN, POOLED, SHIFTED, ScoreDesign
 from causalcontext.score.options import ScoreOptions
-from causalcontext.score.setup import set_up
 from marks import rest_slow
 
 
@@ -31,40 +29,41 @@ def generator():
     return np.random.default_rng(20)
 
 
-def design_of(layout, block, columns):
+def rows_of(design, block, columns):
     """The columns of a regression on its rows, intercepts first; the rows; the sum of the columns' prices."""
-    setup, tables = layout.setup, layout.tables
-    _, _, design, mask, by_context, _ = tables.block[block]
-    code = setup.rows.codes[-1]
-    rows = np.isin(code, members(mask, setup.contexts))
+    data, (kind, mask), about = design.data, design.key(block), design.about(block)
+    code = data.codes[-1]
+    rows = np.isin(code, members(mask, data.contexts))
     code = code[rows]
-    shifts = [(code == r).astype(float) for r in members(mask, setup.contexts)] if by_context else [np.ones(len(code))]
-    lives = [tables.about[design, 4, c] for c in columns]
-    own = [layout.columns.values[tables.about[design, 2, c], rows] * ((where >> code & 1) if where else 1.0)
+    shifts = (
+        [(code == r).astype(float) for r in members(mask, data.contexts)] if kind != POOLED else [np.ones(len(code))]
+    )
+    lives = [about[4, c] for c in columns]
+    own = [design.values[about[2, c], rows] * ((where >> code & 1) if where else 1.0)
            for c, where in zip(columns, lives, strict=True)]  # fmt: skip
-    sizes = [np.isin(code, members(where, setup.contexts)).sum() if where else len(code) for where in lives]
-    everywhere = (0, (1 << setup.contexts) - 1)
-    curved = sum(tables.about[design, 6, c] * (1 if where in everywhere else 2)
+    sizes = [np.isin(code, members(where, data.contexts)).sum() if where else len(code) for where in lives]
+    everywhere = (0, (1 << data.contexts) - 1)
+    curved = sum(about[6, c] * (1 if where in everywhere else 2)
                  for c, where in zip(columns, lives, strict=True))  # fmt: skip
     price = sum(np.log(size) for size in sizes) + curved * np.log(10)
     return np.stack([*shifts, *own], axis=1), rows, price
 
 
-def naive_number(layout, block, node, columns, densities):
+def naive_number(design, block, node, columns, densities):
     """The score of a number from its rows, by least squares."""
-    design, rows, price = design_of(layout, block, columns)
-    response = layout.columns.values[layout.columns.first[node], rows]
-    residual = naive_score.regression_residual(response, design)
-    shifts = design.shape[1] - len(columns)
+    matrix, rows, price = rows_of(design, block, columns)
+    response = design.values[design.first[node], rows]
+    residual = naive_score.regression_residual(response, matrix)
+    shifts = matrix.shape[1] - len(columns)
     score = naive_score.log_likelihood(residual) - np.log(len(residual)) * (shifts + 1) - price
     gain = best_density(residual, len(residual), np.zeros(MANY + 5))
     return score + (gain if densities else 0.0)
 
 
-def columns_for(layout, design, node, generator, size):
+def columns_for(tables, design, node, generator, size):
     """Random columns of other variables; of those that live in some contexts only one per variable."""
-    about, first = layout.tables.about[design], layout.tables.first[design]
-    offered = [c for c in range(first[0], first[layout.setup.variables]) if about[0, c] != node]
+    about, first = tables.about[design], tables.first[design]
+    offered = [c for c in range(first[0], first[-2]) if about[0, c] != node]
     chosen, families = [], set()
     for c in generator.permutation(offered).tolist():
         if len(chosen) < size and (design == PLAIN or about[3, c] not in families):
@@ -73,53 +72,58 @@ def columns_for(layout, design, node, generator, size):
     return chosen
 
 
+def places_of(data):
+    """The number of every variable by its name."""
+    return {data.table.names[column]: j for j, column in enumerate(data.position) if column >= 0}
+
+
 @pytest.mark.parametrize("contexts", [1, 2, 3])
 @pytest.mark.parametrize("densities", [False, True])
 def test_scores_of_numbers_are_those_of_the_rows(contexts, densities, generator):
     table = curved_table(400, 3, max(contexts, 2)).assign(Q=lambda t: -5.0 * t["A"] + generator.normal(size=400))
     table = table[generator.permutation(table.columns)]
-    designs = designs_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None)
-    layout = designs.lattice(True, densities)
-    wanted = []
-    for block in range(len(layout.tables.block)):
+    design = design_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None)
+    workspace = workspace_of(design, densities=densities)
+    wanted, tables = [], design.tables()
+    for block in range(len(tables.block)):
         for size in (0, 1, 4):
-            node = int(generator.integers(layout.setup.variables))
-            columns = columns_for(layout, layout.tables.block[block, 2], node, generator, size)
+            node = int(generator.integers(design.data.responses))
+            columns = columns_for(tables, tables.block[block, 2], node, generator, size)
             wanted.append((block, node, columns))
-    for (block, node, columns), row in zip(wanted, scores_of(layout, wanted), strict=True):
-        assert row[0] == pytest.approx(naive_number(layout, block, node, columns, densities), abs=1e-5)
+    for (block, node, columns), row in zip(wanted, workspace.score(wanted), strict=True):
+        assert row[0] == pytest.approx(naive_number(design, block, node, columns, densities), abs=1e-5)
 
 
 def test_without_curves_and_laws_it_is_the_linear_gaussian_score():
-    designs = designs_of(model_table(400, 3, nodes=6), densities=False)
-    layout = designs.lattice(False)
-    first, values, code = layout.columns.first, layout.setup.rows.values.T, layout.setup.rows.codes[-1]
-    assert layout.rows.facts[1] == 0.0
+    design = design_of(model_table(400, 3, nodes=6), densities=False)
+    workspace = workspace_of(design, curves=False)
+    first, values, code = design.first, design.data.values.T, design.data.codes[-1]
+    assert workspace.arrays.rows.facts[1] == 0.0
     for parents in ((), (1,), (0, 3, 4)):
         columns = [int(first[j]) for j in parents]
-        found = scores_of(layout, [(block, 2, columns) for block in range(layout.shifted + 1)])[:, 0]
+        found = workspace.score([(block, 2, columns) for block in range(design.block(SHIFTED, 3) + 1)])[:, 0]
         naive = [naive_score.local_score(values[np.isin(code, members(mask, 2))], 2, parents, 2.0)
-                 for mask in layout.masks]  # fmt: skip
+                 for mask in (1, 2, 3)]  # fmt: skip
         naive.append(naive_score.shifted_score(values, code, 2, parents, 2.0))
         assert found == pytest.approx(naive, abs=1e-6)
 
 
 def test_columns_span_what_they_are_made_of():
     """A variable's columns are centred, of variance 1 and uncorrelated, and span the functions they stand for."""
-    setup = setup_of(curved_table(500, 2))
-    columns = make_columns(setup, True)
-    for j in range(setup.variables):
+    columns = design_of(curved_table(500, 2))
+    data = columns.data
+    for j in range(data.responses):
         own = columns.values[columns.first[j] : columns.first[j + 1]]
         assert np.allclose(own @ own.T / 500, np.eye(len(own)), atol=1e-6)
-        assert columns.offers[columns.first[j]].kind == LINEAR
-        x = setup.rows.values[j]
+        assert columns.functions[columns.first[j]].kind == LINEAR
+        x = data.values[j]
         knots = np.quantile(x, [0.2, 0.4, 0.6, 0.8])
         steps = np.quantile(x, [0.2, 0.35, 0.5, 0.65, 0.8])
         functions = [x, x * x, *(np.maximum(x - k, 0) ** 2 for k in knots), *((x > s).astype(float) for s in steps)]
         for function in functions:
             centred = function - function.mean()
             assert naive_score.regression_residual(centred, own.T) == pytest.approx(0.0, abs=1e-5)
-    code = setup.rows.codes[-1]
+    code = data.codes[-1]
     for r in range(2):
         here = columns.values[:, code == r]
         assert columns.means[r] == pytest.approx(here.mean(axis=1))
@@ -153,27 +157,28 @@ def test_constant_and_tiny_residuals_have_no_law():
 
 
 def test_growing_takes_what_raises_the_score_and_the_score_is_that_of_the_columns(generator):
-    layout = designs_of(curved_table(300, 11), densities=False).lattice(True)
-    p, blocks = layout.setup.variables, len(layout.tables.block)
+    design = design_of(curved_table(300, 11), densities=False)
+    workspace = workspace_of(design)
+    p, blocks = design.data.responses, len(design.tables().block)
     tasks = [(block, node) for block in range(blocks) for node in range(p)]
     candidates = generator.random((len(tasks), p)) < 0.7
     candidates[np.arange(len(tasks)), [node for _, node in tasks]] = False
-    scores, sets = fits_of(layout, tasks, candidates)
+    scores, sets = fits_of(workspace, tasks, candidates)
     for (block, node), allowed, score, chosen in zip(tasks, candidates, scores, sets, strict=True):
-        assert score == pytest.approx(naive_number(layout, block, node, chosen, False), abs=1e-5)
-        about = layout.tables.about[layout.tables.block[block, 2]]
+        assert score == pytest.approx(naive_number(design, block, node, chosen, False), abs=1e-5)
+        about = design.about(block)
         assert allowed[about[0, chosen]].all()
         fewer = [[c for c in chosen if c != one] for one in chosen]
-        assert all(naive_number(layout, block, node, rest, False) <= score + 1e-6 for rest in fewer)
+        assert all(naive_number(design, block, node, rest, False) <= score + 1e-6 for rest in fewer)
 
 
 def test_forced_parents_stay():
     knowledge = Knowledge(required=[("X1", "X0"), ("X3", "X0")])
-    setup = setup_of(model_table(300, 13), knowledge=knowledge)
-    place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
-    layout = DesignFactory(setup, make_columns(setup, False), ScoreOptions()).lattice(False)
-    _, sets = fits_of(layout, [(2, place["X0"])], [np.arange(setup.variables) != place["X0"]])
-    assert {int(layout.columns.first[place[name]]) for name in ("X1", "X3")} <= set(sets[0])
+    data = data_of(model_table(300, 13), knowledge=knowledge)
+    place = places_of(data)
+    design = ScoreDesign(data, ScoreOptions(), False)
+    _, sets = fits_of(workspace_of(design, False), [(2, place["X0"])], [np.arange(data.candidates) != place["X0"]])
+    assert {int(design.first[place[name]]) for name in ("X1", "X3")} <= set(sets[0])
 
 
 @pytest.mark.parametrize("contexts", [2, 3, 4])
@@ -209,11 +214,11 @@ def test_best_cut_of_a_merge_tree(generator):
 @pytest.mark.parametrize("contexts", [2, 3])
 @pytest.mark.parametrize("parents", [(), (1,), (0, 2, 4)])
 def test_the_context_score_is_that_of_a_general_optimiser(contexts, parents):
-    layout = designs_of(model_table(300, 5, contexts=contexts, nodes=6, context_noise=2.0)).lattice(True)
-    setup, pooled = layout.setup, layout.masks.index((1 << contexts) - 1)
-    naive = naive_score.context_score(setup.rows.values.T, setup.rows.codes[-1], parents, 2.0)
-    columns = [int(layout.columns.first[j]) for j in parents]
-    assert scores_of(layout, [(pooled, setup.variables, columns)])[0, 0] == pytest.approx(naive, abs=1e-4)
+    design = design_of(model_table(300, 5, contexts=contexts, nodes=6, context_noise=2.0))
+    data, workspace, pooled = design.data, workspace_of(design), design.block(POOLED, design.everything)
+    naive = naive_score.context_score(data.values.T, data.codes[-1], parents, 2.0)
+    columns = [int(design.first[j]) for j in parents]
+    assert workspace.score([(pooled, data.responses, columns)])[0, 0] == pytest.approx(naive, abs=1e-4)
 
 
 def ordered_score(codes, design, price):
@@ -237,36 +242,35 @@ def ordered_score(codes, design, price):
 
 
 def test_categories_and_ordered_columns_are_scored_by_their_logits():
-    layout = designs_of(kinds_table(400, 4)).lattice(True)
-    setup, first = layout.setup, layout.columns.first
-    place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
-    pooled, values = layout.masks.index(3), layout.columns.values
+    design = design_of(kinds_table(400, 4))
+    data, first, workspace = design.data, design.first, workspace_of(design)
+    place, pooled, values = places_of(data), design.block(POOLED, 3), design.values
     for parents in ((), ("N",), ("N", "M")):
         columns = [int(first[place[name]]) for name in parents]
-        codes = setup.rows.codes[place["K"]]
+        codes = data.codes[place["K"]]
         naive = naive_score.context_score(values[columns].T.reshape(400, -1), codes, range(len(columns)), 2.0)
-        found = scores_of(layout, [(pooled, place[name], columns) for name in ("K", "O")])[:, 0]
+        found = workspace.score([(pooled, place[name], columns) for name in ("K", "O")])[:, 0]
         assert found[0] == pytest.approx(naive, abs=1e-3)
-        order = ordered_score(setup.rows.codes[place["O"]], values[columns].T.reshape(400, -1), np.log(400))
+        order = ordered_score(data.codes[place["O"]], values[columns].T.reshape(400, -1), np.log(400))
         assert found[1] == pytest.approx(order, abs=1e-2)
 
 
 def test_a_count_is_no_better_known_than_its_bin(generator):
     """The likelihood is that of the count plus a uniform number in its bin, averaged over that number."""
     rows = kinds_table(400, 4)
-    layout = designs_of(rows, densities=False).lattice(True)
-    setup, first = layout.setup, layout.columns.first
-    place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
-    pooled, columns = layout.masks.index(3), [int(first[place["N"]]), int(first[place["K"]])]
-    found = scores_of(layout, [(pooled, place["M"], columns)])[0, 0]
+    design = design_of(rows, densities=False)
+    data, first, workspace = design.data, design.first, workspace_of(design)
+    place = places_of(data)
+    pooled, columns = design.block(POOLED, 3), [int(first[place["N"]]), int(first[place["K"]])]
+    found = workspace.score([(pooled, place["M"], columns)])[0, 0]
     spread = rows["M"].std(ddof=0)
-    assert setup.gap[place["M"]] == pytest.approx(1.0 / spread)
-    design = np.column_stack([np.ones(400), layout.columns.values[columns].T])
-    residual = naive_score.regression_residual(setup.rows.values[place["M"]], design)
+    assert data.gap[place["M"]] == pytest.approx(1.0 / spread)
+    matrix = np.column_stack([np.ones(400), design.values[columns].T])
+    residual = naive_score.regression_residual(data.values[place["M"]], matrix)
     variance = np.mean([np.var(residual + generator.uniform(-0.5, 0.5, 400) / spread) for _ in range(2000)])
     naive = -200 * (np.log(variance) + 1 + np.log(2 * np.pi)) - np.log(400) * 4
     assert found == pytest.approx(naive, abs=0.5)
-    assert setup.gap[place["N"]] == 0.0
+    assert data.gap[place["N"]] == 0.0
 
 
 def test_the_density_of_a_count_is_no_more_than_its_probability():
@@ -275,11 +279,10 @@ def test_the_density_of_a_count_is_no_more_than_its_probability():
     rows = pd.DataFrame(
         {"L": generator.poisson(generator.choice([1.0, 3.0, 6.0], 500)), "X": generator.normal(size=500)}
     )
-    data = read_table(rows, None, kinds={"L": "count"})
-    setup = set_up(data, gather_statistics(data), Knowledge().links(data.names))
-    layout = DesignFactory(setup, make_columns(setup, True), ScoreOptions()).lattice(True)
-    place = {setup.data.names[column]: j for j, column in enumerate(setup.position) if column >= 0}
-    found = scores_of(layout, [(0, place["L"], [])])[0, 0] + 2 * np.log(500)
+    table = read_table(rows, None, kinds={"L": "count"})
+    data = score_data(table, gather_statistics(table), Knowledge().links(table.names))
+    workspace = workspace_of(ScoreDesign(data, ScoreOptions(), True))
+    found = workspace.score([(0, places_of(data)["L"], [])])[0, 0] + 2 * np.log(500)
     count = rows["L"].to_numpy()
     width = np.sqrt(count + 0.875) - np.sqrt(np.maximum(count - 0.125, 0.0))
     likelihood = found + np.sum(np.log(width / np.std(np.sqrt(count + 0.375))))
@@ -289,33 +292,31 @@ def test_the_density_of_a_count_is_no_more_than_its_probability():
 
 
 def test_a_category_offers_its_levels_and_a_number_its_curves():
-    layout = designs_of(kinds_table(400, 4)).lattice(True)
-    setup, first = layout.setup, layout.columns.first
-    place = {setup.data.names[column]: j for j, column in enumerate(setup.position)}
+    design = design_of(kinds_table(400, 4))
+    first, place = design.first, places_of(design.data)
     sizes = {name: int(first[j + 1] - first[j]) for name, j in place.items() if name != "R"}
     assert sizes["K"] == 3
     assert sizes["O"] == 3
     assert sizes["N"] == 11
-    codes = setup.rows.codes[place["K"]]
-    own = layout.columns.values[first[place["K"]] : first[place["K"] + 1]]
+    codes = design.data.codes[place["K"]]
+    own = design.values[first[place["K"]] : first[place["K"] + 1]]
     for level in range(3):
         assert np.corrcoef(own[level], codes == level)[0, 1] == pytest.approx(1.0)
 
 
 def test_separated_contexts_have_a_finite_score(generator):
     x = generator.normal(size=200)
-    layout = designs_of(pd.DataFrame({"X": x, "Y": generator.normal(size=200), "R": (x > 0).astype(int)})).lattice(True)
-    names = {position: place for place, position in enumerate(layout.setup.position)}
-    scores, sets = fits_of(layout, [(2, 2)], [[True, True]])
-    assert {int(layout.tables.about[PLAIN, 0, c]) for c in sets[0]} == {names[0]}
+    design = design_of(pd.DataFrame({"X": x, "Y": generator.normal(size=200), "R": (x > 0).astype(int)}))
+    names = {position: place for place, position in enumerate(design.data.position)}
+    scores, sets = fits_of(workspace_of(design), [(2, 2)], [[True, True]])
+    assert {int(design.about(2)[0, c]) for c in sets[0]} == {names[0]}
     assert -2 * np.log(200) - 8 < scores[0] < 0
 
 
 def test_two_contexts_may_have_slopes_of_their_own():
-    assert designs_of(model_table(300, 1)).lattice(False).tables.block[-1, 2] == MIXED
-    assert len(designs_of(model_table(300, 1, contexts=3)).lattice(False).tables.block) == 7 + 1
-    many = designs_of(model_table(300, 1, contexts=5))
-    assert many.layout([1, 31], False).tables.block[-1, 2] != MIXED
+    for contexts, kinds in ((2, [SHIFTED, MIXED]), (3, [SHIFTED]), (5, [SHIFTED])):
+        design = design_of(model_table(300, 1, contexts=contexts))
+        assert [design.key(block)[0] for block in design.changing()] == kinds
 
 
 def correlations(scatter):
@@ -324,17 +325,17 @@ def correlations(scatter):
 
 
 def test_a_long_table_is_scored_on_part_of_its_rows(monkeypatch):
-    import causalcontext.score.setup as module
+    import causalcontext.score.data as module
 
     table = model_table(4000, 5)
-    whole = designs_of(table, curves=False).lattice(False)
+    whole = design_of(table, curves=False)
     monkeypatch.setattr(module, "MOST_ROWS", 1000)
-    part = designs_of(table, curves=False).lattice(False)
-    assert part.setup.rows.values.shape[1] == 1000
-    assert part.setup.weight == 4.0
-    assert correlations(part.columns.scatter[1]) == pytest.approx(correlations(whole.columns.scatter[1]), abs=1e-9)
+    part = design_of(table, curves=False)
+    assert part.data.values.shape[1] == 1000
+    assert part.data.weight == 4.0
+    assert correlations(part.scatter[1]) == pytest.approx(correlations(whole.scatter[1]), abs=1e-9)
     wanted = [(2, 7, [0, 1]), (2, 0, [2, 3]), (2, 0, [])]
-    a, b = (scores_of(layout, wanted)[:, 0] for layout in (whole, part))
+    a, b = (workspace_of(design, curves=False).score(wanted)[:, 0] for design in (whole, part))
     assert b[0] == pytest.approx(a[0], rel=0.1)
     assert b[1] - b[2] == pytest.approx(a[1] - a[2], rel=0.05)
 
@@ -389,14 +390,15 @@ def test_many_classes_are_thinned_out_on_some_rows_and_scored_on_all():
 
 def test_a_curve_may_live_in_one_context():
     """The residual variance of a mixed model is that of a regression on the rows, with the curve times its context."""
-    layout = designs_of(curved_table(300, 1)).lattice(True)
-    block, (owner, _, source, _, lives, _, curved) = layout.shifted + 1, layout.tables.about[MIXED]
-    node, codes, values = 3, layout.setup.rows.codes[-1], layout.columns.values
+    design = design_of(curved_table(300, 1))
+    workspace, block = workspace_of(design), design.block(MIXED, 3)
+    owner, _, source, _, lives, _, curved = design.tables().about[BY_CELL]
+    node, codes, values = 3, design.data.codes[-1], design.values
     bent = np.flatnonzero((curved == 1) & (lives == 1) & (owner == 1))[0]
     straight = np.flatnonzero((curved == 0) & (lives == 3) & (owner == 0))[-1]
-    score, left, *slopes = scores_of(layout, [(block, node, [bent, straight])])[0]
-    design = np.stack([codes == 0, codes == 1, values[source[bent]] * (codes == 0), values[source[straight]]]).T
-    found, (squares,), *_ = np.linalg.lstsq(design.astype(float), values[layout.columns.response[node]], rcond=None)
+    score, left, *slopes = workspace.score([(block, node, [bent, straight])])[0]
+    matrix = np.stack([codes == 0, codes == 1, values[source[bent]] * (codes == 0), values[source[straight]]]).T
+    found, (squares,), *_ = np.linalg.lstsq(matrix.astype(float), values[design.response[node]], rcond=None)
     assert left == pytest.approx(squares / 300, rel=1e-9)
     assert slopes[:2] == pytest.approx(found[2:], rel=1e-7)
     assert np.isfinite(score)

@@ -6,19 +6,19 @@ from itertools import pairwise
 import naive_score
 import numpy as np
 import pytest
-from score_tables import curved_table, designs_of, fits_of, kinds_table, model_table, quiet, scores_of, searched
+from score_tables import curved_table, design_of, fits_of, kinds_table, model_table, quiet, searched, workspace_of
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import directed, marked
-from causalcontext.kernels.orders.kept_fits import no_kept
+from causalcontext.kernels.orders.fit_arrays import no_kept
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.score.clock import Clock
-from causalcontext.score.columns import OWN_STEP, PRODUCT, Offer, make_columns
-from causalcontext.score.design import FitCache, FitWorkspace
-from causalcontext.score.directions import direct
-from causalcontext.score.merging import Merger
-from causalcontext.score.order_search import Climber, lattice, random_order, sweeps
-from causalcontext.score.search import Effort, best_first, search
+from causalcontext.score.columns import OWN_STEP, PRODUCT, BasisFunction
+from causalcontext.score.design import POOLED
+from causalcontext.score.judgement import direct
+from causalcontext.score.merging import Merger, lattice
+from causalcontext.score.search import Climber, Effort, best_first, climb_from, random_order, search, sweeps
+from causalcontext.score.workspace import FitWorkspace
 from marks import rest_slow
 
 CYCLIC = {"cycles": "enforce", "edits": ("add", "remove", "flip")}
@@ -30,71 +30,69 @@ def test_kept_scores_are_those_of_a_fresh_fit(contexts, curves):
     table = model_table(300, 100, nodes=9, contexts=max(contexts, 2), edits=("add", "remove", "flip"))
     if curves:
         table = kinds_table(300, 7) if contexts == 2 else curved_table(300, 7, max(contexts, 2))
-    designs = designs_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None, curves)
-    layout, generator = designs.lattice(curves), np.random.default_rng(1)
-    climber, other = (Climber(layout, lattice(layout), layout.cache(layout.memory()), Clock()) for _ in range(2))
-    order = random_order(layout.setup, generator)
+    design = design_of(table if contexts > 1 else table.drop(columns="R"), "R" if contexts > 1 else None, curves)
+    slots, generator, stop = lattice(design), np.random.default_rng(1), Clock().flag
+    workspace, other = (FitWorkspace(design, curves, memory=design.new_memory(), keeps=True) for _ in range(2))
+    order, p = random_order(design, generator), design.data.responses
     for shared in (True, False) if contexts > 1 else (True,):
-        orders = np.tile(order, (contexts, 1))
-        standing, before = climber.fitted(orders, shared)
-        for visits in sweeps(layout.setup, generator)[:3]:
-            gain, after = climber.climb(climber.problem, standing, np.empty(0, dtype=np.int64), visits[None])
-            other.cache.kept.names[:] = 0
-            _, fresh = other.fitted(standing.orders.copy(), shared)
+        standing = Climber(workspace, slots, np.tile(order, (contexts, 1)), shared, stop)
+        before = standing.fit()
+        for visits in sweeps(p, generator)[:3]:
+            gain, after = standing.climb(visits[None])
+            other.kept.names[:] = 0
+            fresh = Climber(other, slots, standing.orders.copy(), shared, stop).fit()
             assert after == pytest.approx(fresh, abs=1e-6)
             assert after - before == pytest.approx(gain, abs=1e-6)
             assert gain >= 0.0
             before = after
         order = standing.orders[0]
-    p = layout.setup.variables
     prefix = standing.orders[:, : np.flatnonzero(standing.orders[0] == p)[0] + 1]
     assert (prefix == prefix[0]).all()
 
 
-def _fit(layout, task, candidates, top=None):
-    scores, columns = fits_of(layout, [task], [candidates], top)
+def _fit(workspace, task, candidates):
+    scores, columns = fits_of(workspace, [task], [candidates])
     return scores[0], columns[0]
 
 
 @pytest.mark.parametrize("curves", [False, True])
 def test_fits_are_kept_and_know_whose_candidacy_matters(curves):
     table = kinds_table(300, 3).drop(columns="M").assign(**curved_table(300, 4).drop(columns="R"))
-    designs, generator = designs_of(table, curves=curves), np.random.default_rng(5)
-    setup = designs.setup
-    p = setup.variables
+    design, generator = design_of(table, curves=curves), np.random.default_rng(5)
+    p = design.data.candidates
     if curves:
-        offers = [Offer(0, 1, PRODUCT, -1.0), Offer(2, 4, PRODUCT, -1.0), Offer(3, -1, OWN_STEP, 0.3)]
-        designs = designs.with_columns(make_columns(setup, True, offers))
-    layout = designs.lattice(curves)
-    cache = layout.cache(layout.memory())
-    top, mattered = FitWorkspace(layout, 1, cache.memory, cache.kept), 0
+        design = design.with_proposed([BasisFunction(0, 1, PRODUCT, -1.0), BasisFunction(2, 4, PRODUCT, -1.0),
+                                       BasisFunction(3, -1, OWN_STEP, 0.3)])  # fmt: skip
+    blocks = lattice(design).block.shape[1]
+    workspace, mattered = FitWorkspace(design, curves, keeps=True), 0
     for _ in range(20):
-        task = (int(generator.integers(len(layout.tables.block))), int(generator.integers(p)))
+        task = (int(generator.integers(blocks)), int(generator.integers(p)))
         chosen = (generator.random(p) < 0.5) & (np.arange(p) != task[1])
-        first, again = (_fit(layout, task, chosen, top) for _ in range(2))
-        matters = top.arrays.fits.matters[task[1], 0].copy()
-        assert first == again == _fit(layout, task, chosen)
+        first, again = (_fit(workspace, task, chosen) for _ in range(2))
+        matters = workspace.arrays.fits.matters[task[1], 0].copy()
+        assert first == again == _fit(FitWorkspace(design, curves, memory=design.new_memory()), task, chosen)
         for j in np.flatnonzero(~matters & (np.arange(p) != task[1])):
-            assert _fit(layout, task, chosen ^ (np.arange(p) == j)) == first
+            fresh = FitWorkspace(design, curves, memory=design.new_memory())
+            assert _fit(fresh, task, chosen ^ (np.arange(p) == j)) == first
         mattered += matters.sum()
     assert mattered > 20
 
 
 def test_what_is_kept_is_forgotten_when_there_is_no_room():
-    designs = designs_of(model_table(200, 1, nodes=9), curves=False)
-    layout = designs.lattice(False)
-    climber = Climber(layout, lattice(layout), layout.cache(layout.memory()), Clock())
-    small = Climber(layout, lattice(layout), FitCache(layout.memory(), no_kept(8, layout.width, 32)), Clock())
-    order = random_order(layout.setup, np.random.default_rng(0))
-    one, other = (each.from_order(order, np.random.default_rng(1)) for each in (climber, small))
+    design = design_of(model_table(200, 1, nodes=9), curves=False)
+    slots, order = lattice(design), random_order(design, np.random.default_rng(0))
+    large, small = (FitWorkspace(design, False, memory=design.new_memory(), keeps=True) for _ in range(2))
+    small.kept = no_kept(8, small.width, 32)
+    one, other = (climb_from(order, workspace, slots, np.random.default_rng(1), Clock().flag)
+                  for workspace in (large, small))  # fmt: skip
     assert one.score == other.score
     assert np.array_equal(one.orders, other.orders)
-    assert small.cache.kept.filled[0] <= 16
+    assert small.kept.filled[0] <= 16
 
 
 def test_of_equal_models_the_first_leads():
-    designs = designs_of(model_table(200, 2, nodes=5), curves=False)
-    found = search(designs, False, Effort(0, 1, quiet, Clock())).best
+    design = design_of(model_table(200, 2, nodes=5), curves=False)
+    found = search(design, False, Effort(0, 1, quiet, Clock())).best
     models = [replace(found, score=score) for score in (-5.0 - 1e-9, -7.0, -5.0, -6.0)]
     assert [model.score for model in best_first(models)] == [-5.0 - 1e-9, -5.0, -6.0, -7.0]
 
@@ -102,15 +100,14 @@ def test_of_equal_models_the_first_leads():
 class Naive(naive_score.SmallProblem):
     """All models of a small table with noise densities, slopes that differ between contexts included, two contexts."""
 
-    def __init__(self, layout, banned=None):
-        self.layout, self.banned = layout, banned
-        super().__init__(layout.setup.rows.values.T, layout.setup.rows.codes[-1], 2.0, self._of_context)
+    def __init__(self, design, banned=None):
+        self.design, self.banned = design, banned
+        super().__init__(design.data.values.T, design.data.codes[-1], 2.0, self._of_context)
 
     def _of_context(self, prefix):
         before = [j for j in prefix if self.banned != (j, self.p)]
-        pooled, first = self.layout.masks.index(3), self.layout.columns.first
-        sets = naive_score.subsets(before)
-        scores = scores_of(self.layout, [(pooled, self.p, [int(first[j]) for j in chosen]) for chosen in sets])[:, 0]
+        workspace, first, sets = workspace_of(self.design, curves=False), self.design.first, naive_score.subsets(before)
+        scores = workspace.score([(2, self.p, [int(first[j]) for j in chosen]) for chosen in sets])[:, 0]
         best = int(np.argmax(scores))
         return scores[best], sets[best]
 
@@ -188,13 +185,13 @@ def _links(model, p, contexts):
 def test_the_exact_search_finds_the_best_of_all_models_and_directs_what_forbidding_costs(seed):
     table = model_table(150, 500 + seed, nodes=4, density=0.7, edits=("add", "remove", "flip"))
     found = searched(table, "exact")
-    layout = found.best.layout
-    best = max(Naive(layout).models(), key=lambda model: model[0])
+    design = found.best.design
+    best = max(Naive(design).models(), key=lambda model: model[0])
     assert found.best.score == pytest.approx(best[0], abs=1e-4)
-    told = direct(found, np.ones((4, 4), dtype=bool))
+    told = direct(found)
     arrows = directed(told.endpoints)
     for cause, effect in np.argwhere(found.best.links.any(axis=0)):
-        rival = max(Naive(layout, (cause, effect)).models(), key=lambda model: model[0])
+        rival = max(Naive(design, (cause, effect)).models(), key=lambda model: model[0])
         margin = best[0] - rival[0]
         assert told.margin[cause, effect] == pytest.approx(min(margin, 30.0), abs=1e-3)
         if margin >= 3.0:
@@ -239,10 +236,8 @@ def test_union_cycles_are_within_reach():
 def test_a_read_model_respects_its_orders_and_its_score_is_the_sum_of_its_parts(curves):
     table = curved_table(400, 41, 3) if curves else model_table(400, 41, contexts=3)
     model = searched(table, "order", curves).best
-    layout, p = model.layout, model.layout.setup.variables
-    wanted = [(part.block, node, part.columns) for node, parts in enumerate(model.parts) for part in parts]
-    wanted.append((layout.masks.index(7), p, model.context_columns))
-    assert scores_of(layout, wanted)[:, 0].sum() == pytest.approx(model.score, abs=1e-5)
+    wanted = [(part.block, node, part.columns) for node, part in model.regressions()]
+    assert FitWorkspace(model.design, curves).score(wanted)[:, 0].sum() == pytest.approx(model.score, abs=1e-5)
     for r, links in enumerate(model.links):
         place = np.argsort(model.orders[r])
         causes, effects = np.nonzero(links)
@@ -269,9 +264,9 @@ def test_greedy_merging_agrees_with_all_partitions():
     equal = 0
     for seed in range(6):
         table = model_table(600, 300 + seed, contexts=5, nodes=5, edits=("add", "remove", "flip"))
-        designs = designs_of(table, curves=False)
-        greedy = search(designs, False, Effort(0, 1, quiet, Clock())).best
-        merger = Merger(designs, False, designs.memory(greedy.layout))
+        design = design_of(table, curves=False)
+        greedy = search(design, False, Effort(0, 1, quiet, Clock())).best
+        merger = Merger(design, False, design.memory)
         place = np.argsort(greedy.orders, axis=1)
 
         def total(node, masks, merger=merger, place=place):
@@ -286,14 +281,17 @@ def test_greedy_merging_agrees_with_all_partitions():
     assert equal >= 4
 
 
-def test_matrices_on_a_shelf_stay_where_they_are_while_it_grows():
-    designs = designs_of(curved_table(300, 8, 5), curves=False)
-    first = designs.layout([1, 2], False)
-    kept, before = first.tables.covariance, first.tables.covariance.copy()
-    later = designs.layout(range(1, 32), False)
-    assert len(later.tables.covariance) > len(kept)
-    for mask, place in zip((1, 2), first.tables.block[:2, 0], strict=True):
-        size = int(first.tables.block[0, 1]) ** 2
-        own = later.tables.block[later.masks.index(mask), 0]
+def test_blocks_stay_where_they_are_while_others_are_added():
+    design = design_of(curved_table(300, 8, 5), curves=False)
+    numbers = design.pooled([1, 2])
+    first = design.tables()
+    kept, before = first.covariance, first.covariance.copy()
+    design.pooled(range(1, 32))
+    later = design.tables()
+    assert len(later.covariance) > len(kept)
+    assert design.pooled([1, 2]) == numbers
+    assert [design.key(block) for block in numbers] == [(POOLED, 1), (POOLED, 2)]
+    for place in first.block[:2, 0]:
+        size = int(first.block[0, 1]) ** 2
         assert np.array_equal(kept[place : place + size], before[place : place + size])
-        assert np.array_equal(kept[place : place + size], later.tables.covariance[own : own + size])
+        assert np.array_equal(kept[place : place + size], later.covariance[place : place + size])

@@ -208,7 +208,7 @@ def test_ctrl_c_while_directions_are_asked_leaves_them_open(monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("causalcontext.score.exact_search.Scores.without", stop)
+    monkeypatch.setattr("causalcontext.score.exact_search.ExactScores.without", stop)
     with pytest.raises(cc.InterruptedSearch) as caught:
         cc.discover(rows, "R", method="score-ac")
     graphs = caught.value.result.graphs

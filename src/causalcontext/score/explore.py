@@ -2,31 +2,33 @@
 
 Curves must earn `CURVES_COST` log n over straight lines in total: where the context follows x, a slope of x that
 changes with the context is a bend in x, and no single curve would be told from it.
+
+A monotone warp of a column (a logarithm, a cube) bends straight lines. Normal scores undo any such warp, but bend
+mechanisms that were straight. Both models are densities of the same data once the slope of the transform is counted,
+so the larger likelihood decides. The density of a column is estimated by its spacings.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
-from causalcontext.data.dataset import Dataset
+from causalcontext.data.dataset import Dataset, complete_rows, mean_ranks
+from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.orders.node_data import NUMBER
-from causalcontext.kernels.orders.node_scores import fit_pointer
-from causalcontext.kernels.orders.single_fits import fit_many
-from causalcontext.knowledge import Links
+from causalcontext.kernels.arrays import Floats
+from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.score.alarm import curves_gain, looks_curved
-from causalcontext.score.columns import make_columns
-from causalcontext.score.design import FitWorkspace
-from causalcontext.score.design_factory import DesignFactory
-from causalcontext.score.model import FittedModel, members
+from causalcontext.score.data import ScoreData, score_data
+from causalcontext.score.design import ScoreDesign
+from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
 from causalcontext.score.proposals import propose
 from causalcontext.score.search import Effort, FoundModels, search
-from causalcontext.score.setup import Setup, set_up
-from causalcontext.score.transform import log_slope, transformed, with_normal_scores
+from causalcontext.score.workspace import FitWorkspace
 
 CURVES_COST = 3.0
 PROMISE = 0.5
@@ -47,8 +49,8 @@ class Explored:
 
     Attributes
     ----------
-    design factory : DesignFactory
-    found : Found
+    design : ScoreDesign
+    found : FoundModels
         By straight lines, or by curves where these pay.
     curved : bool
         Whether curves were taken.
@@ -56,7 +58,7 @@ class Explored:
         The score with curves minus that without; NaN if curves were not tried.
     """
 
-    designs: DesignFactory
+    design: ScoreDesign
     found: FoundModels
     curved: bool
     doubt: float
@@ -67,121 +69,153 @@ class Explored:
         return self.found.best.score
 
 
-def explore(data: Dataset, setup: Setup, links: Links, options: ScoreOptions,
-            effort: Effort) -> tuple[Explored, str]:  # fmt: skip
+def explore(data: ScoreData, options: ScoreOptions, effort: Effort) -> tuple[Explored, str]:
     """The best model, and the scale of the columns it is made for: "none" or "ranks"."""
     if options.transform == "ranks":
-        return _in_one_scale(_ranked(data, links), options, effort), "ranks"
-    straight = _straight(setup, options, effort)
+        return _bent(_straight(_ranked(data), options, effort), effort), "ranks"
+    straight = _straight(data, options, effort)
     try:
-        return _improved(data, straight, links, effort)
+        return _improved(straight, effort)
     except KeyboardInterrupt:  # the model of straight lines is there, and is kept
         effort.clock.interrupt()
         effort.clock.skips("curves")
         return straight, "none"
 
 
-def _improved(data: Dataset, straight: Explored, links: Links, effort: Effort) -> tuple[Explored, str]:
+def _improved(straight: Explored, effort: Effort) -> tuple[Explored, str]:
     """Normal scores and curves, where they pay."""
-    setup, options = straight.designs.setup, straight.designs.options
+    data, options = straight.design.data, straight.design.options
     if options.transform == "auto" and not effort.clock.skips("normal scores"):
-        ranked, charge = _ranked(data, links), _charge(setup, options)
+        ranked, charge = _ranked(data), _charge(data, options)
         if _have_a_chance(ranked, options, straight.found.best, charge):
             return _compared(straight, ranked, charge, effort)
     return _bent(straight, effort), "none"
 
 
-def _compared(straight: Explored, ranked: Setup, charge: float, effort: Effort) -> tuple[Explored, str]:
+def _compared(straight: Explored, ranked: ScoreData, charge: float, effort: Effort) -> tuple[Explored, str]:
     """Normal scores against columns as they are."""
-    other = _in_one_scale(ranked, straight.designs.options, effort)
+    other = _bent(_straight(ranked, straight.design.options, effort), effort)
     lead = other.score + charge - straight.score
-    if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.designs, straight.found.best)):
+    if lead > 0.0 and (np.isnan(other.doubt) or lead > FAR * curves_gain(straight.design, straight.found.best)):
         return other, "ranks"  # a warp: no curves of the columns as they are come near
     mine = _bent(straight, effort)
     return (other, "ranks") if other.score + charge > mine.score else (mine, "none")
 
 
-def _in_one_scale(setup: Setup, options: ScoreOptions, effort: Effort) -> Explored:
-    return _bent(_straight(setup, options, effort), effort)
-
-
-def _straight(setup: Setup, options: ScoreOptions, effort: Effort) -> Explored:
+def _straight(data: ScoreData, options: ScoreOptions, effort: Effort) -> Explored:
     """The best model without curves; in a small table curves have their columns already."""
-    curves = setup.variables <= FEW_VARIABLES and options.curves != "never"
-    designs = DesignFactory(setup, make_columns(setup, curves), options)
-    return Explored(designs, search(designs, False, effort), False, np.nan)
+    design = ScoreDesign(data, options, data.responses <= FEW_VARIABLES and options.curves != "never")
+    return Explored(design, search(design, False, effort), False, np.nan)
 
 
 def _bent(straight: Explored, effort: Effort) -> Explored:
     """Curves, if straight lines leave something to explain and the time is not up."""
-    designs, plain = straight.designs, straight.found
-    setup, options = designs.setup, designs.options
-    if options.curves == "never" or setup.variables > MOST_CURVED_VARIABLES or effort.clock.skips("curves"):
+    design, plain = straight.design, straight.found
+    data, options = design.data, design.options
+    if options.curves == "never" or data.responses > MOST_CURVED_VARIABLES or effort.clock.skips("curves"):
         return straight
-    if not designs.columns.curved.any():
-        designs = DesignFactory(setup, make_columns(setup, True), options)
-    need = CURVES_COST * float(np.log(setup.total))
-    numbers = bool((setup.kind[: setup.variables] == NUMBER).all())  # categories hide curves from a quick look
+    if not design.curved.any():
+        design = ScoreDesign(data, options, True)
+    need = CURVES_COST * float(np.log(data.total))
+    numbers = bool((data.kind[: data.responses] == NUMBER).all())  # categories hide curves from a quick look
     sure = options.curves == "always"
     if not sure and numbers:
-        curved, certain = looks_curved(designs, plain.best, PROMISE * need)
+        curved, certain = looks_curved(design, plain.best, PROMISE * need)
         if not curved:
             return straight
         sure = certain > need
-    offers = propose(designs)
-    if not (sure or offers or designs.columns.curved.any()):
+    proposed = propose(design)
+    if not (sure or proposed or design.curved.any()):
         return straight  # nothing but categories
-    richer = designs.with_columns(make_columns(setup, True, offers)) if offers else designs
+    richer = design.with_proposed(proposed) if proposed else design
     enough = need if options.curves == "auto" else 0.0
     found = search(richer, True, effort, [plain.best.orders[0]], plain.best.score + enough, sure)
     gain = found.best.score - plain.best.score
     if options.curves == "always" or gain > need:
         return Explored(richer, found, True, gain)
-    return Explored(straight.designs, plain, False, gain)
+    return Explored(straight.design, plain, False, gain)
 
 
-def _ranked(data: Dataset, links: Links) -> Setup:
-    scores = with_normal_scores(data)
-    return set_up(scores, gather_statistics(scores, "listwise"), links)
+def _ranked(data: ScoreData) -> ScoreData:
+    scores = with_normal_scores(data.table)
+    return score_data(scores, gather_statistics(scores, "listwise"), data.links)
 
 
-def _charge(setup: Setup, options: ScoreOptions) -> float:
+def _transformed(data: ScoreData) -> list[int]:
+    """The variables that normal scores replace: the continuous ones."""
+    return [j for j in range(data.responses) if data.table.kinds[data.position[j]] is Kind.CONTINUOUS]
+
+
+def _charge(data: ScoreData, options: ScoreOptions) -> float:
     """What must be added to the score of normal scores to compare it: slopes of the transform, less the price."""
-    columns = [setup.rows.values[j] for j in transformed(setup)]
-    slopes = sum(log_slope(column) for column in columns) * setup.weight
-    return slopes - len(columns) * MARGINAL_PARAMETERS * 0.5 * options.penalty * float(np.log(setup.total))
+    columns = [data.values[j] for j in _transformed(data)]
+    slopes = sum(log_slope(column) for column in columns) * data.weight
+    return slopes - len(columns) * MARGINAL_PARAMETERS * 0.5 * options.penalty * float(np.log(data.total))
 
 
-def _have_a_chance(ranked: Setup, options: ScoreOptions, model: FittedModel, charge: float) -> bool:
+def _have_a_chance(ranked: ScoreData, options: ScoreOptions, model: FittedModel, charge: float) -> bool:
     """Whether normal scores come close with the orders and the blocks of a model of the columns as they are."""
-    if not transformed(ranked):
+    if not _transformed(ranked):
         return False
-    designs = DesignFactory(ranked, make_columns(ranked, False), options)
-    number = np.argsort(ranked.position)[np.argsort(np.argsort(model.layout.setup.position))]
+    design = ScoreDesign(ranked, options, False)
+    number = np.argsort(ranked.position)[np.argsort(np.argsort(model.design.data.position))]
     place = np.argsort(number[model.orders], axis=1)
-    masks = sorted({part.mask for parts in model.parts for part in parts} | {(1 << ranked.contexts) - 1})
-    tasks = []
-    for node, parts in enumerate(model.parts):
-        for part in parts:
-            beyond = part.block - model.layout.shifted
-            block = len(masks) + beyond if beyond >= 0 else masks.index(part.mask)
-            tasks.append((block, int(number[node]), part.mask))
-    if ranked.contexts > 1:
-        tasks.append((len(masks) - 1, ranked.variables, masks[-1]))
-    return float(_fitted(designs, masks, tasks, place).sum()) + charge > model.score - CHANCE
+    tasks, candidates = [], []
+    for node, part in model.regressions():
+        own = int(number[node])
+        tasks.append((design.block(*model.design.key(part.block)), own))
+        candidates.append(before(place, own, part.mask) & design.allowed[own])
+    scores, _, _ = FitWorkspace(design, curves=False).fit(tasks, candidates)
+    return float(scores.sum()) + charge > model.score - CHANCE
 
 
-def _fitted(designs: DesignFactory, masks: list[int], tasks: list[tuple[int, int, int]], place: Ints) -> Floats:
-    """Scores of nodes in blocks, their candidates being what comes before them in all contexts of a mask."""
-    setup, layout = designs.setup, designs.layout(masks, False)
-    allowed = np.vstack([setup.allowed, setup.context_allowed[None]])
-    candidates = np.zeros((len(tasks), setup.variables), dtype=bool)
-    for row, (_, node, mask) in enumerate(tasks):
-        here = members(mask, setup.contexts)
-        before = (place[here, : setup.variables] < place[here, node : node + 1]).all(axis=0)
-        candidates[row] = before & allowed[node]
-    scores, top = np.zeros(len(tasks)), FitWorkspace(layout, 1, layout.memory())
-    todo = np.array([[block, node] for block, node, _ in tasks], dtype=np.int64)
-    fit_many(fit_pointer(), layout.calls, top.note, todo, candidates, scores, np.zeros((len(tasks), 0)),
-             np.zeros((len(tasks), 0), dtype=np.int64))  # fmt: skip
-    return scores
+def with_normal_scores(data: Dataset) -> Dataset:
+    """The table with the normal scores of every continuous variable, over all rows; missing values stay missing."""
+    columns = list(data.columns)
+    usable = complete_rows(data)
+    for position in (place for place in data.system if data.kinds[place] is Kind.CONTINUOUS):
+        column = np.full(data.n_rows, np.nan)
+        column[usable] = normal_scores(data.columns[position][usable])
+        columns[position] = column
+    return replace(data, columns=tuple(columns))
+
+
+def normal_scores(column: NDArray[np.generic]) -> Floats:
+    """Normal quantiles of the ranks; equal values share one.
+
+    Examples
+    --------
+    >>> normal_scores(np.array([10.0, 30.0, 20.0])).round(2).tolist()
+    [-0.67, 0.67, 0.0]
+    """
+    return np.asarray(scipy.special.ndtri(mean_ranks(column) / (len(column) + 1.0)))
+
+
+def log_slope(column: Floats) -> float:
+    """The sum over rows of the log slope of the transform, from standardised values to standardised normal scores.
+
+    A model of the scores with log-likelihood L is a model of the column with log-likelihood L plus this.
+    """
+    z = normal_scores(column)
+    standard = (column - column.mean()) / column.std()
+    return float(np.sum(log_density(standard) + 0.5 * z**2 + 0.5 * np.log(2.0 * np.pi)) - len(z) * np.log(z.std()))
+
+
+def log_density(column: Floats) -> Floats:
+    """The log density at every value by spacings over the 2 m nearest order statistics, m = sqrt(n) (Vasicek 1976).
+
+    Digamma terms remove the bias of a logarithm of a spacing. Equal values are kept apart by the smallest distance that
+    occurs.
+    """
+    order = np.argsort(column, kind="stable")
+    ordered = column[order]
+    n = len(ordered)
+    reach = max(1, int(np.sqrt(n)))
+    low = np.maximum(np.arange(n) - reach, 0)
+    high = np.minimum(np.arange(n) + reach, n - 1)
+    gaps = np.diff(ordered)
+    smallest = gaps[gaps > 0].min(initial=1.0) if n > 1 else 1.0
+    width = np.maximum(ordered[high] - ordered[low], smallest)
+    density = np.empty(n)
+    density[order] = scipy.special.digamma(high - low) - scipy.special.digamma(n + 1) - np.log(width)
+    return density

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING
 
 from causalcontext.errors import check_choice, check_positive, check_whole
-
-if TYPE_CHECKING:
-    from causalcontext.score.setup import Setup
 
 SEARCHES = ("auto", "order", "exact")
 TRANSFORMS = ("auto", "none", "ranks")
@@ -65,13 +61,12 @@ class ScoreOptions:
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit, " of seconds, or None")
 
-    def number_of_starts(self, setup: Setup, curves: bool) -> int:
+    def number_of_starts(self, variables: int, contexts: int, curves: bool) -> int:
         """The random starts for a table."""
         if self.starts is not None:
             return self.starts
-        variables = setup.variables
         starts = 10 if variables <= 50 else 4 if variables <= 400 else 1
-        if setup.contexts >= MANY_CONTEXTS:
+        if contexts >= MANY_CONTEXTS:
             starts = min(starts, 4)
         return min(starts, 4 if variables <= 20 else 2 if variables <= 50 else 1) if curves else starts
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from causalcontext.kernels.orders.node_data import NUMBER
+from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.residuals import (
     MANY_VARIABLES,
     MOST_ROWS,
@@ -23,16 +23,17 @@ from causalcontext.model_checks.residuals import (
     statistics,
 )
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD, TAILS, Violation
-from causalcontext.score.alarm import before, residuals_of
+from causalcontext.score.alarm import residuals_of
 from causalcontext.score.model import FittedModel
 
 
 def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved: bool) -> tuple[Violation, ...]:
     """Everything that speaks against the model; `names` are those of its variables."""
     kinds = [CURVES, SPREAD, *([SKEW] if not densities or curved else []), *([] if densities else [TAILS])]
-    numbers = np.flatnonzero(model.layout.setup.kind[: len(model.parts)] == NUMBER).tolist()
+    data = model.design.data
+    numbers = np.flatnonzero(data.kind == NUMBER).tolist()
     found = {node: one for node in numbers if (one := _of_node(model, node)) is not None}
-    rows = int(min(model.layout.setup.total, MOST_ROWS))
+    rows = int(min(data.total, MOST_ROWS))
     return check_residuals(side_by_side(list(found.values())), rows, [names[j] for j in found], kinds) if found else ()
 
 
@@ -42,7 +43,7 @@ def _of_node(model: FittedModel, node: int) -> Statistics | None:
     for part in model.parts[node]:
         residual, rows = residuals_of(model, node, part)
         if len(residual) >= len(part.columns) + SPARE_ROWS and residual.std() >= 1e-6:
-            values = model.layout.setup.rows.values[:, rows][held].T
+            values = model.design.data.values[:, rows][held].T
             parts.append((in_units(residual[:, None]), in_units(values - values.mean(axis=0))))
     if not parts:
         return None
@@ -54,8 +55,7 @@ def _of_node(model: FittedModel, node: int) -> Statistics | None:
 
 def earlier(model: FittedModel, node: int) -> list[int]:
     """The numbers that a residual is held against: those before the node in all contexts, its parents if many."""
-    setup = model.layout.setup
-    held = before(model, node, list(range(setup.contexts)))
-    if setup.variables > MANY_VARIABLES:
+    data, held = model.design.data, model.before(node, model.design.everything)
+    if data.candidates > MANY_VARIABLES:
         held = np.asarray(model.parents[:, node].any(axis=0))
-    return [j for j in range(setup.variables) if setup.kind[j] == NUMBER and held[j]]
+    return [j for j in range(data.candidates) if data.kind[j] == NUMBER and held[j]]

@@ -1,4 +1,7 @@
-"""Which search is run, from how many starts, by how many threads; and the rivals of what it finds."""
+"""The search: the exact optimum of a small problem, or climbs from several orders; and rivals of what it finds.
+
+A climb moves nodes in one order for all contexts first, then in one order for each.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,20 @@ from functools import partial
 
 import numpy as np
 
-from causalcontext.kernels.arrays import Ints
-from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, ContextPartitions
+from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.orders.fit_arrays import MASK
+from causalcontext.kernels.orders.fits import fit_pointer
+from causalcontext.kernels.orders.order_moves import OrderProblem, State, climb
+from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, NEVER, ContextPartitions, chosen_slots
+from causalcontext.kernels.orders.selection import copy_pointer
 from causalcontext.progress import Advance
 from causalcontext.score.clock import Clock
-from causalcontext.score.design import FitCache, ScoreDesign
-from causalcontext.score.design_factory import DesignFactory
-from causalcontext.score.exact_search import check_size, is_quick, score_everything
-from causalcontext.score.merging import Merger, Tree
-from causalcontext.score.model import FittedModel
+from causalcontext.score.design import POOLED, ScoreDesign
+from causalcontext.score.exact_search import ExactScores, check_size, is_quick
+from causalcontext.score.merging import Merger, lattice
+from causalcontext.score.model import FittedModel, Part
 from causalcontext.score.options import MANY_CONTEXTS
-from causalcontext.score.order_search import Climber, Rivals, lattice, random_order
+from causalcontext.score.workspace import FitWorkspace
 
 Rival = Callable[[int, int, float], FittedModel | None]
 """`rival(cause, effect, floor)`: the best model without that link, None if it scores at most `floor`."""
@@ -32,6 +38,10 @@ EQUAL = 1e-6
 """Models whose scores differ by less are the same but for rounding."""
 MOST_ROUNDS = 4
 """How often merge trees are grown anew."""
+MOST_SWEEPS = 40
+REACH = 15.0
+"""The neighbours of a link are moved too if turning it costs less than this, in nats."""
+NOBODY = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,32 +68,25 @@ class Effort:
     clock: Clock
 
 
-def search(designs: DesignFactory, curves: bool, effort: Effort, orders: Sequence[Ints] = (),
-           needed: float = -np.inf, sure: bool = True) -> FoundModels:  # fmt: skip
+def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[Ints] = (), needed: float = -np.inf,
+           sure: bool = True) -> FoundModels:  # fmt: skip
     """The best model that can be found, with curves or without; `orders` are further places to start from.
 
     If the climb from the first of them ends below `needed`, there are no others. Nor is there an exact search that
     nobody asked for, if it ends far below, and nobody is `sure` that the search will pay.
     """
-    wanted = designs.options.search
-    if wanted == "exact":
-        check_size(designs.setup)
-        return _search_exactly(designs, curves, effort)
-    if (
-        wanted == "auto"
-        and designs.options.starts is None
-        and is_quick(designs.setup.contexts, designs.setup.variables)
-    ):
-        first = None if sure else _Orders(designs, curves, effort, orders, 0).search(-np.inf)
-        if first is not None and first.best.score < needed - FAR_BELOW:
+    options, data = design.options, design.data
+    quick = options.search == "auto" and options.starts is None and is_quick(data.contexts, data.responses)
+    if options.search == "exact":
+        check_size(data.contexts, data.responses)
+    elif not quick:
+        starts = options.number_of_starts(data.responses, data.contexts, curves)
+        return OrderSearch(design, curves, effort, orders, starts).search(needed)
+    elif not sure:
+        first = OrderSearch(design, curves, effort, orders, 0).search(-np.inf)
+        if first.best.score < needed - FAR_BELOW:
             return first
-        return _search_exactly(designs, curves, effort)
-    return _Orders(designs, curves, effort, orders, None).search(needed)
-
-
-def _search_exactly(designs: DesignFactory, curves: bool, effort: Effort) -> FoundModels:
-    layout = designs.lattice(curves)
-    scores = score_everything(layout, designs.memory(layout))
+    scores = ExactScores(design, curves)
     effort.advance(-1, 1, 1)
     return FoundModels((scores.best_model(),), "exact", lambda model: scores.without)
 
@@ -95,28 +98,25 @@ def best_first(models: Sequence[FittedModel]) -> list[FittedModel]:
     return [leader, *sorted((model for model in models if model is not leader), key=lambda model: -model.score)]
 
 
-class _Orders:
-    """Climbs from several orders; `random` ones as many as the options say, unless a number is given."""
+class OrderSearch:
+    """Climbs from given orders and from random ones, some of them at the same time."""
 
-    def __init__(self, designs: DesignFactory, curves: bool, effort: Effort, orders: Sequence[Ints],
-                 random: int | None) -> None:  # fmt: skip
-        self._designs, self._curves, self._effort, self._given = designs, curves, effort, orders
-        many = designs.setup.contexts > MOST_CONTEXTS_EXACT
-        self._layout = None if many else designs.lattice(curves)
-        starts = designs.options.number_of_starts(designs.setup, curves) if random is None else random
-        self._total = starts + len(orders)
+    def __init__(self, design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[Ints], random: int) -> None:
+        self._design, self._curves, self._effort, self._given = design, curves, effort, orders
+        self._slots = lattice(design) if design.data.contexts <= MOST_CONTEXTS_EXACT else None
+        self._total = random + len(orders)
         self._jobs = min(effort.n_jobs, self._total)
-        self._caches: list[FitCache] = []
+        self._workspaces: list[FitWorkspace] = []
 
     def search(self, needed: float) -> FoundModels:
         """Models from all starts, unless the first ends below `needed`. The same for any number of threads."""
         found: list[FittedModel] = []
         clock = self._effort.clock
         try:
-            for done, model in enumerate(self._runs(), 1):
+            for done, model in enumerate(self._models(), 1):
                 found.append(model)
                 self._effort.advance(-1, done, self._total)
-                if clock.skips("starts") or found[0].score < needed or self._confirmed(found):
+                if clock.skips("starts") or found[0].score < needed or self._is_confirmed(found):
                     break
         except KeyboardInterrupt:
             clock.interrupt()
@@ -125,56 +125,48 @@ class _Orders:
                 raise
         return FoundModels(tuple(best_first(found)), "order", self._rivals)
 
-    def _confirmed(self, found: Sequence[FittedModel]) -> bool:
+    def _is_confirmed(self, found: Sequence[FittedModel]) -> bool:
         """Whether the best model was found twice, which is enough where a climb takes seconds."""
-        options, setup = self._designs.options, self._designs.setup
         best = max(model.score for model in found)
-        many = setup.contexts >= MANY_CONTEXTS and options.starts is None
+        many = self._design.data.contexts >= MANY_CONTEXTS and self._design.options.starts is None
         return many and sum(model.score > best - SAME_SCORE for model in found) > 1
 
-    def _runs(self) -> Iterator[FittedModel]:
+    def _models(self) -> Iterator[FittedModel]:
         """The outcome of every start, in order, some of them at the same time."""
         clock, waiting = self._effort.clock, deque[Future[FittedModel]]()
         for start in range(self._total + self._jobs):
             if start < self._total:
-                waiting.append(clock.start(partial(self._run, start)))
+                waiting.append(clock.start(partial(self._model, start)))
             if start >= self._jobs - 1 and waiting:
                 yield clock.result(waiting.popleft())
 
-    def _run(self, start: int) -> FittedModel:
-        """One climb, as far as the time allows."""
-        cache = self._caches.pop() if self._caches else self._new_cache()
-        try:
-            return self._climb(start, cache)
-        finally:
-            self._caches.append(cache)
-
-    def _new_cache(self) -> FitCache:
-        """One with the memory of the design factory, or with its own where several climbs go on at the same time."""
-        layout = self._layout or self._designs.layout([1], self._curves)
-        return layout.cache(self._designs.memory(layout) if self._jobs == 1 else layout.memory())
-
-    def _climb(self, start: int, cache: FitCache) -> FittedModel:
+    def _model(self, start: int) -> FittedModel:
+        """Where the climb from one start ends, as far as the time allows."""
         generator = np.random.default_rng([self._effort.seed % 2**32, start])
-        given = start < len(self._given)
-        order = self._given[start] if given else random_order(self._designs.setup, generator)
-        if self._layout is None:
-            return self._climb_trees(order, generator, cache)
-        return self._climber(self._layout, lattice(self._layout), cache).from_order(order, generator)
+        order = self._given[start] if start < len(self._given) else random_order(self._design, generator)
+        workspace = self._workspaces.pop() if self._workspaces else self._new_workspace()
+        try:
+            if self._slots is not None:
+                return climb_from(order, workspace, self._slots, generator, self._effort.clock.flag)
+            return self._climb_trees(order, workspace, generator)
+        finally:
+            self._workspaces.append(workspace)
 
-    def _climber(self, layout: ScoreDesign, family: ContextPartitions, cache: FitCache) -> Climber:
-        return Climber(layout, family, cache, self._effort.clock)
+    def _new_workspace(self) -> FitWorkspace:
+        """One with the memory of the design, or with its own where several climbs go on at the same time."""
+        design = self._design
+        design.block(POOLED, design.everything)
+        return FitWorkspace(design, self._curves, memory=None if self._jobs == 1 else design.new_memory(), keeps=True)
 
-    def _climb_trees(self, order: Ints, generator: np.random.Generator, cache: FitCache) -> FittedModel:
+    def _climb_trees(self, order: Ints, workspace: FitWorkspace, generator: np.random.Generator) -> FittedModel:
         """A climb with merge trees, which are grown anew when it has ended."""
-        merger = Merger(self._designs, self._curves, cache.memory)
-        trees: list[Tree] = merger.trees(None)
-        best: FittedModel | None = None
+        merger, clock = Merger(self._design, self._curves, workspace.memory), self._effort.clock
+        trees, best = merger.trees(), None
         for _ in range(MOST_ROUNDS):
-            model = self._climber(*merger.layout(trees), cache).from_order(order, generator)
-            if best is None or model.score > best.score + 1e-6:
+            model = climb_from(order, workspace, merger.slots(trees), generator, clock.flag)
+            if best is None or model.score > best.score + EQUAL:
                 best = model
-            new = trees if self._effort.clock.late else merger.better(trees, model.orders)
+            new = trees if clock.late else merger.better(trees, model.orders)
             if new == trees:
                 break
             trees, order = new, model.orders[0]
@@ -182,10 +174,166 @@ class _Orders:
         return best
 
     def _rivals(self, model: FittedModel) -> Rival:
-        clock, cache = self._effort.clock, self._caches[0] if self._caches else self._new_cache()
-        layout, family = model.layout, lattice(model.layout) if self._layout is not None else None
-        if family is None:
-            merger = Merger(self._designs, self._curves, cache.memory)
-            layout, family = merger.layout(merger.better(merger.trees(None), model.orders))
-        rivals = clock.result(clock.start(lambda: Rivals(self._climber(layout, family, cache), model)))
+        clock, workspace = self._effort.clock, self._workspaces[0] if self._workspaces else self._new_workspace()
+        slots = self._slots
+        if slots is None:
+            merger = Merger(self._design, self._curves, workspace.memory)
+            slots = merger.slots(merger.better(merger.trees(), model.orders))
+        rivals = clock.result(clock.start(partial(Rivals, model, workspace, slots, clock.flag)))
         return lambda *link: clock.result(clock.start(partial(rivals.without, *link)))
+
+
+def climb_from(order: Ints, workspace: FitWorkspace, slots: ContextPartitions, generator: np.random.Generator,
+               stop: Ints) -> FittedModel:  # fmt: skip
+    """The model at the end of a climb from one order; whoever writes 1 to `stop` ends it."""
+    data = workspace.design.data
+    for shared in (True, False) if data.contexts > 1 else (True,):
+        climber = Climber(workspace, slots, np.tile(order, (data.contexts, 1)), shared, stop)
+        _, score = climber.climb(sweeps(data.responses, generator), np.arange(data.responses))
+        order = climber.orders[0]
+    return climber.model(score)
+
+
+class Climber:
+    """Where a climb stands: orders, and a workspace with the fits that belong to them.
+
+    Parameters
+    ----------
+    orders : array of int, shape (K, p + 1)
+        One order per context; while they are `shared` all blocks look at the first.
+    stop : array of int, shape (1,)
+    """
+
+    def __init__(self, workspace: FitWorkspace, slots: ContextPartitions, orders: Ints, shared: bool,
+                 stop: Ints) -> None:  # fmt: skip
+        self.design, self.slots, self.shared = workspace.design, slots.block.shape[1], shared
+        self.workspace = workspace.with_slots(2 * self.slots)
+        arrays, data = self.workspace.arrays, self.design.data
+        uses = (arrays.tables.block[:, MASK, None] >> np.arange(data.contexts) & 1).astype(bool)
+        if shared:
+            uses[:], uses[:, 0] = False, True
+        self.problem = OrderProblem(fit_pointer(), copy_pointer(), workspace.calls, slots, self.design.allowed,
+                                    self.design.earlier)  # fmt: skip
+        self.state = State(self.workspace.note, arrays.fits.scores, arrays.fits.matters, arrays.work.candidates,
+                           np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses,
+                           np.zeros((2, data.responses)), np.zeros(slots.block.shape, dtype=bool),
+                           np.zeros(data.responses + 1, dtype=bool), stop)  # fmt: skip
+
+    @property
+    def orders(self) -> Ints:
+        """The orders, shape (K, p + 1)."""
+        return np.asarray(self.state.orders[0])
+
+    def climb(self, visits: Ints, stale: Ints = NOBODY, window: tuple[int, int] | None = None,
+              problem: OrderProblem | None = None) -> tuple[float, float]:  # fmt: skip
+        """Fit stale nodes, then climb until nothing moves or it is to stop: the last sweep's gain, the score."""
+        ends = np.array(window or (0, self.orders.shape[1]), dtype=np.int64)
+        gain, score = climb(problem or self.problem, self.state, stale, visits, ends, self.shared)
+        return float(gain), float(score)
+
+    def fit(self) -> float:
+        """The score of the orders as they are."""
+        return self.climb(NOBODY[None], np.arange(self.design.data.responses))[1]
+
+    def return_to(self, other: Climber) -> None:
+        """Stand where another one stands, whose fits are elsewhere only at the nodes that were touched."""
+        touched = np.flatnonzero(self.state.touched)
+        for mine, theirs in zip(self.workspace.arrays.fits, other.workspace.arrays.fits, strict=True):
+            mine[touched, : self.slots] = theirs[touched, : self.slots]
+        for place in range(4, len(self.state) - 1):
+            self.state[place][...] = other.state[place]
+
+    def model(self, score: float) -> FittedModel:
+        """The model where the climb stands."""
+        design, family, place = self.design, self.problem.family, self.state.orders[1, 0]
+        contexts, p = design.data.contexts, design.data.responses
+        parts = []
+        for node in range(p):
+            after = bool(contexts == 1 or place[node] > place[p])
+            chosen = chosen_slots(family, node, self.state.scores[node, : self.slots], after)
+            blocks = [(slot, int(family.block[node, slot])) for slot in chosen]
+            parts.append(tuple(Part(block, design.key(block)[1], self.workspace.taken(node, slot))
+                               for slot, block in blocks))  # fmt: skip
+        everything = Part(design.block(POOLED, design.everything), design.everything, self.workspace.taken(p, 0))
+        parts.append((everything,) if contexts > 1 else ())
+        return FittedModel(score, self.orders.copy(), tuple(parts), design)
+
+
+def sweeps(nodes: int, generator: np.random.Generator) -> Ints:
+    """In which sequence the nodes are visited, sweep by sweep; the context comes last."""
+    visits = generator.permuted(np.tile(np.arange(nodes), (MOST_SWEEPS, 1)), axis=1)
+    return np.hstack([visits, np.full((MOST_SWEEPS, 1), nodes)])
+
+
+def random_order(design: ScoreDesign, generator: np.random.Generator) -> Ints:
+    """A random order of all variables and the context that keeps what must come first."""
+    if design.data.contexts > 1:
+        return _random_extension(design.earlier, generator)
+    return np.concatenate([[design.data.responses], _random_extension(design.earlier[:-1, :-1], generator)])
+
+
+def _random_extension(earlier: Bools, generator: np.random.Generator) -> Ints:
+    """A random order in which a comes before b wherever `earlier[a, b]`."""
+    waiting = generator.permutation(len(earlier)).tolist()
+    order: list[int] = []
+    missing = earlier.sum(axis=0)
+    while waiting:
+        node = next(v for v in waiting if missing[v] == 0)
+        waiting.remove(node)
+        order.append(node)
+        missing = missing - earlier[node]
+    return np.array(order, dtype=np.int64)
+
+
+class Rivals:
+    """The best models near a given one in which a link is missing."""
+
+    def __init__(self, model: FittedModel, workspace: FitWorkspace, slots: ContextPartitions, stop: Ints) -> None:
+        self._score, orders = model.score, model.orders
+        starts = [(np.tile(orders[0], (len(orders), 1)), True)]
+        if not (orders == orders[0]).all():
+            starts.append((orders, False))
+        self._homes, self._trials = ([Climber(workspace, slots, *start, stop) for start in starts] for _ in range(2))
+        for home, trial in zip(self._homes, self._trials, strict=True):
+            home.fit()
+            trial.state.touched[:], home.state.touched[:] = True, False
+        links = np.asarray(model.links.any(axis=0))
+        self._near: Bools = links | links.T
+
+    def without(self, cause: int, effect: int, floor: float) -> FittedModel | None:
+        """The best model found in which one does not cause the other; None if it scores at most `floor`.
+
+        The two ends move first, no further than to each other; if that comes close, they and their neighbours move
+        anywhere.
+        """
+        stale = NOBODY if effect == len(self._near) - 1 else np.array([effect])
+        best: FittedModel | None = None
+        for home, trial in zip(self._homes, self._trials, strict=True):
+            problem = _banned(trial.problem, cause, effect)
+            trial.return_to(home)
+            ends = sorted(trial.state.orders[1, :, [cause, effect]].ravel().tolist())
+            _, score = trial.climb(self._visits(cause, effect, False), stale, (ends[0], ends[-1]), problem)
+            if score > self._score - REACH:
+                _, score = trial.climb(self._visits(cause, effect, True), problem=problem)
+            if score > (floor if best is None else best.score):
+                best = trial.model(score)
+        return best
+
+    def _visits(self, cause: int, effect: int, neighbours: bool) -> Ints:
+        """The two ends and the context, or also what is linked to them, over and over."""
+        p = len(self._near) - 1
+        others = np.flatnonzero(self._near[cause] | self._near[effect]).tolist() if neighbours else []
+        order = [*(v for v in (effect, cause) if v != p), *(v for v in others if v not in (cause, effect, p)),
+                 *([p] if p in (cause, effect) else [])]  # fmt: skip
+        return np.tile(np.array(order, dtype=np.int64), (MOST_SWEEPS // 4 if neighbours else 2, 1))
+
+
+def _banned(problem: OrderProblem, cause: int, effect: int) -> OrderProblem:
+    """The problem without one link."""
+    if cause == problem.allowed.shape[1]:
+        role = problem.family.role.copy()
+        role[effect] = NEVER
+        return problem._replace(family=problem.family._replace(role=role))
+    allowed = problem.allowed.copy()
+    allowed[effect, cause] = False
+    return problem._replace(allowed=allowed)

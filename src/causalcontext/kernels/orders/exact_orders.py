@@ -15,20 +15,34 @@ from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer
 from causalcontext.kernels.handles import Note, fetch
-from causalcontext.kernels.orders.node_data import DESIGN, FIT_ARRAYS, BlockTables, Calls, Required
+from causalcontext.kernels.orders.fit_arrays import (
+    DESIGN,
+    END,
+    FIT_ARRAYS,
+    LENGTH,
+    OWNER,
+    PARTNER,
+    PATH,
+    TAKEN,
+    UNKNOWN,
+    BlockTables,
+    Calls,
+    Fits,
+    Scratch,
+)
 from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
-from causalcontext.kernels.orders.regressions import END, LENGTH, OWNER, PARTNER, PATH, TAKEN, UNKNOWN, Fits, Scratch
 
 SAME = 1e-7
 """Scores that differ by less are equal: the first one is taken, whatever rounding says."""
 
 
-def all_scores(fit: FunctionPointer, calls: Calls, arrays: Note, blocks: int, allowed: Bools, pooled: int,
+def all_scores(fit: FunctionPointer, calls: Calls, arrays: Note, blocks: Ints, allowed: Bools, pooled: int,
                width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
     """The best scores of all nodes in all blocks with candidates inside every set, and the columns that they take.
 
     Parameters
     ----------
+    blocks : array of int
     allowed : array of bool, shape (p + 1, p)
         The last row is the context's.
     pooled : int
@@ -36,20 +50,20 @@ def all_scores(fit: FunctionPointer, calls: Calls, arrays: Note, blocks: int, al
 
     Returns
     -------
-    best, found : arrays, shape (blocks + 1, p, sets)
+    best, found : arrays, shape (len(blocks) + 1, p, sets)
         Scores, and rows of `pool`. The context is node 0 of the last block.
     pool : array of int, shape (rows, 1 + W)
         A number of columns, and the columns.
     """
-    p = allowed.shape[1]
-    best, found = np.zeros((blocks + 1, p, 1 << p)), np.zeros((blocks + 1, p, 1 << p), dtype=np.int64)
+    p, last = allowed.shape[1], len(blocks)
+    best, found = np.zeros((last + 1, p, 1 << p)), np.zeros((last + 1, p, 1 << p), dtype=np.int64)
     pool = np.zeros((1 + (2 << p), 1 + width), dtype=np.int64)
-    for block in range(blocks + 1):
-        for node in range(p if block < blocks else min(p, int(pooled >= 0))):
+    for place, block in enumerate([*blocks.tolist(), pooled]):
+        for node in range(p if place < last else min(p, int(pooled >= 0))):
             if len(pool) - pool[0, 0] <= 1 << p:
                 pool = np.concatenate([pool, np.zeros_like(pool)])
-            who, where = (node, block) if block < blocks else (p, pooled)
-            subset_scores(fit, calls, arrays, where, who, allowed[who], pool, best[block, node], found[block, node])
+            who = node if place < last else p
+            subset_scores(fit, calls, arrays, block, who, allowed[who], pool, best[place, node], found[place, node])
     return best, found, pool
 
 
@@ -66,7 +80,7 @@ def subset_scores(fit: FunctionPointer, calls: Calls, arrays: Note, block: int, 
     about = tables.about[tables.block[block, DESIGN]]
     for members in range(1 << p):
         best[members] = -math.inf
-    may, must = _mask(allowed), _mask(fetch(arrays, FIT_ARRAYS, Required).links[node])
+    may, must = _mask(allowed), _mask(tables.required[node])
     if node < p:
         may &= ~(1 << node)
     done = np.zeros(1 << p, dtype=np.bool_)
@@ -106,7 +120,7 @@ def _put(whole: Ints, pool: Ints) -> int:
     place = pool[0, 0]
     pool[place, 0] = whole[TAKEN]
     for t in range(whole[TAKEN]):
-        pool[place, 1 + t] = whole[PATH + (whole.size - 3) // 2 + t]
+        pool[place, 1 + t] = whole[PATH + (whole.size - PATH) // 2 + t]
     return int(place)
 
 

@@ -1,31 +1,91 @@
-"""Insertion moves on orders: a node is tried at all places of an order at once, and put where it is best."""
+"""A search over orders: a node is tried at all places of an order at once, and put where it is best.
+
+A problem has one order (shared by all contexts) or one for every context, all with the same beginning up to the
+context variable R, whose number is p. A node may take its parents in a block from the nodes that come before it in
+every order the block uses. Given the orders, the score is a sum over nodes.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalcontext.kernels.arrays import NOTHING, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.orders.order_state import (
-    NOW,
-    ORDER,
-    OTHER,
-    PLACE,
-    OrderProblem,
-    State,
-    before_context,
-    context_score,
-    decides,
-    gather,
-    keep_before,
-    refit_node,
-)
-from causalcontext.kernels.orders.partitions import best_score, pooled_slot
+from causalcontext.kernels.function_pointers import FunctionPointer
+from causalcontext.kernels.handles import Note
+from causalcontext.kernels.orders.fit_arrays import Calls
+from causalcontext.kernels.orders.partitions import ContextPartitions, best_score, pooled_slot
 
+ORDER, PLACE = range(2)
+"""First axis of `State.orders`: which node stands where, and where every node stands."""
+NOW, OTHER = range(2)
+"""First axis of `State.value`: the score of every node, and with the candidacy of the moved node reversed."""
 SMALLEST_GAIN = 1e-6
 """A move must gain more than this: below it two models count as equal."""
+
+
+class OrderProblem(NamedTuple):
+    """What is given: how to fit a node, the slots of every node, and what is known.
+
+    Attributes
+    ----------
+    fit, copy_fit : pointers
+        `fits.fit` and `selection.copy_fit`.
+    calls : Calls
+        What they call.
+    family : ContextPartitions
+    allowed : array of bool, shape (p + 1, p)
+        `allowed[child, parent]`; the last child is the context.
+    first : array of bool, shape (p + 1, p + 1)
+        `first[a, b]`: a must come before b.
+    """
+
+    fit: FunctionPointer
+    copy_fit: FunctionPointer
+    calls: Calls
+    family: ContextPartitions
+    allowed: Bools
+    first: Bools
+
+
+class State(NamedTuple):
+    """Where a search stands.
+
+    Attributes
+    ----------
+    arrays : Note
+        The note of `FitArrays` with twice as many slots as the family has: those of alternatives follow.
+    scores : array, shape (nodes, slots)
+        The scores of its fits.
+    matters : array of bool, shape (nodes, slots, p)
+        Whose candidacy its fits depend on.
+    candidates : array of bool, shape (p,)
+        What its next fit may choose from.
+    orders : array of int, shape (2, K, p + 1)
+    uses : array of bool, shape (blocks, K)
+        Which orders a block looks at.
+    value : array, shape (2, p)
+    changed : array of bool, shape (p, slots)
+        Slots in which the alternative differs.
+    touched : array of bool, shape (p + 1,)
+        Nodes whose fits were ever written.
+    stop : array of int, shape (1,)
+        Somebody else writes 1 where the search is to end.
+    """
+
+    arrays: Note
+    scores: Floats
+    matters: Bools
+    candidates: Bools
+    orders: Ints
+    uses: Bools
+    value: Floats
+    changed: Bools
+    touched: Bools
+    stop: Ints
 
 
 @kernel
@@ -48,7 +108,7 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
     """
     p, contexts = state.value.shape[1], problem.family.contexts
     for place in range(stale.size):
-        refit_node(problem, state, stale[place])
+        _refit_node(problem, state, stale[place])
     gain = 0.0
     for turn in range(visits.shape[0]):
         gain = 0.0
@@ -60,19 +120,19 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
                     break
                 if node == p:
                     if shared and contexts > 1:
-                        gain += move_context(problem, state)
+                        gain += _move_context(problem, state)
                 elif shared or state.orders[PLACE, order, node] >= lowest:
-                    gain += move_node(problem, state, order, node, lowest, window[1])
+                    gain += _move_node(problem, state, order, node, lowest, window[1])
         if gain <= SMALLEST_GAIN or state.stop[0] != 0:
             break
-    total = context_score(problem, state, before_context(state.orders))
+    total = _context_score(problem, state, _before_context(state.orders))
     for node in range(p):
         total += state.value[NOW, node]
     return gain, total
 
 
 @kernel
-def move_node(problem: OrderProblem, state: State, order: int, node: int, lowest: int, highest: int) -> float:
+def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowest: int, highest: int) -> float:
     """Put a node where the total score is highest in one order, between two places; what was gained.
 
     The total with the node at place t is the sum of the others' scores, those before t without the node as a
@@ -103,13 +163,13 @@ def move_node(problem: OrderProblem, state: State, order: int, node: int, lowest
         state.touched[w] = True
         for slot in range(slots):
             if state.changed[w, slot]:
-                problem.moves.copy_fit(state.arrays, w, slots + slot, slot)
-    refit_node(problem, state, node)
+                problem.copy_fit(state.arrays, w, slots + slot, slot)
+    _refit_node(problem, state, node)
     return float(gain)
 
 
 @kernel
-def move_context(problem: OrderProblem, state: State) -> float:
+def _move_context(problem: OrderProblem, state: State) -> float:
     """Put the context variable where the total score is highest in the shared order; what was gained."""
     p, family = state.value.shape[1], problem.family
     rest = _without(state.orders[ORDER, 0], p)
@@ -129,7 +189,7 @@ def move_context(problem: OrderProblem, state: State) -> float:
         for t in range(low, high + 1):
             totals[t] += scores[0 if place < t else 1, place]
     for t in range(low, high + 1):
-        totals[t] += context_score(problem, state, before)
+        totals[t] += _context_score(problem, state, before)
         if t < p:
             before[rest[t]] = True
     best = _first_best(totals, low, high)
@@ -150,8 +210,8 @@ def _fit_waiting(problem: OrderProblem, state: State, node: int) -> None:
     for slot in range(state.changed.shape[1]):
         if slot != pooled:
             block = problem.family.block[node, slot]
-            gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
-            problem.moves.fit(state.arrays, problem.moves.calls, block, node, slot)
+            _gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
+            problem.fit(state.arrays, problem.calls, block, node, slot)
 
 
 @kernel
@@ -165,18 +225,17 @@ def _try_without(problem: OrderProblem, state: State, order: int, node: int, w: 
         state.changed[w, slot] = False
     if not problem.allowed[w, node]:
         return
-    family, place, moves = problem.family, state.orders[PLACE], problem.moves
+    family, place = problem.family, state.orders[PLACE]
     after, present = place[order, w] > place[order, p] or family.contexts == 1, place[order, node] < place[order, w]
     some, scores = False, state.scores[w].copy()
     for slot in range(slots):
         block = family.block[w, slot]
-        if not (after or slot == pooled_slot(family.contexts)) or not decides(state.uses[block], place, order, node, w):
+        in_use = after or slot == pooled_slot(family.contexts)
+        if not (in_use and _decides(state.uses[block], place, order, node, w) and state.matters[w, slot, node]):
             continue
-        if not state.matters[w, slot, node]:
-            continue
-        gather(problem.allowed[w], state.uses[block], place, w, state.candidates)
+        _gather(problem.allowed[w], state.uses[block], place, w, state.candidates)
         state.candidates[node] = not present
-        scores[slot] = moves.fit(state.arrays, moves.calls, block, w, slots + slot)
+        scores[slot] = problem.fit(state.arrays, problem.calls, block, w, slots + slot)
         state.changed[w, slot] = True
         some = True
     if some:
@@ -193,11 +252,11 @@ def _try_context(
         inside = inside or rest[t] == p
     if not inside or problem.family.contexts < 2:
         return 0.0, 0.0
-    before = before_context(state.orders)
+    before = _before_context(state.orders)
     before[node] = True
-    with_node = context_score(problem, state, before)
+    with_node = _context_score(problem, state, before)
     before[node] = False
-    return with_node, context_score(problem, state, before)
+    return with_node, _context_score(problem, state, before)
 
 
 @kernel
@@ -205,7 +264,7 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
     """The node's own score at every place from low to high; uses the node's slots of alternatives."""
     p, slots, family = state.value.shape[1], state.changed.shape[1], problem.family
     own, ready = np.empty(rest.size + 1), np.zeros(slots, dtype=np.bool_)
-    place, moves, scores = state.orders[PLACE], problem.moves, np.full(slots, -math.inf)
+    place, scores = state.orders[PLACE], np.full(slots, -math.inf)
     after = family.contexts == 1
     for t in range(low):
         after = after or rest[t] == p
@@ -221,12 +280,12 @@ def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest
                 continue
             if ready[slot]:
                 u = rest[t - 1]
-                if u == p or not problem.allowed[node, u] or not decides(state.uses[block], place, order, u, node):
+                if u == p or not problem.allowed[node, u] or not _decides(state.uses[block], place, order, u, node):
                     continue
                 if not state.matters[node, slots + slot, u]:
                     continue
             _gather_first(problem.allowed[node], state.uses[block], place, order, node, t, state.candidates)
-            scores[slot] = moves.fit(state.arrays, moves.calls, block, node, slots + slot)
+            scores[slot] = problem.fit(state.arrays, problem.calls, block, node, slots + slot)
             ready[slot] = True
         own[t] = best_score(family, node, scores, after)
     return own
@@ -239,9 +298,9 @@ def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: in
         candidates[u] = allowed[u]
     for o in range(place.shape[0]):
         if o == order:
-            keep_before(place[o], t + (1 if place[o, node] < t else 0), candidates)
+            _keep_before(place[o], t + (1 if place[o, node] < t else 0), candidates)
         elif uses[o]:
-            keep_before(place[o], place[o, node], candidates)
+            _keep_before(place[o], place[o, node], candidates)
     candidates[node] = False
 
 
@@ -303,3 +362,75 @@ def _first_best(totals: Floats, low: int, high: int) -> int:
         if totals[t] >= highest - SMALLEST_GAIN:
             return t
     return low
+
+
+@kernel
+def _refit_node(problem: OrderProblem, state: State, node: int) -> None:
+    """Fit a node in the slots that matter, for the current orders."""
+    family = problem.family
+    after = _is_after(state.orders, family.contexts, node)
+    state.touched[node] = True
+    for slot in range(family.block.shape[1]):
+        if after or slot == pooled_slot(family.contexts):
+            block = family.block[node, slot]
+            _gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
+            problem.fit(state.arrays, problem.calls, block, node, slot)
+    state.value[NOW, node] = best_score(family, node, state.scores[node], after)
+
+
+@kernel
+def _context_score(problem: OrderProblem, state: State, before: Bools) -> float:
+    """The score of the context with the best parents among the nodes `before` it."""
+    p, contexts = before.size, problem.family.contexts
+    if contexts < 2:
+        return 0.0
+    state.touched[p] = True
+    for j in range(p):
+        state.candidates[j] = before[j] and problem.allowed[p, j]
+    block = problem.family.block[0, pooled_slot(contexts)]
+    return float(problem.fit(state.arrays, problem.calls, block, p, np.int64(0)))
+
+
+@kernel
+def _is_after(orders: Ints, contexts: int, node: int) -> bool:
+    """Whether a node comes after the context, or there is none."""
+    return contexts == 1 or orders[PLACE, 0, node] > orders[PLACE, 0, orders.shape[2] - 1]
+
+
+@kernel
+def _decides(uses: Bools, place: Ints, order: int, candidate: int, node: int) -> bool:
+    """Whether this order decides if the candidate comes before the node, all other orders in use having it so."""
+    if not uses[order]:
+        return False
+    late = 0
+    for o in range(place.shape[0]):
+        if o != order and uses[o] and place[o, candidate] > place[o, node]:
+            late += 1
+    return late == 0
+
+
+@kernel
+def _gather(allowed: Bools, uses: Bools, place: Ints, node: int, candidates: Bools) -> None:
+    """The candidates of a node in a block: allowed, and before it in every order that the block uses."""
+    for u in range(candidates.size):
+        candidates[u] = allowed[u]
+    for o in range(place.shape[0]):
+        if uses[o]:
+            _keep_before(place[o], place[o, node], candidates)
+
+
+@kernel
+def _keep_before(place: Ints, end: int, candidates: Bools) -> None:
+    """Keep those candidates that stand before some place of an order."""
+    for u in range(candidates.size):
+        candidates[u] &= place[u] < end
+
+
+@kernel
+def _before_context(orders: Ints) -> Bools:
+    """The nodes before the context."""
+    p = orders.shape[2] - 1
+    before = np.zeros(p, dtype=np.bool_)
+    for t in range(orders[PLACE, 0, p]):
+        before[orders[ORDER, 0, t]] = True
+    return before

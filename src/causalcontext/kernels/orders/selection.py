@@ -17,45 +17,40 @@ import math
 from functools import cache
 from typing import Any
 
-from causalcontext.kernels.arrays import NOTHING, Bools, Floats, Ints
+from causalcontext.kernels.arrays import NOBODY, NOTHING, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
 from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
-from causalcontext.kernels.orders.node_data import (
-    FIT_ARRAYS,
-    NO_FIT_ARRAYS,
-    BlockTables,
-    FitRows,
-    Required,
-    regression_of,
-    target_of,
-)
-from causalcontext.kernels.orders.regressions import (
+from causalcontext.kernels.orders.fit_arrays import (
     BASIC,
     CLOSED,
+    CONTEXTS,
     CURVED,
     END,
+    FACTOR,
+    FAMILY,
+    FIT_ARRAYS,
     LEAST,
     LEFT,
     LENGTH,
+    NO_FIT_ARRAYS,
     ONLY_IF_IT_PAYS,
     OWNER,
     PARTNER,
     PATH,
     TAKEN,
     VALUE,
-    WEIGHT,
     WELCOME,
-    BlockRegression,
+    BlockTables,
+    FitRows,
     Fits,
+    Regression,
     Scratch,
-    Target,
-    invert,
-    weight_of,
+    regression_of,
 )
-from causalcontext.kernels.orders.shrinking import shrink, start_with_path
 
+NO_VARIANCE = 1e-12
 PATIENCE = 1
 """How many columns in a row may be taken that do not pay by themselves, in the hope of one that pays then."""
 
@@ -92,11 +87,7 @@ def select(arrays: Note, block: int, node: int, plain: bool, slot: int) -> float
     `arrays` is the note of `FitArrays`. Afterwards `fits.whole` has the chosen columns, `work.small[4]` their slopes
     and `work.small[0]` the residual covariance of the response. Required parents always stay.
     """
-    table = regression_of(fetch(arrays, FIT_ARRAYS, BlockTables), block)
-    target, forced = (
-        target_of(fetch(arrays, FIT_ARRAYS, FitRows), node),
-        fetch(arrays, FIT_ARRAYS, Required).links[node],
-    )
+    table = regression_of(fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows), block, node)
     fits, work = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, Scratch)
     whole, matters = fits.whole[node, slot], fits.matters[node, slot]
     whole[LENGTH], whole[TAKEN] = 0, 0
@@ -105,10 +96,10 @@ def select(arrays: Note, block: int, node: int, plain: bool, slot: int) -> float
     if table.most < 0:
         whole[END] = CLOSED
         return math.inf
-    inside, count = _list(table, target, forced, plain, matters.size > 0, work)
-    _grow(table, target, inside, count, whole, matters, work)
-    start_with_path(table, whole)
-    shrink(table, target, forced, whole, work)
+    inside, count = _list(table, plain, matters.size > 0, work)
+    _grow(table, inside, count, whole, matters, work)
+    _start_with_path(table, whole)
+    _shrink(table, whole, work)
     return float(work.small[0, 0, 0])
 
 
@@ -126,40 +117,39 @@ def copy_fit(arrays: Note, node: int, source: int, goal: int) -> float:
 
 
 @kernel
-def _list(table: BlockRegression, target: Target, forced: Bools, plain: bool, asked: bool,
-          work: Scratch) -> tuple[int, int]:  # fmt: skip
+def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[int, int]:
     """List the columns on offer, with covariances, variances and prices; if asked, then those of one more candidate.
 
     How many are on offer, and how many there are.
     """
-    d, p, covariance, about, line = target.width, work.candidates.size, table.covariance, table.about, work.line
+    d, p, covariance, about, line = table.width, work.candidates.size, table.covariance, table.about, work.line
     inside, m = NOTHING, NOTHING
     for turn in range(2 if asked else 1):
         inside = m
         for part in range(p if plain else p + 1):
-            if part < p and (part == target.node or work.candidates[part] == (turn == 1)):
+            if part < p and (part == table.node or work.candidates[part] == (turn == 1)):
                 continue
             for column in range(table.first[part], table.first[part + 1]):
                 if plain and about[CURVED, column] == 1:
                     break
                 owner, variance, newcomer = about[OWNER, column], table.variance[column], part
                 if part == p:
-                    newcomer = _newcomer(work.candidates, owner, about[PARTNER, column], target.node)
+                    newcomer = _newcomer(work.candidates, owner, about[PARTNER, column], table.node)
                     if newcomer < 0 or (newcomer < p) != (turn == 1):
                         continue
                 if variance < SMALL_COLUMN_BELOW:
                     continue
-                required = turn == 0 and forced[owner] and about[BASIC, column] == 1
+                required = turn == 0 and table.required[owner] and about[BASIC, column] == 1
                 work.listed[0, m], work.listed[1, m] = column, newcomer
                 line[LEFT, m], line[LEAST, m] = variance, SAME_COLUMN_BELOW * variance
-                line[WEIGHT, m] = 0.0 if required else weight_of(table, column, d)
+                line[FACTOR, m] = 0.0 if required else _factor(table, column)
                 for a in range(d):
-                    work.shared[a, m] = covariance[target.column + a, column]
+                    work.shared[a, m] = covariance[table.response + a, column]
                 m += 1
     for a in range(d):
         for b in range(d):
-            work.small[0, a, b] = covariance[target.column + a, target.column + b]
-    work.small[0, 0, 0] += target.blur
+            work.small[0, a, b] = covariance[table.response + a, table.response + b]
+    work.small[0, 0, 0] += table.blur
     return (inside if asked else m), m
 
 
@@ -174,10 +164,9 @@ def _newcomer(candidates: Bools, one: int, other: int, node: int) -> int:
 
 
 @kernel
-def _grow(table: BlockRegression, target: Target, inside: int, count: int, whole: Ints, matters: Bools,
-          work: Scratch) -> None:  # fmt: skip
+def _grow(table: Regression, inside: int, count: int, whole: Ints, matters: Bools, work: Scratch) -> None:
     """Grow the path, and note whose columns were taken, and whose would have been."""
-    most, d, room = table.most, target.width, (whole.size - PATH) // 2
+    most, d, room = table.most, table.width, (whole.size - PATH) // 2
     size, in_vain, kept = NOTHING, 0, 0
     whole[END] = WELCOME
     while True:
@@ -208,9 +197,8 @@ def _grow(table: BlockRegression, target: Target, inside: int, count: int, whole
 
 
 @kernel
-def _note(
-    table: BlockRegression, work: Scratch, inside: int, count: int, taken: int, bar: float, matters: Bools
-) -> None:
+def _note(table: Regression, work: Scratch, inside: int, count: int, taken: int, bar: float,
+          matters: Bools) -> None:  # fmt: skip
     """Note the owners of a column that is taken, and who would have offered a better one."""
     matters[table.about[OWNER, taken]] = True
     if table.about[PARTNER, taken] >= 0:
@@ -228,7 +216,7 @@ def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
 
     All places at once, so that compilers use vector instructions.
     """
-    left, least, weight, value = line[LEFT], line[LEAST], line[WEIGHT], line[VALUE]
+    left, least, price, value = line[LEFT], line[LEAST], line[FACTOR], line[VALUE]
     floor = SMALLEST_VARIANCE / max(small[0, 0, 0], SMALLEST_VARIANCE)
     for place in range(count):
         value[place] = 0.0
@@ -239,7 +227,7 @@ def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
                 value[place] += one[place] * factor * other[place]
     for place in range(count):
         explained = value[place]
-        share = max(1.0 - explained / left[place], floor) * weight[place]
+        share = max(1.0 - explained / left[place], floor) * price[place]
         value[place] = share if left[place] > least[place] and explained > 0.0 else math.inf
     best, lowest = -1, math.inf
     for place in range(inside):
@@ -277,3 +265,189 @@ def _take(row: Floats, d: int, best: int, m: int, size: int, work: Scratch) -> N
         for b in range(d):
             work.small[0, a, b] -= load[a] * load[b]
     left[best] = -1.0
+
+
+@kernel
+def _start_with_path(table: Regression, whole: Ints) -> None:
+    """Start with the columns of the path; those of one family that share contexts are replaced by disjoint ones.
+
+    x everywhere and x in context 0 together span the same as x in context 0 and x in the others, but only the latter
+    say in which contexts x matters.
+    """
+    room = (whole.size - PATH) // 2
+    chosen = whole[PATH + room :]
+    count = 0
+    for t in range(whole[LENGTH]):
+        column = whole[PATH + t]
+        family, seen = table.about[FAMILY, column], False
+        for earlier in range(t):
+            seen = seen or (table.about[CONTEXTS, column] > 0 and table.about[FAMILY, whole[PATH + earlier]] == family)
+        if seen:
+            continue
+        if table.about[CONTEXTS, column] == 0:
+            chosen[count] = column
+            count += 1
+            continue
+        everything, done = 0, 0
+        for other in range(t, whole[LENGTH]):
+            if table.about[FAMILY, whole[PATH + other]] == family:
+                everything |= table.about[CONTEXTS, whole[PATH + other]]
+        while done != everything and count < room:
+            part = _part(table, whole, t, family, everything & ~done)
+            done |= part
+            chosen[count] = family + part - 1
+            count += 1
+    whole[TAKEN] = count
+
+
+@kernel
+def _part(table: Regression, whole: Ints, t: int, family: int, open_contexts: int) -> int:
+    """The contexts that no column of a family tells apart from the first open one."""
+    lowest = open_contexts & -open_contexts
+    part = open_contexts
+    for other in range(t, whole[LENGTH]):
+        column = whole[PATH + other]
+        if table.about[FAMILY, column] == family:
+            mask = table.about[CONTEXTS, column]
+            part &= mask if mask & lowest else ~mask
+    return part
+
+
+@kernel
+def _shrink(table: Regression, whole: Ints, work: Scratch) -> None:
+    """Drop columns, or merge two of a family, where the loss is below the price, the cheapest first."""
+    chosen = whole[PATH + (whole.size - PATH) // 2 :]
+    while True:
+        solve(table, chosen, whole[TAKEN], work)
+        invert(work.small[0], work.small[1], table.width)
+        first, second, lowest = -1, -1, 1.0
+        for place in range(whole[TAKEN]):
+            column = chosen[place]
+            if table.required[table.about[OWNER, column]] and table.about[BASIC, column] == 1:
+                continue
+            value = _loss(place, NOBODY, whole[TAKEN], table.width, work) / _factor(table, column)
+            if value < lowest:
+                first, second, lowest = place, -1, value
+            for other in range(place):
+                related = table.about[FAMILY, chosen[other]] == table.about[FAMILY, column]
+                if table.about[CONTEXTS, column] == 0 or not related:
+                    continue
+                both = _merged(table, column, chosen[other])
+                saved = price_of(table, column) + price_of(table, chosen[other]) - price_of(table, both)
+                value = _loss(place, other, whole[TAKEN], table.width, work) * math.exp(-2.0 * saved / table.rows)
+                if value < lowest:
+                    first, second, lowest = place, other, value
+        if first < 0:
+            return
+        if second >= 0:
+            chosen[second] = _merged(table, chosen[first], chosen[second])
+        for place in range(first, whole[TAKEN] - 1):
+            chosen[place] = chosen[place + 1]
+        whole[TAKEN] -= 1
+
+
+@kernel
+def _merged(table: Regression, one: int, other: int) -> int:
+    """The column of a family that lives in the contexts of two."""
+    return int(table.about[FAMILY, one] + (table.about[CONTEXTS, one] | table.about[CONTEXTS, other]) - 1)
+
+
+@kernel
+def _loss(place: int, other: int, count: int, d: int, work: Scratch) -> float:
+    """By what factor the response's residual variance grows without a column, or if two columns have one slope."""
+    inverse, slopes = work.small[3], work.small[4]
+    explained, spread = 0.0, 0.0
+    for a in range(d):
+        for b in range(d):
+            left = slopes[place, a] - (slopes[other, a] if other >= 0 else 0.0)
+            right = slopes[place, b] - (slopes[other, b] if other >= 0 else 0.0)
+            explained += left * work.small[1, a, b] * right
+    for t in range(count):
+        value = inverse[t, place] if t >= place else 0.0
+        if other >= 0 and t >= other:
+            value -= inverse[t, other]
+        spread += value * value
+    return 1.0 + explained / spread
+
+
+@kernel
+def price_of(table: Regression, column: int) -> float:
+    """What a column costs, a parameter for every column of the response."""
+    return float(table.cost[column] * table.width + table.extra[column])
+
+
+@kernel
+def _factor(table: Regression, column: int) -> float:
+    """The price of a column as a factor on the variance that is left."""
+    if table.width == 1:
+        return float(table.weight[column])
+    return math.exp(2.0 * price_of(table, column) / table.rows)
+
+
+@kernel
+def invert(matrix: Floats, inverse: Floats, size: int) -> None:
+    """The inverse of a covariance; directions without variance are left out."""
+    if size == 1:
+        inverse[0, 0] = 1.0 / matrix[0, 0] if matrix[0, 0] > NO_VARIANCE else 0.0
+        return
+    for i in range(size):
+        for j in range(size):
+            inverse[i, j] = -matrix[i, j]
+    for k in range(size):
+        pivot = -inverse[k, k]
+        if pivot <= NO_VARIANCE + 1e-10 * matrix[k, k]:
+            for i in range(size):
+                inverse[i, k], inverse[k, i] = 0.0, 0.0
+            continue
+        for i in range(size):
+            for j in range(size):
+                if i != k and j != k:
+                    inverse[i, j] += inverse[i, k] * inverse[k, j] / pivot
+        for i in range(size):
+            if i != k:
+                inverse[i, k] /= pivot
+                inverse[k, i] /= pivot
+        inverse[k, k] = 1.0 / pivot
+
+
+@kernel
+def solve(table: Regression, chosen: Ints, count: int, work: Scratch) -> None:
+    """Regress the response on some columns: slopes in `small[4]`, what remains in `small[0]`.
+
+    `small[2]` is the factor of the columns' covariance, `small[3]` its inverse.
+    """
+    left, factor, inverse, slopes = work.small[0], work.small[2], work.small[3], work.small[4]
+    d, covariance = table.width, table.covariance
+    for j in range(count):
+        for i in range(j + 1):
+            value = covariance[chosen[j], chosen[i]]
+            for a in range(i):
+                value -= factor[j, a] * factor[i, a]
+            factor[j, i] = value / factor[i, i] if i < j else math.sqrt(max(value, 1e-12))
+    for i in range(count):
+        inverse[i, i] = 1.0 / factor[i, i]
+        for j in range(i + 1, count):
+            value = 0.0
+            for a in range(i, j):
+                value -= factor[j, a] * inverse[a, i]
+            inverse[j, i] = value / factor[j, j]
+    for a in range(d):
+        for b in range(d):
+            left[a, b] = covariance[table.response + a, table.response + b]
+    left[0, 0] += table.blur
+    for i in range(count):
+        for a in range(d):
+            value = 0.0
+            for j in range(i + 1):
+                value += inverse[i, j] * covariance[chosen[j], table.response + a]
+            slopes[i, a] = value
+    for i in range(count):
+        for a in range(d):
+            for b in range(d):
+                left[a, b] -= slopes[i, a] * slopes[i, b]
+    for i in range(count):
+        for a in range(d):
+            value = 0.0
+            for j in range(i, count):
+                value += inverse[j, i] * slopes[j, a]
+            slopes[i, a] = value

@@ -10,7 +10,7 @@ import numpy as np
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
-from causalcontext.kernels.orders.node_data import PIECES, RESPONSE
+from causalcontext.kernels.orders.fit_arrays import PIECES, RESPONSE
 from causalcontext.kernels.rows.noise_densities import MANY, DensityTable, density_kind, density_table
 
 FEWEST_ROWS = 10
@@ -46,8 +46,8 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, node:
     mask, by_context : int, bool
         The contexts of the block, and whether each has its own intercept.
     node : array of int
-        The number's row of `node_data.Rows.node`: its column, and for a count the first of `IN_A_BIN` rows of `values`
-        in which it lies elsewhere in its bin; -1 for other numbers.
+        The number's row of `FitRows.node`: its column, and for a count the first of `IN_A_BIN` rows of `values` in
+        which it lies elsewhere in its bin; -1 for other numbers.
     chosen : array of int, shape (2, columns)
         Columns, and the contexts in which they live (0: all).
     rows : float

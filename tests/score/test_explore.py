@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm, rankdata
 
 import causalcontext as cc
-from causalcontext.score.transform import log_density, log_slope, normal_scores
+from causalcontext.score.explore import log_density, log_slope, normal_scores
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import exponential
 

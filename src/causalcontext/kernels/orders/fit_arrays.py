@@ -1,0 +1,401 @@
+"""What the kernels of a search share: the design, the rows, and the workspace in which a thread fits.
+
+A workspace remembers. A set of columns that was evaluated on the rows is not evaluated again. Half of the fits of a
+search over orders are repeated: a fit is a function of what its node may choose from, so whole fits are kept by node,
+block and candidates. Where there is no room left all of these are forgotten: what a climb needs again it mostly needed
+a moment ago.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
+from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import FunctionPointer
+from causalcontext.kernels.handles import empty_note
+from causalcontext.kernels.rows.class_choice import ClassRows
+from causalcontext.kernels.rows.noise_densities import DensityTable, density_table
+
+NUMBER, CLASS, ORDERED = range(3)
+"""Kinds of nodes."""
+KIND, RESPONSE, WIDTH, CLASSES, PIECES = range(5)
+"""Columns of `FitRows.node`."""
+OFFSET, COLUMNS, DESIGN, MASK, BY_CONTEXT, LIMIT = range(6)
+"""Columns of `BlockTables.block`."""
+ROWS, START, PRICE = range(3)
+"""Columns of `BlockTables.number`."""
+WEIGHT, DENSITIES, CURVES, BLURS = range(4)
+"""Entries of `FitRows.facts`; the blurs of all nodes follow."""
+OWNER, PARTNER, SOURCE, FAMILY, CONTEXTS, BASIC, CURVED = range(7)
+"""Rows of `Regression.about`."""
+END, LENGTH, TAKEN, PATH = range(4)
+"""Columns of `Fits.whole`: path and chosen columns follow."""
+CLOSED, ONLY_IF_IT_PAYS, WELCOME, UNKNOWN = range(4)
+"""Who could still join at the end of a path; `UNKNOWN`: anyone may matter, no path is kept."""
+LEFT, LEAST, FACTOR, VALUE = range(4)
+"""Lines of `Scratch.line`."""
+
+Names = NDArray[np.uint64]
+
+
+class BlockTables(NamedTuple):
+    """The design: all blocks. B blocks, Q columns at most, p variables; plain columns, and columns by contexts.
+
+    Attributes
+    ----------
+    covariance : array, shape (entries,)
+        One square matrix after the other.
+    block : array of int, shape (B, 6)
+        Where its matrix starts, how many columns it has, 0 for plain columns and 1 for columns by contexts, its
+        contexts as a bit mask, 1 if every context has its own intercept, the most columns beside required ones (-1:
+        too few rows).
+    number : array, shape (B, 3)
+        Rows; the score of a number of unit variance without parents; the price of one parameter.
+    about : array of int, shape (2, 7, Q)
+    first : array of int, shape (2, p + 2)
+    cost, weight, variance : arrays, shape (B, Q)
+    extra : array, shape (2, Q)
+    required : array of bool, shape (nodes, p)
+        `required[child, parent]`.
+    """
+
+    covariance: Floats
+    block: Ints
+    number: Floats
+    about: Ints
+    first: Ints
+    cost: Floats
+    extra: Floats
+    weight: Floats
+    variance: Floats
+    required: Bools
+
+
+class FitRows(NamedTuple):
+    """The rows, sorted by context; m of them.
+
+    Attributes
+    ----------
+    values : array, shape (columns and more, m)
+        Plain and curved columns, then numbers elsewhere in their bins.
+    codes : array of int, shape (nodes, m)
+        Classes of the nodes that have some; the context's are the last.
+    starts : array of int, shape (contexts + 1,)
+    node : array of int, shape (nodes, 5)
+        Kind, first response column, number of response columns, classes; for a number that was counted or rounded the
+        first of the rows of `values` in which it lies elsewhere in its bin, else -1.
+    keys : array of uint64, shape (16 * columns,)
+        Random numbers that make the names of sets; 16 a column, by the contexts it lives in.
+    facts : array, shape (3 + nodes,)
+        How many rows of the table each of these stands for; 1 if noise densities are on offer; 1 if curves are; for
+        every node the variance inside the bins of a number that was counted or rounded, else 0.
+    """
+
+    values: Floats
+    codes: Ints
+    starts: Ints
+    node: Ints
+    keys: Names
+    facts: Floats
+
+
+class Fits(NamedTuple):
+    """The regression of every node in every slot (a node's list of blocks), and the path that led to it.
+
+    At most W columns.
+
+    Attributes
+    ----------
+    scores : array, shape (nodes, slots)
+    whole : array of int, shape (nodes, slots, 3 + 2 W)
+        `END`, `LENGTH` of the path, number `TAKEN`; the path; the columns taken.
+    matters : array of bool, shape (nodes, slots, p) or (nodes, slots, 0)
+        Whether the fit would be another one if a candidate were none, or if another variable were one. Without room
+        for it nobody asks.
+    """
+
+    scores: Floats
+    whole: Ints
+    matters: Bools
+
+
+class Scratch(NamedTuple):
+    """Arrays of one thread for a regression in progress; D response columns at most.
+
+    Attributes
+    ----------
+    candidates : array of bool, shape (p,)
+    listed : array of int, shape (2, Q)
+        Columns, those of candidates first; who would have to become a candidate for the others.
+    rows : array, shape (W, Q)
+    shared : array, shape (D, Q)
+    line : array, shape (4, Q)
+        Of the listed columns: residual variances, those that count as none, prices as factors, what would be left.
+    small : array, shape (5, S, S)
+        The response's residual covariance, its inverse, a factor, its inverse, slopes.
+    """
+
+    candidates: Bools
+    listed: Ints
+    rows: Floats
+    shared: Floats
+    line: Floats
+    small: Floats
+
+
+class Memory(NamedTuple):
+    """Sets that were evaluated before, of one thread: names, scores or gains, and what was left of the set."""
+
+    names: Names
+    scores: Floats
+    columns: Ints
+    filled: Ints
+
+
+class KeptFits(NamedTuple):
+    """Whole fits of one thread in one problem.
+
+    Attributes
+    ----------
+    keys : array of uint64, shape (p,)
+        Random numbers that make the names of sets of candidates.
+    names : array of uint64, shape (places,)
+        Names of fits, 0 where nothing is kept; no places: nothing ever is.
+    number : array of int, shape (places,)
+        Which fit that is.
+    scores : array, shape (fits,)
+    columns : array of int, shape (fits, 1 + W)
+        The number of columns taken, and the columns.
+    matters : array of bool, shape (fits, p)
+        Whose candidacy the fit depends on.
+    filled : array of int, shape (1,)
+        How many fits are kept.
+    """
+
+    keys: Names
+    names: Names
+    number: Codes
+    scores: Floats
+    columns: Codes
+    matters: Bools
+    filled: Ints
+
+
+class FitArrays(NamedTuple):
+    """Everything that a fit reads and writes; one for every thread. A fit fetches what it needs of it.
+
+    A fit that is kept is not made again, and leaves nothing in `work`.
+    """
+
+    tables: BlockTables
+    rows: FitRows
+    densities: DensityTable
+    fits: Fits
+    work: Scratch
+    memory: Memory
+    kept: KeptFits
+
+
+class Calls(NamedTuple):
+    """The functions that choose columns and look at rows, behind pointers."""
+
+    select: FunctionPointer
+    number_gain: FunctionPointer
+    density_gain: FunctionPointer
+    choose_columns: FunctionPointer
+    class_fit: FunctionPointer
+    logit_pass: FunctionPointer
+    ordered_pass: FunctionPointer
+
+
+def no_fits(nodes: int, slots: int, width: int, asked: int) -> Fits:
+    """Room for fits with at most `width` columns, and for what matters among so many variables."""
+    shape = (nodes, slots)
+    return Fits(np.zeros(shape), np.zeros((*shape, 3 + 2 * width), dtype=np.int64),
+                np.zeros((*shape, asked), dtype=np.bool_))  # fmt: skip
+
+
+def scratch(variables: int, columns: int, width: int, responses: int) -> Scratch:
+    """Scratch arrays for one thread."""
+    size = max(width, responses) + 1
+    return Scratch(np.zeros(variables, dtype=np.bool_), np.zeros((2, columns), dtype=np.int64),
+                   np.zeros((width, columns)), np.zeros((responses, columns)), np.zeros((4, columns)),
+                   np.zeros((5, size, size)))  # fmt: skip
+
+
+def no_memory(width: int, size: int) -> Memory:
+    """An empty memory for sets of at most `width` columns."""
+    return Memory(np.zeros(size, dtype=np.uint64), np.empty(size), np.empty((size, width + 1), dtype=np.int64),
+                  np.zeros(1, dtype=np.int64))  # fmt: skip
+
+
+def no_kept(variables: int, width: int, places: int) -> KeptFits:
+    """Room for half as many fits as places; memory that is never written is never taken."""
+    keys = np.random.default_rng(1).integers(1, 1 << 63, size=variables, dtype=np.uint64)
+    return KeptFits(keys, np.zeros(places, dtype=np.uint64), np.empty(places, dtype=np.int32), np.empty(places // 2),
+                    np.empty((places // 2, 1 + width), dtype=np.int32),
+                    np.empty((places // 2, variables), dtype=np.bool_), np.zeros(1, dtype=np.int64))  # fmt: skip
+
+
+def _sample() -> FitArrays:
+    """Arrays of a fit without content: their type is that of all."""
+    whole = [np.zeros((1,) * axes, dtype=np.int64) for axes in range(4)]
+    number = [np.zeros((1,) * axes) for axes in range(3)]
+    names = np.zeros(1, dtype=np.uint64)
+    tables = BlockTables(number[1], whole[2], number[2], whole[3], whole[2], number[2], number[2], number[2], number[2],
+                         np.zeros((1, 1), dtype=np.bool_))  # fmt: skip
+    rows = FitRows(number[2], whole[2], whole[1], whole[2], names, number[1])
+    return FitArrays(tables, rows, density_table(), no_fits(1, 1, 1, 1), scratch(1, 1, 1, 1), no_memory(1, 1),
+                     no_kept(1, 1, 0))  # fmt: skip
+
+
+FIT_ARRAYS = numba.typeof(_sample())
+NO_FIT_ARRAYS = empty_note(FIT_ARRAYS)
+"""For its type."""
+
+
+class Regression(NamedTuple):
+    """A node as the response on the rows of one block, the columns there, and what they cost; Q columns, p variables.
+
+    Attributes
+    ----------
+    covariance : array, shape (Q, Q)
+        In units of the pooled standard deviations.
+    about : array of int, shape (7, Q)
+        The node a column belongs to, and the second one of a product, else -1; its number among the columns of the
+        rows. Where a column lives in some contexts only: the first of its family, in which the contexts, as a bit mask,
+        count up from 1; and that mask (0: the whole block). 1 if a required parent must have the column; 1 if it is a
+        curve.
+    first : array of int, shape (p + 2,)
+        The columns of variable i are `first[i]` to `first[i + 1] - 1`; `first[p]` to `first[p + 1] - 1` are products.
+    cost : array, shape (Q,)
+        The price of one parameter.
+    extra : array, shape (Q,)
+        What a column costs beside its parameters: the choice among many.
+    weight : array, shape (Q,)
+        exp(2 price / rows) of a column, for a response of one column.
+    variance : array, shape (Q,)
+        The diagonal of the covariance.
+    required : array of bool, shape (p,)
+        Parents whose basic columns always stay.
+    rows : float
+    most : int
+        The most columns beside required ones, -1 for too few rows.
+    node, response, width : int
+        The node, its first response column, and how many it has.
+    blur : float
+        The variance inside the bins of a number that was counted or rounded.
+    """
+
+    covariance: Floats
+    about: Ints
+    first: Ints
+    cost: Floats
+    extra: Floats
+    weight: Floats
+    variance: Floats
+    required: Bools
+    rows: float
+    most: int
+    node: int
+    response: int
+    width: int
+    blur: float
+
+
+@kernel
+def regression_of(tables: BlockTables, rows: FitRows, block: int, node: int) -> Regression:
+    """A node as the response in one block."""
+    start, size, design = tables.block[block, OFFSET], tables.block[block, COLUMNS], tables.block[block, DESIGN]
+    covariance = tables.covariance[start : start + size * size].reshape((size, size))
+    return Regression(covariance, tables.about[design], tables.first[design], tables.cost[block], tables.extra[design],
+                      tables.weight[block], tables.variance[block], tables.required[node], tables.number[block, ROWS],
+                      tables.block[block, LIMIT], node, rows.node[node, RESPONSE], rows.node[node, WIDTH],
+                      rows.facts[BLURS + node])  # fmt: skip
+
+
+@kernel
+def classes_of(tables: BlockTables, rows: FitRows, block: int, node: int) -> ClassRows:
+    """A category as a response on the rows of one block."""
+    facts, own = tables.block[block], rows.node[node]
+    return ClassRows(rows.values, rows.codes[node], rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, own[CLASSES],
+                     own[KIND] == ORDERED, rows.facts[WEIGHT], tables.number[block, PRICE])  # fmt: skip
+
+
+@kernel
+def kind_of(block: Ints) -> int:
+    """A number for what a block is, the same in all designs of a table; `block` is its row of `BlockTables.block`."""
+    return int(4 * block[MASK] + 2 * block[DESIGN] + block[BY_CONTEXT])
+
+
+@kernel
+def find(names: Names, name: np.uint64) -> int:
+    """The place of a name, or an empty place."""
+    place = np.int64(name >> np.uint64(40)) % names.size
+    while names[place] != name and names[place] != np.uint64(0):
+        place = (place + 1) % names.size
+    return int(place)
+
+
+@kernel
+def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int) -> np.uint64:
+    """A name for a node, a block (its row of `BlockTables.block`) and a set of columns, whatever their order."""
+    name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
+    name ^= np.uint64(kind_of(block)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    for t in range(count):
+        name ^= keys[(about[SOURCE, chosen[t]] << 4) + about[CONTEXTS, chosen[t]]]
+    return name | np.uint64(1)
+
+
+@kernel
+def store(memory: Memory, place: int, name: np.uint64, score: float) -> bool:
+    """Remember a score, unless the memory is nearly full."""
+    if memory.filled[0] >= memory.names.size // 2:
+        return False
+    memory.names[place], memory.scores[place] = name, score
+    memory.filled[0] += 1
+    return True
+
+
+@kernel
+def name_of_fit(keys: Names, kind: int, node: int, candidates: Bools) -> np.uint64:
+    """A name for a node, a kind of block and a set of candidates."""
+    name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(kind) * np.uint64(0xC2B2AE3D27D4EB4F)
+    for j in range(keys.size):
+        name ^= keys[j] if candidates[j] else np.uint64(0)
+    return name | np.uint64(1)
+
+
+@kernel
+def recall(kept: KeptFits, place: int, fits: Fits, node: int, slot: int) -> float:
+    """Write a fit that was kept to a slot, but for the path that led to it; its score."""
+    number, whole, matters = kept.number[place], fits.whole[node, slot], fits.matters[node, slot]
+    room, columns, mattered = (whole.size - PATH) // 2, kept.columns[number], kept.matters[number]
+    whole[TAKEN] = columns[0]
+    for t in range(columns[0]):
+        whole[PATH + room + t] = columns[1 + t]
+    for j in range(matters.size):
+        matters[j] = mattered[j]
+    return float(kept.scores[number])
+
+
+@kernel
+def keep(kept: KeptFits, name: np.uint64, fits: Fits, node: int, slot: int, score: float) -> None:
+    """Keep the fit of a slot."""
+    if kept.filled[0] >= kept.scores.size:
+        kept.names[:] = np.uint64(0)
+        kept.filled[0] = 0
+    whole, matters = fits.whole[node, slot], fits.matters[node, slot]
+    place, number, room = find(kept.names, name), kept.filled[0], (whole.size - PATH) // 2
+    kept.names[place], kept.number[place], kept.scores[number] = name, number, score
+    kept.columns[number, 0] = whole[TAKEN]
+    for t in range(whole[TAKEN]):
+        kept.columns[number, 1 + t] = whole[PATH + room + t]
+    for j in range(matters.size):
+        kept.matters[number, j] = matters[j]
+    kept.filled[0] += 1

@@ -1,0 +1,338 @@
+"""The score of a node in a block: columns by moments, then the chosen set once on the rows.
+
+Moments choose the columns. What is chosen is evaluated on the rows: the noise density of a number, the logit of a
+category. `fit` chooses among candidates, for searches; `fit_many` does so for many nodes, `score_sets` scores given
+sets of columns, and `best_extras` says what one more column would gain, all three for Python.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.compiling import kernel
+from causalcontext.kernels.function_pointers import FunctionPointer, no_function, pointer_to
+from causalcontext.kernels.handles import Note, fetch
+from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
+from causalcontext.kernels.orders.fit_arrays import (
+    BASIC,
+    BY_CONTEXT,
+    CLOSED,
+    CONTEXTS,
+    CURVED,
+    CURVES,
+    DENSITIES,
+    DESIGN,
+    END,
+    FIT_ARRAYS,
+    KIND,
+    LENGTH,
+    LIMIT,
+    MASK,
+    NO_FIT_ARRAYS,
+    NUMBER,
+    ORDERED,
+    OWNER,
+    PARTNER,
+    PATH,
+    SOURCE,
+    START,
+    TAKEN,
+    UNKNOWN,
+    BlockTables,
+    Calls,
+    FitRows,
+    Fits,
+    KeptFits,
+    Memory,
+    Regression,
+    Scratch,
+    classes_of,
+    find,
+    keep,
+    kind_of,
+    name_of,
+    name_of_fit,
+    recall,
+    regression_of,
+    store,
+)
+from causalcontext.kernels.orders.selection import invert, price_of, select_kind, select_pointer, solve
+from causalcontext.kernels.rows.class_choice import choice_kind, choice_pointer
+from causalcontext.kernels.rows.class_scores import class_kind, class_pointer, ordered_pointer
+from causalcontext.kernels.rows.logit_rows import logit_kind, logit_pointer
+from causalcontext.kernels.rows.noise_densities import DensityTable, density_kind, density_pointer
+from causalcontext.kernels.rows.number_scores import number_kind, number_pointer
+
+
+@cache
+def fit_pointer() -> FunctionPointer:
+    """`fit` behind a pointer."""
+    calls = Calls(select_kind(), number_kind(), density_kind(), choice_kind(), class_kind(), logit_kind(), logit_kind())
+    return pointer_to(fit, NO_FIT_ARRAYS, calls, 0, 0, 0)
+
+
+@cache
+def calls_for(densities: bool, classes: bool, ordered: bool) -> Calls:
+    """The functions that a fit calls; what no node needs is not compiled."""
+    numbers = number_kind(), density_kind()
+    others = choice_kind(), class_kind(), logit_kind(), logit_kind()
+    return Calls(
+        select_pointer(),
+        *((number_pointer(), density_pointer()) if densities else map(no_function, numbers)),
+        *((choice_pointer(), class_pointer(), logit_pointer(), ordered_pointer() if ordered else logit_pointer())
+          if classes else map(no_function, others)),
+    )  # fmt: skip
+
+
+@kernel
+def fit(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+    """Choose columns of `work.candidates` for a node in a block, and write them with their score, which is returned.
+
+    `arrays` is the note of `FitArrays`.
+    """
+    facts = fetch(arrays, FIT_ARRAYS, BlockTables).block[block]
+    fits, kept = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, KeptFits)
+    kind, name = fetch(arrays, FIT_ARRAYS, FitRows).node[node, KIND], np.uint64(0)
+    if facts[LIMIT] < 0 or (facts[DESIGN] == 1 and kind != NUMBER):
+        whole, matters = fits.whole[node, slot], fits.matters[node, slot]
+        whole[END], whole[LENGTH], whole[TAKEN] = CLOSED, 0, 0
+        for j in range(matters.size):
+            matters[j] = False
+        fits.scores[node, slot] = -math.inf
+        return -math.inf
+    if kept.names.size > 0:
+        name = name_of_fit(kept.keys, kind_of(facts), node, fetch(arrays, FIT_ARRAYS, Scratch).candidates)
+        place = find(kept.names, name)
+        if kept.names[place] == name:
+            score = recall(kept, place, fits, node, slot)
+            fits.scores[node, slot] = score
+            return score
+    if kind == NUMBER:
+        score = _fit_number(arrays, calls, block, node, slot)
+    else:
+        score = _fit_classes(arrays, calls, block, node, slot)
+    fits.scores[node, slot] = score
+    if kept.names.size > 0:
+        keep(kept, name, fits, node, slot, score)
+    return score
+
+
+@kernel
+def _fit_number(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+    """The score of a number: Gaussian, plus what a noise density gains; a gain is looked up once."""
+    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
+    whole = fetch(arrays, FIT_ARRAYS, Fits).whole[node, slot]
+    left = calls.select(arrays, block, node, rows.facts[CURVES] == 0.0, slot)
+    table = regression_of(tables, rows, block, node)
+    chosen, count = whole[PATH + (whole.size - PATH) // 2 :], whole[TAKEN]
+    score = _gaussian_score(tables.number[block, START], table, left, chosen, count)
+    if rows.facts[DENSITIES] == 0.0:
+        return float(score)
+    memory = fetch(arrays, FIT_ARRAYS, Memory)
+    name = name_of(tables.block[block], table.about, rows.keys, node, chosen, count)
+    place = find(memory.names, name)
+    if memory.names[place] == name:
+        return float(score + memory.scores[place])
+    gain = _density_gain(arrays, calls, block, table, chosen, count)
+    store(memory, place, name, gain)
+    return float(score + gain)
+
+
+@kernel
+def _gaussian_score(start: float, table: Regression, left: float, chosen: Ints, count: int) -> float:
+    """The penalised log-likelihood of a number of which this variance is left, `start` without parents."""
+    score = start - 0.5 * table.rows * math.log(max(left, SMALLEST_VARIANCE))
+    for t in range(count):
+        score -= price_of(table, chosen[t])
+    return float(score)
+
+
+@kernel
+def _density_gain(arrays: Note, calls: Calls, block: int, table: Regression, chosen: Ints, count: int) -> float:
+    """What the best noise density gains, with the slopes that are in `work.small[4]`."""
+    rows, facts = fetch(arrays, FIT_ARRAYS, FitRows), fetch(arrays, FIT_ARRAYS, BlockTables).block[block]
+    work, densities = fetch(arrays, FIT_ARRAYS, Scratch), fetch(arrays, FIT_ARRAYS, DensityTable)
+    pair, slopes = np.zeros((2, count), dtype=np.int64), np.zeros(count)
+    for t in range(count):
+        pair[0, t], pair[1, t] = table.about[SOURCE, chosen[t]], table.about[CONTEXTS, chosen[t]]
+        slopes[t] = work.small[4, t, 0]
+    return float(calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[table.node],
+                                   pair, slopes, table.rows, densities, calls.density_gain))  # fmt: skip
+
+
+@kernel
+def _fit_classes(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
+    """The score of a category; the columns that are left of the choice are written."""
+    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
+    fits, memory = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, Memory)
+    table, whole = regression_of(tables, rows, block, node), fits.whole[node, slot]
+    chosen, plain = whole[PATH + (whole.size - PATH) // 2 :], rows.facts[CURVES] == 0.0
+    sets, prices, name = np.full((3, chosen.size + 1), -1), np.zeros((3, chosen.size)), np.uint64(0)
+    for turn in range(1, -1, -1):
+        if turn == 1 or not plain:
+            calls.select(arrays, block, node, plain or turn == 0, slot)
+            own = name_of(tables.block[block], table.about, rows.keys, node, chosen, whole[TAKEN])
+            name = (name << np.uint64(7)) ^ (name >> np.uint64(57)) ^ own
+        sets[turn, 0] = whole[TAKEN]
+        for t in range(whole[TAKEN]):
+            sets[turn, 1 + t] = chosen[t]
+            prices[turn, t] = math.inf if _is_required(table, chosen[t]) else price_of(table, chosen[t])
+    if not plain:
+        whole[END] = UNKNOWN
+        matters = fits.matters[node, slot]
+        for j in range(matters.size):
+            matters[j] = True
+    name |= np.uint64(1)
+    place = find(memory.names, name)
+    if memory.names[place] == name:
+        score = memory.scores[place]
+        for t in range(memory.columns[place, 0] + 1):
+            sets[0, t] = memory.columns[place, t]
+    else:
+        one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
+        own_rows = classes_of(tables, rows, block, node)
+        score = calls.choose_columns(own_rows, calls.class_fit, one_pass, sets, prices)
+        if store(memory, place, name, score):
+            for t in range(sets[0, 0] + 1):
+                memory.columns[place, t] = sets[0, t]
+    whole[TAKEN] = sets[0, 0]
+    for t in range(sets[0, 0]):
+        chosen[t] = sets[0, 1 + t]
+        if _is_required(table, chosen[t]):
+            score -= price_of(table, chosen[t])
+    return float(score)
+
+
+@kernel
+def _is_required(table: Regression, column: int) -> bool:
+    """Whether a column always stays, beyond price."""
+    return bool(table.required[table.about[OWNER, column]] and table.about[BASIC, column] == 1)
+
+
+@kernel
+def fit_many(fit: FunctionPointer, calls: Calls, arrays: Note, tasks: Ints, candidates: Bools, scores: Floats,
+             slopes: Floats, sets: Ints) -> None:  # fmt: skip
+    """Fit nodes one after the other, in the first slot: task t is a block and a node.
+
+    Parameters
+    ----------
+    tasks : array of int, shape (tasks, 2)
+    candidates : array of bool, shape (tasks, p)
+    scores : array, shape (tasks,)
+        Written, like what follows.
+    slopes : array, shape (tasks, W)
+        The slopes of the chosen columns, for numbers.
+    sets : array of int, shape (tasks, 1 + W)
+        The number of chosen columns, and the columns.
+    """
+    work, fits = fetch(arrays, FIT_ARRAYS, Scratch), fetch(arrays, FIT_ARRAYS, Fits)
+    room = (fits.whole.shape[2] - PATH) // 2
+    for t in range(tasks.shape[0]):
+        for j in range(candidates.shape[1]):
+            work.candidates[j] = candidates[t, j]
+        scores[t] = fit(arrays, calls, tasks[t, 0], tasks[t, 1], np.int64(0))
+        whole = fits.whole[tasks[t, 1], 0]
+        sets[t, 0] = whole[TAKEN]
+        for a in range(whole[TAKEN]):
+            slopes[t, a] = work.small[4, a, 0]
+            sets[t, 1 + a] = whole[PATH + room + a]
+
+
+@kernel
+def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats) -> None:
+    """Score sets of columns as they are: task t is a block and a node, `sets[t]` a number of columns and the columns.
+
+    Parameters
+    ----------
+    out : array, shape (tasks, 2 + W)
+        Written: the score; for numbers the residual variance and the slopes.
+    """
+    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
+    work = fetch(arrays, FIT_ARRAYS, Scratch)
+    for t in range(tasks.shape[0]):
+        block, node, count, chosen = tasks[t, 0], tasks[t, 1], sets[t, 0], sets[t, 1:]
+        table = regression_of(tables, rows, block, node)
+        if rows.node[node, KIND] != NUMBER:
+            own = classes_of(tables, rows, block, node)
+            one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
+            three, prices = np.full((3, sets.shape[1]), -1), np.full((3, sets.shape[1] - 1), math.inf)
+            for a in range(count + 1):
+                three[0, a] = sets[t, a]
+            out[t, 0] = calls.choose_columns(own, calls.class_fit, one_pass, three, prices)
+            for a in range(count):
+                out[t, 0] -= price_of(table, chosen[a])
+            continue
+        solve(table, chosen, count, work)
+        left = max(work.small[0, 0, 0], SMALLEST_VARIANCE)
+        score = _gaussian_score(tables.number[block, START], table, left, chosen, count)
+        for a in range(count):
+            out[t, 2 + a] = work.small[4, a, 0]
+        if rows.facts[DENSITIES] > 0.0:
+            score += _density_gain(arrays, calls, block, table, chosen, count)
+        out[t, 0], out[t, 1] = score, left
+
+
+@kernel
+def best_extras(arrays: Note, tasks: Ints, sets: Ints, curves: Bools, out: Floats) -> None:
+    """What the best further column of every variable gains by moments, its price paid, given a set of columns.
+
+    Parameters
+    ----------
+    curves : array of bool, shape (2,)
+        Whether plain columns and whether curves are tried.
+    out : array, shape (tasks, p, 2)
+        Written: the gain (-inf if there is no column), and the share of the residual variance it explains, with the
+        sign of the covariance; of a product both factors count as its owner.
+    """
+    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
+    work = fetch(arrays, FIT_ARRAYS, Scratch)
+    for t in range(tasks.shape[0]):
+        node, count, chosen = tasks[t, 1], sets[t, 0], sets[t, 1:]
+        table = regression_of(tables, rows, tasks[t, 0], node)
+        solve(table, chosen, count, work)
+        invert(work.small[0], work.small[1], table.width)
+        for j in range(out.shape[1]):
+            out[t, j, 0], out[t, j, 1] = -math.inf, 0.0
+        for column in range(table.first[0], table.first[out.shape[1] + 1]):
+            if not curves[table.about[CURVED, column]] or table.covariance[column, column] < SMALL_COLUMN_BELOW:
+                continue
+            share, sign = _explained(table, chosen, count, column, work.small)
+            left = max(1.0 - share, SMALLEST_VARIANCE)
+            gain = -0.5 * table.rows * math.log(left) - price_of(table, column)
+            for side in range(2):
+                owner = table.about[OWNER if side == 0 else PARTNER, column]
+                if owner >= 0 and owner != node and gain > out[t, owner, 0]:
+                    out[t, owner, 0], out[t, owner, 1] = gain, math.copysign(share, sign)
+
+
+@kernel
+def _explained(table: Regression, chosen: Ints, count: int, column: int, small: Floats) -> tuple[float, float]:
+    """The share of the residual response that a further column explains, and the sign of their covariance.
+
+    `small` has what `solve` and `invert` left there.
+    """
+    d, response, covariance = table.width, table.response, table.covariance
+    shared, variance = np.zeros(d), covariance[column, column]
+    for a in range(d):
+        shared[a] = covariance[column, response + a]
+    for i in range(count):
+        load = 0.0
+        for j in range(i + 1):
+            load += small[3, i, j] * covariance[chosen[j], column]
+        variance -= load * load
+        for a in range(d):
+            own = 0.0
+            for j in range(i + 1):
+                own += small[3, i, j] * covariance[chosen[j], response + a]
+            shared[a] -= load * own
+    if variance <= SAME_COLUMN_BELOW * covariance[column, column]:
+        return 0.0, 1.0
+    total = 0.0
+    for a in range(d):
+        for b in range(d):
+            total += shared[a] * small[1, a, b] * shared[b]
+    return min(total / variance, 1.0), shared[0]

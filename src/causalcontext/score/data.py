@@ -1,0 +1,185 @@
+"""The table as the score sees it: rows in standard units, sorted by context, in a canonical order of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
+from causalcontext.data.kinds import Kind
+from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER, ORDERED
+from causalcontext.knowledge import Links
+
+MOST_VALUES = 24_000_000
+"""Tables with more values keep every m-th row for what needs rows; moments are always those of all rows."""
+MOST_ROWS = 100_000
+MOST_DISTINCT = 0.5
+"""A number with fewer values than this share of the rows is one that was counted or rounded."""
+SMALLEST_GAP = 0.03
+KINDS = {Kind.CONTINUOUS: NUMBER, Kind.COUNT: NUMBER, Kind.ORDERED: ORDERED, Kind.CATEGORICAL: CLASS}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreData:
+    """The variables in an order that depends on content alone, their rows, and the cell of every row.
+
+    p system variables, numbered 0 .. p - 1; each has a mechanism, and may be a cause. The context is number p. Rows are
+    coded into K cells, in which mechanisms may differ: the contexts, one cell without any.
+
+    Attributes
+    ----------
+    table : Dataset
+    links : Links
+        What is known, in the numbers of the table.
+    position : array of int, shape (p + 1,)
+        The place of every variable among the table's columns; -1 for a missing context.
+    kind, classes : arrays of int, shape (p + 1,)
+        `NUMBER`, `CLASS` or `ORDERED`, and how many classes there are.
+    centre, scale : arrays, shape (p,)
+        The units of numbers.
+    n : array of float, shape (K,)
+        The rows of the table in every cell.
+    gap : array, shape (p + 1,)
+        The distance of neighbouring values, in standard units, of counts and other numbers with few values; else 0.
+    values : array, shape (p, rows)
+        Of all rows, or of part of a long table, sorted by cell: numbers in standard units, normal scores of ordered
+        classes; zeros for categories.
+    codes : array of int, shape (p + 1, rows)
+        Classes of categories and ordered variables; the context is last.
+    cells : array of int, shape (rows,)
+    weight : float
+        How many rows of the table each of these stands for.
+    """
+
+    table: Dataset
+    links: Links
+    position: Ints
+    kind: Ints
+    classes: Ints
+    centre: Floats
+    scale: Floats
+    n: Floats
+    gap: Floats
+    values: Floats
+    codes: Ints
+    cells: Ints
+    weight: float
+
+    @property
+    def responses(self) -> int:
+        """The variables with a mechanism and a place in the order, beside the context."""
+        return len(self.position) - 1
+
+    @property
+    def candidates(self) -> int:
+        """The variables that may be causes, beside the context; so far these are the responses."""
+        return len(self.position) - 1
+
+    @property
+    def contexts(self) -> int:
+        """The cells; 1 without a context variable."""
+        return len(self.n)
+
+    @property
+    def total(self) -> float:
+        """All rows."""
+        return float(self.n.sum())
+
+    def rows_of(self, mask: int) -> float:
+        """The rows of some cells, given as a bit mask."""
+        return float(sum(self.n[r] for r in members(mask, self.contexts)))
+
+    def selected(self, mask: int) -> Bools:
+        """Which rows lie in some cells."""
+        return np.asarray((mask >> self.cells & 1).astype(bool))
+
+    def all_rows(self) -> Iterator[tuple[Floats, Ints, Ints]]:
+        """Values, codes and cells of all rows of the table, in parts that fit into memory."""
+        if self.weight == 1.0:
+            yield self.values, self.codes, self.cells
+            return
+        usable = np.flatnonzero(complete_rows(self.table))
+        size = max(1000, MOST_VALUES // (20 * max(self.candidates, 1)))
+        for start in range(0, len(usable), size):
+            yield self._rows(usable[start : start + size])
+
+    def _rows(self, rows: Ints) -> tuple[Floats, Ints, Ints]:
+        """Values, codes and cells of some rows of the table, sorted by cell."""
+        table, p = self.table, self.candidates
+        rows = rows[np.argsort(table.codes[rows], kind="stable")]
+        values, codes = np.zeros((p, len(rows))), np.zeros((p + 1, len(rows)), dtype=np.int64)
+        codes[p] = table.codes[rows]
+        for place, column in enumerate(self.position[:p].tolist()):
+            own = np.asarray(table.columns[column])[rows]
+            if self.kind[place] == NUMBER:
+                values[place] = (own - self.centre[place]) / self.scale[place]
+            else:
+                codes[place] = own
+            if self.kind[place] == ORDERED:
+                values[place] = _level_scores(table, column, int(self.classes[place]))[codes[place]]
+        return values, codes, codes[p]
+
+    def with_rows(self) -> ScoreData:
+        """The same with its rows, or with every m-th row of a long table."""
+        usable = np.flatnonzero(complete_rows(self.table))
+        step = max(1, -(-len(usable) // MOST_ROWS), -(-len(usable) * self.candidates // MOST_VALUES))
+        values, codes, cells = self._rows(usable[::step])
+        gap = np.zeros(len(self.kind))
+        for j in np.flatnonzero(self.kind == NUMBER).tolist():
+            gap[j] = _gap(values[j])
+        weight = len(usable) / max(len(usable[::step]), 1)
+        return replace(self, values=values, codes=codes, cells=cells, gap=gap, weight=weight)
+
+
+def score_data(table: Dataset, statistics: SufficientStatistics, links: Links) -> ScoreData:
+    """A table in the units and the order of the score."""
+    whole = statistics.moments.merged()
+    centre, pooled = whole.mean[0], whole.scatter[0]
+    scale = np.sqrt(np.diagonal(pooled) / whole.rows[0])
+    scale = np.where(scale > 0.0, scale, 1.0)
+    order = _canonical_order(pooled, scale, statistics)
+    position = np.append(np.array(table.system)[order], -1 if table.context is None else table.context)
+    kinds = [table.kinds[column] for column in position[:-1]]
+    levels = [0 if table.kinds[column].is_number else len(table.categories[column]) for column in position[:-1]]
+    nothing = np.empty(0, dtype=np.int64)
+    return ScoreData(table, links, position, np.array([*(KINDS[kind] for kind in kinds), CLASS], dtype=np.int64),
+                     np.array([*levels, len(statistics.moments.rows)], dtype=np.int64), centre[order], scale[order],
+                     statistics.moments.rows.astype(np.float64), np.zeros(len(position)), np.empty((0, 0)),
+                     nothing[None], nothing, 1.0).with_rows()  # fmt: skip
+
+
+def members(mask: int, contexts: int) -> list[int]:
+    """The contexts of a bit mask."""
+    return [r for r in range(contexts) if mask >> r & 1]
+
+
+def _canonical_order(pooled: Floats, scale: Floats, statistics: SufficientStatistics) -> Ints:
+    """System variables sorted by what they hold, so that the order of columns cannot matter; names break ties."""
+    correlation = pooled / scale[:, None] / scale / statistics.moments.rows.sum()
+    keys = np.round(np.stack([np.sum(correlation**2, axis=1), np.sum(np.abs(correlation), axis=1)]), 7)
+    return np.array(
+        sorted(range(len(scale)), key=lambda j: (keys[0, j], keys[1, j], statistics.names[j])), dtype=np.int64
+    )
+
+
+def _gap(values: Floats) -> float:
+    """The smallest distance of two values if values repeat, else 0; one that is too small to matter counts as 0."""
+    seen = np.unique(values)
+    repeated = 1 < len(seen) < MOST_DISTINCT * len(values)
+    gap = float(np.diff(seen).min()) if repeated else 0.0
+    return gap if gap > SMALLEST_GAP else 0.0
+
+
+def _level_scores(table: Dataset, column: int, classes: int) -> Floats:
+    """Normal scores of ordered classes, over all rows, in standard units."""
+    own = np.asarray(table.columns[column], dtype=np.float64)
+    own = own[complete_rows(table)]
+    scores = gaussian_ranks(own)
+    scores = (scores - scores.mean()) / max(float(scores.std()), 1e-300)
+    found = np.zeros(classes)
+    found[own.astype(np.int64)] = scores
+    return found

@@ -1,0 +1,114 @@
+"""The workspace of one thread: room for fits, what it remembers of earlier ones, and fits of many nodes in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.handles import note_of
+from causalcontext.kernels.orders.fit_arrays import (
+    CURVES,
+    DENSITIES,
+    FIT_ARRAYS,
+    NUMBER,
+    ORDERED,
+    PATH,
+    TAKEN,
+    WIDTH,
+    FitArrays,
+    Memory,
+    no_fits,
+    no_kept,
+    scratch,
+)
+from causalcontext.kernels.orders.fits import best_extras, calls_for, fit_many, fit_pointer, score_sets
+from causalcontext.kernels.rows.noise_densities import density_table
+from causalcontext.score.design import ScoreDesign
+
+Task = tuple[int, int]
+"""A block and a node."""
+ColumnTask = tuple[int, int, Any]
+"""A block, a node, and columns."""
+
+
+class FitWorkspace:
+    """Fits of the blocks that a design has so far, and the note by which kernels find all of it.
+
+    Parameters
+    ----------
+    design : ScoreDesign
+    curves, densities : bool
+        Whether curves and noise densities are on offer, where the design and the options have them.
+    memory : Memory, optional
+        Sets of columns that were evaluated; by default those of the design, which is not for several threads.
+    keeps : bool
+        Whether whole fits are kept; only a search over orders keeps them, and asks what matters to them.
+    """
+
+    def __init__(self, design: ScoreDesign, curves: bool, densities: bool = True, memory: Memory | None = None,
+                 keeps: bool = False) -> None:  # fmt: skip
+        data = design.data
+        self.design, self.memory = design, memory or design.memory
+        self.curves = curves and bool(design.curved.any())
+        self.densities = densities and design.options.densities
+        self.width = design.width(curves)
+        places = 1 << (14 if data.responses <= 12 else 17)
+        self.kept = no_kept(data.candidates, self.width, places) if keeps else no_kept(data.candidates, 1, 0)
+        kinds = data.kind if data.position[-1] >= 0 else data.kind[:-1]
+        self.calls = calls_for(self.densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()))
+        self._make_room(1)
+
+    def with_slots(self, slots: int) -> FitWorkspace:
+        """One that remembers the same, with room for so many fits of every node in all blocks that there are by now."""
+        other = copy(self)
+        other._make_room(slots)
+        return other
+
+    def _make_room(self, slots: int) -> None:
+        design, tables, facts = self.design, self.design.tables(), self.design.rows.facts.copy()
+        facts[DENSITIES], facts[CURVES] = float(self.densities), float(self.curves)
+        p, nodes = design.data.candidates, design.data.responses + 1
+        self.arrays = FitArrays(tables, design.rows._replace(facts=facts), density_table(),
+                                no_fits(nodes, slots, self.width, p if len(self.kept.names) else 0),
+                                scratch(p, tables.about.shape[2], self.width, int(design.rows.node[:, WIDTH].max())),
+                                self.memory, self.kept)  # fmt: skip
+        self.note = note_of(self.arrays, FIT_ARRAYS)
+
+    def taken(self, node: int, slot: int) -> Ints:
+        """The columns of a fit."""
+        whole, room = self.arrays.fits.whole[node, slot], (self.arrays.fits.whole.shape[2] - PATH) // 2
+        return np.array(whole[PATH + room : PATH + room + whole[TAKEN]])
+
+    def fit(self, tasks: Sequence[Task], candidates: Sequence[Bools]) -> tuple[Floats, Floats, list[Ints]]:
+        """The scores of nodes in blocks with some candidates, the slopes of numbers, and the columns they take."""
+        pairs, offered = _pairs(tasks), np.array(candidates, dtype=bool).reshape(len(tasks), -1)
+        scores, slopes = np.zeros(len(tasks)), np.zeros((len(tasks), self.width))
+        sets = np.zeros((len(tasks), 1 + self.width), dtype=np.int64)
+        fit_many(fit_pointer(), self.calls, self.note, pairs, offered, scores, slopes, sets)
+        return scores, slopes, [row[1 : 1 + row[0]] for row in sets]
+
+    def score(self, tasks: Sequence[ColumnTask]) -> Floats:
+        """Scores, residual variances and slopes of given columns, shape (tasks, 2 + W)."""
+        out = np.zeros((len(tasks), 2 + self.width))
+        score_sets(self.calls, self.note, _pairs(tasks), self._sets(tasks), out)
+        return out
+
+    def extras(self, tasks: Sequence[ColumnTask], plain: bool = True) -> Floats:
+        """What the best further column of every variable would gain, and the share it explains; shape (tasks, p, 2)."""
+        out = np.zeros((len(tasks), self.design.data.candidates, 2))
+        best_extras(self.note, _pairs(tasks), self._sets(tasks), np.array([plain, self.curves]), out)
+        return out
+
+    def _sets(self, tasks: Sequence[ColumnTask]) -> Ints:
+        sets = np.zeros((len(tasks), 1 + self.width), dtype=np.int64)
+        for row, (_, _, columns) in zip(sets, tasks, strict=True):
+            row[: 1 + len(columns)] = [len(columns), *columns]
+        return sets
+
+
+def _pairs(tasks: Sequence[Task] | Sequence[ColumnTask]) -> Ints:
+    return np.array([task[:2] for task in tasks], dtype=np.int64).reshape(-1, 2)
