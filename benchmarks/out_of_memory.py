@@ -41,12 +41,9 @@ path, small = sys.argv[1:]
 READ = (
     HEAD
     + """
-import pyarrow as pa
 from pyarrow.parquet import ParquetFile
-begin, usual = time.process_time(), pa.default_memory_pool()
-pa.set_memory_pool(pa.jemalloc_memory_pool())
+begin = time.process_time()
 with ParquetFile(path, pre_buffer=False, buffer_size=2**13, page_checksum_verification=True) as content:
-    pa.set_memory_pool(usual)
     rows = 3 * 2**18 // len(content.schema_arrow.names) // 512 * 512
     said = sum(batch.num_rows for batch in content.iter_batches(rows, use_threads=False))
 """

@@ -14,9 +14,10 @@ import typer
 
 from causalcontext.cli.terminal import say
 from causalcontext.data.files import check_writable
+from causalcontext.data.frames import is_index
 from causalcontext.data.indicators import Indicator, bins, threshold
 from causalcontext.data.scan import Scan
-from causalcontext.data.streams import is_index, is_out_of_memory, open_stream
+from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
 from causalcontext.discovery.reading import check_scannable, scanned_table
 from causalcontext.errors import DataError, FileError, OptionError, did_you_mean

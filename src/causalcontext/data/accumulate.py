@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.data.checks import check_products
+from causalcontext.data.checks import MOST_CELLS, check_products
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
@@ -29,7 +29,6 @@ from causalcontext.kernels.rows.stretches import ScanTotals, ScanWorkspace, add_
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_CELLS = 1000
 Words = NDArray[np.uint64]
 _NEW = -2
 _FEW = 256

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
     from causalcontext.data.sufficient_statistics import SufficientStatistics
 
+MOST_CELLS = 1000
+"""Values of the context, or combinations of values, at most."""
 LARGEST_SCATTERS = 2**30
 """Cross products that are kept at most; as many float64 take 8 GB."""
 

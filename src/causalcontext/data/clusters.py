@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from inspect import signature
 from itertools import accumulate
 from math import isqrt
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.accumulate import Accumulator, unpacked
 from causalcontext.data.streams import gathered, rows_per_batch
@@ -20,25 +20,7 @@ MOST_AT_ONCE = 16
 """More partitions of a Spark table are merged by its workers first."""
 
 
-class PartitionedTable(Protocol):
-    """A table in parts."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """What it is, in words."""
-        ...
-
-    def accumulated(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int) -> Accumulator:
-        """What all parts say together."""
-        ...
-
-
-def partitions_of(source: Any) -> PartitionedTable | None:
+def partitions_of(source: Any) -> DaskPartitions | SparkPartitions | None:
     """The partitions of a Dask or Spark table; None for anything else."""
     library = type(source).__module__.partition(".")[0]
     if library.startswith("dask") and hasattr(source, "columns") and source.ndim == 2:

@@ -6,6 +6,7 @@ table of pandas, also without an import.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -63,3 +64,8 @@ def numbered(values: Values) -> tuple[Ints, Values]:
     import pandas as pd
 
     return pd.factorize(values)
+
+
+def is_index(name: str) -> bool:
+    """Whether a column of an Arrow table is the index of a pandas table that nobody asked for."""
+    return re.fullmatch(r"__index_level_\d+__", name) is not None

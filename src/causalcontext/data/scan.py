@@ -13,14 +13,15 @@ from causalcontext.data.accumulate import Accumulator
 from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
 from causalcontext.data.dataset import Dataset
+from causalcontext.data.frames import is_index
 from causalcontext.data.kinds import Kind, declared_kinds
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import SAMPLE
-from causalcontext.data.streams import Stream, gathered, is_index, is_number, open_stream, rows_per_batch
-from causalcontext.data.sufficient_statistics import SufficientStatistics, fingerprint_of
+from causalcontext.data.streams import Stream, gathered, is_number, open_stream, rows_per_batch
+from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
 from causalcontext.data.tables import context_places
-from causalcontext.data.totals import settle
 from causalcontext.errors import DataError, NotYetError, check_whole, did_you_mean, shortly
+from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
 from causalcontext.views import Contexts
 
@@ -271,7 +272,9 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
     )  # fmt: skip
     check_size(data)
     blocks = tuple(block.some(order) for block in found.block_moments)
-    return Scan(data, _statistics(found, data, order), found.rows, source, blocks)
+    kept = {name: array if name == "digests" else array[order] for name, array in found.totals._asdict().items()}
+    statistics = statistics_of(ScanTotals(**kept), data, found.rows, found.context_digest, found.missing_context)
+    return Scan(data, statistics, found.rows, source, blocks)
 
 
 def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
@@ -287,21 +290,3 @@ def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[A
     coded = {tuple(levels[j].index(value) for j, value in enumerate(cell)): k for cell, k in found.cells.items()}
     cells = sorted(coded)
     return levels, Contexts(columns.places, tuple(cells)), [coded[cell] for cell in cells]
-
-
-def _statistics(found: Accumulator, data: Dataset, order: list[int]) -> SufficientStatistics:
-    totals = found.totals
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        constant = settle(totals)
-    moments = Moments(totals.n[order], totals.mean[order], totals.scatter[order])
-    return SufficientStatistics(
-        names=tuple(data.names[position] for position in data.system),
-        values=data.values,
-        moments=moments,
-        constant=constant[order],
-        missing=totals.missing[order],
-        infinite=totals.infinite[order],
-        missing_context=found.missing_context,
-        lost=totals.lost[order],
-        fingerprint=fingerprint_of(data, found.rows, totals.digests, found.context_digest),
-    )

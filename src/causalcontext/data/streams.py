@@ -38,7 +38,6 @@ VALUES_PER_BATCH = 3 * 2**18
 """6 MB of numbers: every batch costs some calls for every column, and larger ones gain nothing."""
 ROWS_TOGETHER = 512
 """Batches have a multiple of so many rows, as blocks have; see `totals.py`."""
-_PANDAS_INDEX = "__index_level_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,8 +296,3 @@ def is_number(dtype: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype))
-
-
-def is_index(name: str) -> bool:
-    """Whether a column is the index of a pandas table that nobody asked for."""
-    return name.startswith(_PANDAS_INDEX)

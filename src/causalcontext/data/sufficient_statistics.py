@@ -134,23 +134,49 @@ def gather_statistics(
     shared = _shared_columns(data)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         totals = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch, n_jobs)
-        constant = settle(totals)
-    own = shared or slice(None)
     words = np.array([*map(word_of, data.values), MISSING_WORD], dtype=np.uint64)
-    statistics = SufficientStatistics(
+    context = int(digest_rows(words[data.codes], 0)), int(np.count_nonzero(data.codes < 0))
+    statistics = statistics_of(totals, data, data.n_rows, *context, shared or slice(None))
+    if shared is not None:
+        statistics.keep_columns(data, Moments(totals.n, totals.mean, totals.scatter))
+    return statistics
+
+
+def statistics_of(
+    totals: ScanTotals,
+    data: Dataset,
+    rows: int,
+    context_digest: int,
+    missing_context: int,
+    own: slice = slice(None),
+) -> SufficientStatistics:
+    """The statistics of a table out of what its rows add up to; the totals are settled.
+
+    Parameters
+    ----------
+    totals : ScanTotals
+    data : Dataset
+        The columns and contexts of the table; its rows may be some of them.
+    rows : int
+        How many rows the table has.
+    context_digest, missing_context : int
+        A hash of the context's values, and the rows that have none.
+    own : slice
+        Where the system variables stand in the totals.
+    """
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        constant = settle(totals)
+    return SufficientStatistics(
         names=tuple(data.names[position] for position in data.system),
         values=data.values,
         moments=Moments(totals.n, totals.mean[:, own], totals.scatter[:, own, own]),
         constant=constant[:, own],
         missing=totals.missing[:, own],
         infinite=totals.infinite[:, own],
-        missing_context=int(np.count_nonzero(data.codes < 0)),
+        missing_context=missing_context,
         lost=totals.lost,
-        fingerprint=fingerprint_of(data, data.n_rows, totals.digests[own], int(digest_rows(words[data.codes], 0))),
+        fingerprint=_fingerprint(data, rows, totals.digests[own], context_digest),
     )
-    if shared is not None:
-        statistics.keep_columns(data, Moments(totals.n, totals.mean, totals.scatter))
-    return statistics
 
 
 def _shared_columns(data: Dataset) -> slice | None:
@@ -199,19 +225,8 @@ def _pass_over_rows(data: Dataset, positions: Sequence[int], batch: int, n_jobs:
     return totals
 
 
-def fingerprint_of(data: Dataset, rows: int, digests: NDArray[np.uint64], context: int) -> str:
-    """A hash of names and values; columns enter sorted by name.
-
-    Parameters
-    ----------
-    data : Dataset
-        The columns and contexts of the table; its rows may be some of them.
-    rows : int
-    digests : array of uint64
-        Of every system variable, over all rows.
-    context : int
-        The digest of the context's values; left out without a context.
-    """
+def _fingerprint(data: Dataset, rows: int, digests: NDArray[np.uint64], context: int) -> str:
+    """A hash of names and digests of values; columns enter sorted by name, the context only where there is one."""
     names = [data.names[position] for position in data.system]
     parts: list[Any] = sorted(zip(names, digests.tolist(), strict=True))
     parts += sorted([data.names[place], [str(value) for value in data.categories[place]]] for place in data.categories)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,10 @@ import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_dataframe, is_pandas_index
 
+from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import read_levels, read_system
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.frames import frame_of
+from causalcontext.data.frames import frame_of, is_index
 from causalcontext.data.kinds import Column, Kind, declared_kinds, infer_kind
 from causalcontext.errors import DataError, OptionError, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Values
@@ -22,12 +22,10 @@ from causalcontext.views import Contexts
 if TYPE_CHECKING:
     import pandas as pd
 
-INDEX = re.compile(r"__index_level_\d+__")
-"""What the index of a pandas table is called where it became a column of an Arrow table without anybody's asking."""
 MANY_COLUMNS, FEW_ROWS = 50, 8192
 """To make a pandas `Series` of a column takes as long as to copy so many rows of it."""
 NAMES_OF_ARRAYS = "names is only for arrays; this table brings its own column names"
-MOST_CELLS = 1000
+
 MOST_CONTEXTS = 8
 """Context variables at most: every one doubles the views that a row belongs to."""
 
@@ -120,7 +118,7 @@ def _eager_frame(table: Any, names: Sequence[Any] | None) -> nw.DataFrame[Any]:
         table = _frame_of_mapping(table)
     _check_unique(_native_names(table))
     frame = _eager(table)
-    return frame.drop([name for name in frame.columns if INDEX.fullmatch(str(name))])
+    return frame.drop([name for name in frame.columns if is_index(str(name))])
 
 
 def _pandas_columns(table: pd.DataFrame, names: Sequence[str]) -> tuple[Column, ...]:
