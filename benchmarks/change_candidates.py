@@ -13,7 +13,18 @@ import math
 import numpy as np
 from numba import njit
 
-from causalcontext.kernels.rows.change_parts import bartlett, brown_forsythe, combine, likelihood_ratio, nested_f
+from causalcontext.kernels.linear import sweep
+from causalcontext.kernels.rows.change_parts import (
+    bartlett,
+    brown_forsythe,
+    combine,
+    common_terms,
+    context_needs,
+    curvature,
+    likelihood_ratio,
+    nested_f,
+    uneven_spread,
+)
 from causalcontext.kernels.rows.fits_by_context import (
     ContextFits,
     Groups,
@@ -21,10 +32,9 @@ from causalcontext.kernels.rows.fits_by_context import (
     fit_all,
     group_rows,
     residuals_of,
-    sweep,
 )
-from causalcontext.kernels.rows.gate import common_terms, context_needs, curvature, uneven_spread
-from causalcontext.kernels.rows.newton import logit_likelihood
+from causalcontext.kernels.rows.glm import RIDGE, fit_glm
+from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.kernels.special import chi2_upper
 
 NAMES = ("A: LR*", "B: Chow + BF", "C: B, gated", "D: max(A, C)", "E: gate at .05", "F: robust-change", "mean only")
@@ -38,7 +48,10 @@ def p_values(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int,
     Gates are asked where a p-value is below .2: they can only raise it.
     """
     out = np.empty(7)
-    groups, fits = _without_last_gate(columns, y, codes, levels, out)
+    groups, fits = _without_gates(columns, y, codes, levels, out)
+    if columns.shape[1] > 0 and out[1] < LOOK_BELOW and _first_gate(groups, fits) < FROZEN_GATE:
+        out[2] = max(out[1], _first_logit(groups))
+    out[3] = max(out[0], out[2])
     if columns.shape[1] > 0 and out[5] < LOOK_BELOW:
         checks = _checks(groups, fits)
         asked = context_needs(groups, fits, out[5]).p if checks < FROZEN_GATE else 0.0
@@ -53,17 +66,14 @@ def _checks(groups: Groups, fits: ContextFits) -> float:
 
 
 @njit(cache=True)
-def _without_last_gate(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int,
-                       out: np.ndarray) -> tuple[Groups, ContextFits]:  # fmt: skip
+def _without_gates(columns: np.ndarray, y: np.ndarray, codes: np.ndarray, levels: int,
+                   out: np.ndarray) -> tuple[Groups, ContextFits]:  # fmt: skip
     groups = group_rows(columns, y, codes, levels)
     fits = fit_all(groups)
     out[0] = likelihood_ratio(groups, fits)[2]
     _, variance = brown_forsythe(groups, fits)
     out[1] = _fisher(nested_f(groups, fits, 0, 2)[2], variance)
     out[2] = out[1]
-    if columns.shape[1] > 0 and out[1] < LOOK_BELOW and _first_gate(groups, fits) < FROZEN_GATE:
-        out[2] = max(out[1], _first_logit(groups))
-    out[3] = max(out[0], out[2])
     out[6] = nested_f(groups, fits, 0, 1)[2]
     out[5] = combine(out[6], nested_f(groups, fits, 1, 2)[2], max(variance, bartlett(groups, fits)))
     out[4] = out[5]
@@ -113,21 +123,15 @@ def _koenker(conditions: np.ndarray, squares: np.ndarray) -> float:
     return chi2_upper(n * (1.0 - scatter[2 * m, 2 * m] / before), float(rank))
 
 
-@njit(cache=True)
 def _first_logit(groups: Groups) -> float:
     """The likelihood ratio of a logit of the context on Z when y, y² and y z join, all at once."""
-    n, m, contexts = groups.rows.shape[0], groups.rows.shape[1] - 1, groups.start.size - 1
-    codes = np.empty(n, dtype=np.int64)
-    for r in range(contexts):
-        codes[groups.start[r] : groups.start[r + 1]] = r
-    design = np.ones((n, 2 * m + 3))
-    y = groups.rows[:, m]
-    design[:, 1 : m + 1] = groups.rows[:, :m]
-    design[:, m + 1], design[:, m + 2] = y, y * y
-    for j in range(m):
-        design[:, m + 3 + j] = y * groups.rows[:, j]
-    for j in range(m + 2, 2 * m + 3):
-        design[:, j] -= design[:, j].mean()
-        design[:, j] /= math.sqrt(np.mean(design[:, j] ** 2))
-    before = logit_likelihood(design[:, : m + 1].copy(), codes, contexts)
-    return chi2_upper(2.0 * (logit_likelihood(design, codes, contexts) - before), (contexts - 1.0) * (m + 2))
+    contexts, (conditions, y) = groups.start.size - 1, (groups.rows[:, :-1].T, groups.rows[:, -1])
+    m = len(conditions)
+    codes = np.repeat(np.arange(contexts), np.diff(groups.start))
+    added = np.vstack([y * y, y * conditions])
+    added -= added.mean(axis=1, keepdims=True)
+    added /= np.sqrt(np.mean(added**2, axis=1, keepdims=True))
+    design = np.vstack([np.ones(y.size), conditions, y, added])
+    before, after = (fit_glm(LOGIT, design[:width], codes, contexts, np.zeros((contexts - 1) * width), RIDGE, 1e-7)
+                     for width in (m + 1, len(design)))  # fmt: skip
+    return chi2_upper(2.0 * (after - before), (contexts - 1.0) * (m + 2))

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 import causalcontext as cc
-from causalcontext.ci_tests.robust_change import RobustChange
+from causalcontext.ci_tests.change import RobustChange
 from causalcontext.kernels.rows.robust_change import robust_change
 from causalcontext.simulate import random_model
 from causalcontext.simulate.noise import NOISE_LAWS

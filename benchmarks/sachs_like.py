@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import causalcontext as cc
-from causalcontext.ci_tests.robust_change import RobustChange
+from causalcontext.ci_tests.change import RobustChange
 from causalcontext.ci_tests.rows import PreparedRows
 from causalcontext.data.tables import read_table
 from causalcontext.views import CIQuery

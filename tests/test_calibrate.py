@@ -18,11 +18,17 @@ from causalcontext.ci_tests.partial_correlation import PartialCorrelation
 from causalcontext.ci_tests.rows import Comparison, RowTest, untestable
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.calibration.alternatives import ALTERNATIVES, changed_column
-from causalcontext.diagnostics.calibration.nulls import NullColumn, category_shares, design_of, null_column
 from causalcontext.diagnostics.calibration.questions import DrawnQuery, all_questions, one_question
 from causalcontext.diagnostics.calibration.repeats import query_table
-from causalcontext.diagnostics.calibration.sizes import QUANTILE, compatible, wilson
+from causalcontext.diagnostics.calibration.report import QUANTILE, compatible, wilson
+from causalcontext.diagnostics.calibration.tables import (
+    ALTERNATIVES,
+    NullColumn,
+    category_shares,
+    changed_column,
+    design_of,
+    null_column,
+)
 from causalcontext.views import Reason
 from marks import rest_slow
 
@@ -142,7 +148,7 @@ def test_shares_are_those_of_a_multinomial_logit() -> None:
     data = read_table(mixed_table(), "R", KINDS)
     design = design_of(data, [data.position("a"), data.position("burnt")], np.arange(data.n_rows))
     codes = np.asarray(data.columns[data.position("species")])
-    shares = category_shares(design, (codes[:, None] == np.arange(3)).astype(float))
+    shares = category_shares(design, codes)
     assert shares == pytest.approx(naive.multinomial_shares(design, codes), abs=2e-3)
     assert shares.sum(axis=1) == pytest.approx(1.0)
 
@@ -150,7 +156,7 @@ def test_shares_are_those_of_a_multinomial_logit() -> None:
 def test_separated_categories_have_shares_too() -> None:
     x = np.linspace(-1, 1, 40)
     codes = (x > 0).astype(int)
-    shares = category_shares(np.column_stack([np.ones(40), x]), (codes[:, None] == [0, 1]).astype(float))
+    shares = category_shares(np.column_stack([np.ones(40), x]), codes)
     assert np.isfinite(shares).all()
     assert ((shares[:, 1] > 0.5) == (codes == 1)).all()
 

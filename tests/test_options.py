@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import causalcontext as cc
 from causalcontext.cli.app import app
-from causalcontext.diagnostics.calibration.options import CalibrationKeywords, CalibrationOptions
+from causalcontext.diagnostics.calibration.calibrate import CalibrationKeywords, CalibrationOptions
 from causalcontext.options import Keywords, Options
 
 ELSEWHERE = {"knowledge": "--knowledge", "kinds": "--kind", "n_jobs": "--jobs"}

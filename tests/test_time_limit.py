@@ -10,8 +10,8 @@ import pytest
 
 import causalcontext as cc
 from causalcontext import progress
+from causalcontext.ci_tests.preparation import Watched, joined
 from causalcontext.ci_tests.registry import find_test
-from causalcontext.ci_tests.watched import Watched, joined
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics import other_methods
@@ -50,7 +50,7 @@ class Slow:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock.now = 0.0
     monkeypatch.setattr(progress.time, "perf_counter", lambda: Clock.now)
-    monkeypatch.setattr("causalcontext.ci_tests.watched.FIRST_PART", 1)
+    monkeypatch.setattr("causalcontext.ci_tests.preparation.FIRST_PART", 1)
 
 
 def search(method: str = "pc-ac", **options: Any) -> cc.ContextGraphs:

@@ -12,7 +12,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
 
-from causalcontext.ci_tests.devices import DEVICES
+from causalcontext.ci_tests.composite import DEVICES
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_missing_option

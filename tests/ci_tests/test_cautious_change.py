@@ -6,8 +6,7 @@ import pytest
 
 import causalcontext as cc
 import naive_change
-from causalcontext.ci_tests.cautious_change import CautiousChange
-from causalcontext.ci_tests.robust_change import RobustChange
+from causalcontext.ci_tests.change import CautiousChange, RobustChange
 from causalcontext.ci_tests.rows import Variable
 from causalcontext.data.kinds import Kind
 

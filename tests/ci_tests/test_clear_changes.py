@@ -5,19 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
-from scipy.special import logsumexp
 
 import causalcontext as cc
-from causalcontext.ci_tests import clear_changes
-from causalcontext.ci_tests.robust_change import RobustChange
+from causalcontext.ci_tests import change
+from causalcontext.ci_tests.change import RobustChange
 from causalcontext.ci_tests.rows import PreparedRows
 from causalcontext.data.dataset import thinned
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.kernels.rows.clear_change import most_lost
-from causalcontext.kernels.rows.logit import fit_logit
-from causalcontext.kernels.rows.robust_change import CLEAR
+from causalcontext.kernels.rows.glm import fit_glm
+from causalcontext.kernels.rows.likelihoods import LOGIT
+from causalcontext.kernels.rows.robust_change import CLEAR, most_lost
 from causalcontext.views import CIQuery
 
 
@@ -36,41 +34,6 @@ def drawn(seed: int, rows: int, contexts: int) -> pd.DataFrame:
     return pd.DataFrame(columns).assign(constant=1.0, R=context)
 
 
-def minus_objective(flat: np.ndarray, design: np.ndarray, codes: np.ndarray, ridge: float) -> float:
-    slopes = flat.reshape(-1, len(design))
-    scores = np.vstack([slopes @ design, np.zeros(design.shape[1])])
-    likelihood = (scores[codes, np.arange(codes.size)] - logsumexp(scores, axis=0)).sum()
-    return float(-likelihood + 0.5 * ridge * (slopes[:, 1:] ** 2).sum())
-
-
-def designs(kind: str) -> tuple[np.ndarray, np.ndarray]:
-    generator = np.random.default_rng(0)
-    design = np.vstack([np.ones(80), generator.normal(size=(2, 80))])
-    codes = generator.integers(0, 3, 80)
-    if kind == "skewed":
-        design[1:] = np.exp(design[1:])
-    if kind == "shifted":
-        design[1:] += 30.0
-    if kind == "separated":
-        codes = np.digitize(design[1], (-0.5, 0.5))
-    if kind == "twice the same":
-        design[2] = design[1]
-    if kind == "constant":
-        design[2] = 0.0
-    return design, codes
-
-
-@pytest.mark.parametrize("kind", ["plain", "skewed", "shifted", "separated", "twice the same", "constant"])
-def test_the_fit_finds_the_largest_likelihood(kind: str) -> None:
-    design, codes = designs(kind)
-    found = minimize(minus_objective, np.zeros(6), (design, codes, 0.01), tol=1e-10)
-    slopes = np.zeros((2, 3))
-    likelihood = fit_logit(design, codes, slopes, 0.01, 1e-9)
-    assert -likelihood + 0.5 * 0.01 * (slopes[:, 1:] ** 2).sum() == pytest.approx(found.fun, abs=1e-6)
-    if kind == "plain":
-        assert slopes == pytest.approx(found.x.reshape(2, 3), abs=1e-4)
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_a_residual_in_place_of_its_column_never_costs_more_than_it_may(seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -83,7 +46,8 @@ def test_a_residual_in_place_of_its_column_never_costs_more_than_it_may(seed: in
     rest = column - weights @ design[:3]
     turned = np.vstack([design[:3], rest / rest.std()])
     slopes, other = np.zeros((2, 4)), np.zeros((2, 4))
-    before, after = (fit_logit(*given, ridge, 1e-10) for given in ((design, codes, slopes), (turned, codes, other)))
+    before, after = (fit_glm(LOGIT, lines, codes, 3, where.reshape(-1), ridge, 1e-10)
+                     for lines, where in ((design, slopes), (turned, other)))  # fmt: skip
     bound = most_lost(slopes, 3, np.array([0.0, *weights[1:], 0.0]), rest.std(), ridge)
     assert before - after <= bound + 1e-6
 
@@ -92,7 +56,7 @@ def test_a_residual_in_place_of_its_column_never_costs_more_than_it_may(seed: in
 def test_a_bound_is_an_upper_bound_and_all_else_is_exact(
     seed: int, rows: int, contexts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clear_changes, "SAMPLE_ROWS", (300, 500))
+    monkeypatch.setattr(change, "SAMPLE_ROWS", (300, 500))
     data = read_table(drawn(seed, rows, contexts), "R")
     test = RobustChange()
     quick, slow = test.prepare(data, gather_statistics(data)), PreparedRows(test, thinned(data, test.most_rows, 0))

@@ -10,9 +10,8 @@ from scipy import stats
 import causalcontext as cc
 import naive
 import naive_change
-from causalcontext.ci_tests.context_change import ContextChange
+from causalcontext.ci_tests.change import ContextChange, RobustChange, change_parts
 from causalcontext.ci_tests.registry import find_test
-from causalcontext.ci_tests.robust_change import RobustChange, change_parts
 from causalcontext.ci_tests.rows import as_variable
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 import causalcontext as cc
-from causalcontext.results.class_shares import class_share, kept_more
+from causalcontext.results.curve_difference import class_share, kept_more
 from causalcontext.results.slopes import heterogeneity
 
 

@@ -12,9 +12,8 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.orders.partitions import ContextPartitions, best_partition, best_score, chosen_slots
-from causalcontext.kernels.rows.class_choice import ClassRows, choice_pointer
-from causalcontext.kernels.rows.class_scores import class_pointer
-from causalcontext.kernels.rows.logit_rows import logit_pointer
+from causalcontext.kernels.rows.class_choice import ClassRows, choice_pointer, class_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, pass_pointer
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.columns import LINEAR
@@ -352,7 +351,7 @@ def thinned(values, codes, classes, price):
     rows = ClassRows(np.ascontiguousarray(values.T), codes, starts, 1, False, classes, False, 1.0, 1.0)
     sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
     sets[0] = [values.shape[1], *range(values.shape[1])]
-    score = through_pointer(choice_pointer(), rows, class_pointer(), logit_pointer(), sets, prices)
+    score = through_pointer(choice_pointer(), rows, class_pointer(), pass_pointer(LOGIT), sets, prices)
     return sets[0, 1 : 1 + sets[0, 0]].tolist(), score
 
 

@@ -4,23 +4,10 @@ import numpy as np
 import pytest
 from naive_logit import naive_logit
 
-from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.rows.class_scores import (
-    MUCH_WORK,
-    few_rows,
-    first_slopes,
-    is_out_of_reach,
-    maximise,
-    ordered_pointer,
-)
-from causalcontext.kernels.rows.logit_rows import logit_pointer
+from causalcontext.kernels.rows.class_choice import MUCH_WORK, few_rows
+from causalcontext.kernels.rows.glm import NO_TIES, RIDGE, first_slopes, fit_glm, is_out_of_reach, maximise, write_ridge
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, call_pass, pass_pointer
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, add_dots, exponentials
-
-
-@kernel
-def through_pointer(call, design, codes, free, slopes, gradient, curvature):
-    """As the score calls a pass: for Python alone it would be compiled once more."""
-    return call(design, codes, free, slopes, gradient, curvature)
 
 
 @pytest.mark.parametrize(("n", "width", "classes"), [(5, 1, 2), (129, 4, 2), (300, 3, 3), (257, 6, 5), (128, 2, 9)])
@@ -30,13 +17,13 @@ def test_a_pass_has_the_value_and_the_derivatives_of_its_twin(n, width, classes)
     codes, slopes = generator.integers(0, classes, n), generator.normal(size=(classes - 1) * width)
     for scale in (1.0, 200.0):  # far away from the data classes are certain
         gradient, curvature = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
-        value = through_pointer(logit_pointer(), design, codes, classes - 1, scale * slopes, gradient, curvature)
+        value = call_pass(pass_pointer(LOGIT), design, codes, classes - 1, scale * slopes, gradient, curvature)
         expected = naive_logit(design, codes, classes, scale * slopes)
         assert value == pytest.approx(expected[0], rel=1e-10)
         assert gradient == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
         assert np.tril(curvature) == pytest.approx(np.tril(expected[2]), rel=1e-9, abs=1e-9)
         assert (
-            through_pointer(logit_pointer(), design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0)))
+            call_pass(pass_pointer(LOGIT), design, codes, classes - 1, scale * slopes, gradient, np.empty((0, 0)))
             == value
         )
 
@@ -66,18 +53,17 @@ def test_a_good_start_is_close_to_the_maximum_and_leads_to_it(rare):
     score = generator.gumbel(size=(classes, n)) + 0.5 * generator.normal(size=(classes, width)) @ design
     score[1] -= 20.0 if rare else 0.0
     codes = score.argmax(axis=0)
-    cold = first_slopes(codes, classes, False, width)
+    cold = first_slopes(LOGIT, codes, classes, width)
     warm = cold.copy()
     assert n * cold.size**2 > MUCH_WORK
-    room = np.zeros((cold.size, cold.size))
     part, few = few_rows(design, codes, classes, warm.size)
     assert (few.size == 0) == rare  # too few rows of a class: the start is as it was
     if few.size:
-        maximise(logit_pointer(), part, few, classes, False, warm, room, -np.inf, 1.0)
-    best = maximise(logit_pointer(), design, codes, classes, False, cold, room, -np.inf, 1e-4)
-    near = through_pointer(logit_pointer(), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
+        fit_glm(LOGIT, part, few, classes, warm, RIDGE, 1.0)
+    best = fit_glm(LOGIT, design, codes, classes, cold, RIDGE, 1e-4)
+    near = call_pass(pass_pointer(LOGIT), design, codes, classes - 1, warm, np.zeros(warm.size), np.empty((0, 0)))
     assert rare or best - near < 10 * cold.size
-    again = maximise(logit_pointer(), design, codes, classes, False, warm, room, -np.inf, 1e-4)
+    again = fit_glm(LOGIT, design, codes, classes, warm, RIDGE, 1e-4)
     assert again == pytest.approx(best, abs=1e-3)
 
 
@@ -86,19 +72,21 @@ def test_a_gradient_alone_says_what_is_out_of_reach(classes, ordered):
     generator = np.random.default_rng([classes, ordered])
     design = np.vstack([np.ones(400), generator.normal(size=(3, 400))])
     codes = np.clip(np.round(design[1] + design[2] + generator.logistic(size=400) + classes / 2), 0, classes - 1)
-    codes, one_pass = codes.astype(np.int64), ordered_pointer() if ordered else logit_pointer()
-    slopes = first_slopes(codes, classes, ordered, 4)
+    codes, family = codes.astype(np.int64), ORDINAL if ordered else LOGIT
+    one_pass, slopes = pass_pointer(family), first_slopes(family, codes, classes, 4)
+    ridge, free = np.empty(slopes.size), classes - 1
+    write_ridge(family, classes, 4, RIDGE, ridge)
     gradient, whole = np.zeros(slopes.size), np.zeros((slopes.size, slopes.size))
-    value = through_pointer(one_pass, design, codes, classes - 1, slopes, gradient, whole)
+    value = call_pass(one_pass, design, codes, classes - 1, slopes, gradient, whole)
     alone, nothing = np.zeros(slopes.size), np.empty((0, 0))
-    again = through_pointer(one_pass, design, codes, classes - 1, slopes, alone, nothing)
+    again = call_pass(one_pass, design, codes, classes - 1, slopes, alone, nothing)
     assert again == pytest.approx(value, abs=1e-9)
     assert np.allclose(alone, gradient, rtol=0.0, atol=1e-9)
     best, curvature = slopes.copy(), np.zeros_like(whole)
-    highest = maximise(one_pass, design, codes, classes, ordered, best, curvature, -np.inf, 1e-6)
+    highest = maximise(one_pass, design, codes, classes - 1, NO_TIES, ridge, best, curvature, -np.inf, 1e-6)
     inverse = np.linalg.inv(np.tril(curvature) + np.tril(curvature, -1).T)
     for start in (slopes, best, best + 0.05):
         reach = [needed for needed in highest + np.array([-5.0, -0.1, 50.0, 500.0, 5000.0])
-                 if not is_out_of_reach(one_pass, design, codes, classes, ordered, start, inverse, needed)]  # fmt: skip
+                 if not is_out_of_reach(one_pass, design, codes, free, ridge, start, inverse, needed)]  # fmt: skip
         assert highest - 0.1 in reach
         assert highest + 5000.0 not in reach

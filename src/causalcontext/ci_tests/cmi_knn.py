@@ -16,8 +16,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.labels import Strength
 from causalcontext.ci_tests.permutation import check_permutations, permutation_p
+from causalcontext.ci_tests.protocol import Strength
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
 from causalcontext.data.dataset import mean_ranks
 from causalcontext.data.kinds import Kind
@@ -97,7 +97,9 @@ class CmiKnn(RowTest):
             return self._compare_thinned(x, y, given, random)
         if x.values.size < max(FEWEST_ROWS, self.neighbours + 2):
             return untestable(Reason.FEW_ROWS)
-        space = rank_space(*((y, x) if _rather_permuted(y, x) else (x, y)), given)
+        if y.kind is Kind.CATEGORICAL and x.kind is not Kind.CATEGORICAL:  # codes are rather permuted than numbers
+            x, y = y, x
+        space = rank_space(x, y, given)
         exchange = exchange_of(space, self.shuffle_neighbours, _seed(random), self.device)
         reason = exchange.obstacle(space)
         if reason:
@@ -255,7 +257,3 @@ def kernels_on(device: str, rows: int) -> ModuleType:
 def _seed(random: np.random.Generator) -> np.uint64:
     """A seed for streams of random numbers."""
     return np.uint64(random.integers(2**63))
-
-
-def _rather_permuted(one: Variable, other: Variable) -> bool:
-    return one.kind is Kind.CATEGORICAL and other.kind is not Kind.CATEGORICAL

@@ -1,7 +1,8 @@
-"""Which test answers a query: the first of a list that takes columns of these kinds.
+"""Which test answers a query: the first of a list that takes columns of these kinds; its seed, and its device.
 
 `auto` is such a list. A test that is asked for by name stands at the head of the list, and what it does not take is
-answered as `auto` would: a test for two numbers need not know about categories. The log says which test it was.
+answered as `auto` would: a test for two numbers need not know about categories. The log says which test it was. The
+widest work is done on the processor, or on a CUDA card where there is one.
 """
 
 from __future__ import annotations
@@ -9,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import accumulate
+from operator import is_
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from causalcontext.ci_tests.labels import Label
-from causalcontext.ci_tests.protocol import Declared, Needs, PreparedTest, answer_in_groups
+from causalcontext.ci_tests.protocol import Declared, Label, Needs, PreparedTest, answer_in_groups
+from causalcontext.errors import OptionError, check_choice
 from causalcontext.views import CIQuery, Outcomes
 
 if TYPE_CHECKING:
     from causalcontext.data.dataset import Dataset
     from causalcontext.data.sufficient_statistics import SufficientStatistics
+
+DEVICES = ("cpu", "cuda", "auto")
 
 
 @runtime_checkable
@@ -112,8 +116,42 @@ class PreparedComposite(Declared):
 
 def seeded(test: Any, seed: int) -> Any:
     """The same test with another seed, if it has one."""
-    if getattr(test, "seed", seed) == seed:
+    return _with(test, "seed", seed)
+
+
+def on_device(test: Any, device: str) -> Any:
+    """The same test with its work on that device, if it has any to give."""
+    if isinstance(test, Composite):
+        members = tuple(on_device(member, device) for member in test.members)
+        return test if all(map(is_, members, test.members)) else replace(test, members=members)
+    return _with(test, "device", device)
+
+
+def _with(test: Any, field: str, value: object) -> Any:
+    """The same test with another value of a field, if it is a dataclass that has the field."""
+    if not is_dataclass(test) or isinstance(test, type) or field not in {own.name for own in fields(test)}:
         return test
-    if not is_dataclass(test) or isinstance(test, type) or "seed" not in {field.name for field in fields(test)}:
-        return test
-    return replace(test, seed=seed)
+    return test if getattr(test, field) == value else replace(test, **{field: value})
+
+
+def usable_device(asked: str) -> tuple[str, str]:
+    """The device that is used, and a note on why it is not the card that would have been taken.
+
+    Raises `OptionError` if "cuda" is asked for and there is no card that can be used.
+
+    Examples
+    --------
+    >>> usable_device("cpu")
+    ('cpu', '')
+    """
+    check_choice("device", asked, DEVICES)
+    if asked == "cpu":
+        return "cpu", ""
+    from causalcontext.kernels.cuda.card import obstacle
+
+    reason = obstacle()
+    if not reason:
+        return "cuda", ""
+    if asked == "cuda":
+        raise OptionError(f"device is 'cuda', but {reason}; device='cpu' gives the same result")
+    return "cpu", f"device 'auto' is the processor here: {reason}"

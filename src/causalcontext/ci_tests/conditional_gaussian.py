@@ -10,10 +10,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.association import FEWEST_DF, association
-from causalcontext.ci_tests.designs import added_to, base_of, columns_of
+from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of, parts_of, strata_of
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, as_variable, untestable
-from causalcontext.ci_tests.strata import parts_of, strata_of
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats
 from causalcontext.views import Reason
@@ -81,7 +79,7 @@ def change_between(category: Variable, number: Variable, given: Sequence[Variabl
     """
     if added_to(base_of(given, len(number.values)), columns_of(category)).shape[1] == 0:
         return untestable(Reason.COLLINEAR)
-    parts = [rows for rows in parts_of(category.codes) if _spare(given, rows) >= FEWEST_DF]
+    parts = [rows for rows in parts_of(category.codes) if rows.size - _base(given, rows).shape[1] >= FEWEST_DF]
     if len(parts) < 2:
         return untestable(Reason.FEW_CONTEXTS)
     whole = _gaussian_fit(number, given, np.concatenate(parts))
@@ -100,10 +98,6 @@ def _part(variable: Variable, rows: Rows) -> Variable | None:
 
 def _base(given: Sequence[Variable], rows: Rows) -> Floats:
     return base_of([z for z in (_part(z, rows) for z in given) if z is not None], rows.size)
-
-
-def _spare(given: Sequence[Variable], rows: Rows) -> int:
-    return int(rows.size - _base(given, rows).shape[1])
 
 
 def _gaussian_fit(number: Variable, given: Sequence[Variable], rows: Rows) -> tuple[float, float, float] | None:

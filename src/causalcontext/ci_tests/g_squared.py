@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from causalcontext.ci_tests.designs import parts_of, strata_of
 from causalcontext.ci_tests.permutation import sequential_p
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
-from causalcontext.ci_tests.strata import parts_of, strata_of
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.rows.contingency import cell_sum, permuted_exceedances
+from causalcontext.kernels.rows.permutations import cell_sum, permuted_exceedances
 from causalcontext.views import Reason
 
 ROWS_PER_CELL = 10

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from causalcontext.ci_tests.association import association
-from causalcontext.ci_tests.designs import added_to, base_of, columns_of
-from causalcontext.ci_tests.labels import Strength
+from causalcontext.ci_tests.designs import added_to, association, base_of, columns_of
+from causalcontext.ci_tests.protocol import Strength
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable
 from causalcontext.data.dataset import gaussian_ranks
 from causalcontext.data.kinds import Kind

@@ -1,17 +1,39 @@
-"""From a table to a prepared test: one pass over the rows, and what is done about missing values."""
+"""From a table to a prepared test: one pass over the rows, and what is done about missing values.
+
+Test by test, every query uses the rows that are complete in its own columns. Queries with missing values in the same
+columns share their rows, and with them a prepared test. Rows without a context are left out of everything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
-from causalcontext.ci_tests.testwise import PreparedTestwise
+import numpy as np
+
+from causalcontext.ci_tests.protocol import (
+    Declared,
+    IndependenceTest,
+    PreparedTest,
+    answer_in_groups,
+    prepared_test,
+)
 from causalcontext.data.checks import check_statistics
-from causalcontext.data.dataset import Dataset, missing_rows, with_placeholders
+from causalcontext.data.dataset import Dataset, missing_rows, some_rows, with_placeholders
 from causalcontext.data.sufficient_statistics import SufficientStatistics, drop_empty_cells, gather_statistics
 from causalcontext.kernels.arrays import Bools
+from causalcontext.progress import Watch
+from causalcontext.views import CIQuery, Outcomes
+
+MOST_PREPARED = 64
+"""Sets of incomplete columns whose prepared test is kept."""
+PART_SECONDS = 0.2
+"""About what a part takes."""
+FIRST_PART = 8
+"""Queries of the first part."""
 
 
 class Preparation(NamedTuple):
@@ -65,3 +87,88 @@ def _prepare_testwise(
     columns = [kept.columns[i] if i in kept.contexts.positions else c for i, c in enumerate(filled.columns)]
     filled = replace(kept, columns=tuple(columns))
     return Preparation(kept, statistics, PreparedTestwise(test, filled, statistics, gaps))
+
+
+class PreparedTestwise(Declared):
+    """A test that is prepared anew for every set of incomplete columns that queries ask about.
+
+    Parameters
+    ----------
+    test : IndependenceTest
+    data : Dataset
+        With a placeholder wherever a value is missing.
+    statistics : SufficientStatistics
+        The moments of `data`.
+    missing : mapping from position to array of bool, shape (rows,)
+        The rows in which a column has no value.
+    """
+
+    def __init__(self, test: IndependenceTest, data: Dataset, statistics: SufficientStatistics,
+                 missing: Mapping[int, Bools]) -> None:  # fmt: skip
+        self.test, self.data, self.missing = test, data, missing
+        self._prepared: OrderedDict[frozenset[int], PreparedTest] = OrderedDict()
+        self._prepared[frozenset()] = everywhere = prepared_test(test, data, statistics)
+        self.labels = everywhere.labels
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order; `n` says how many rows were complete."""
+        return answer_in_groups(
+            queries, self._by_columns(queries), lambda columns, asked: self._of(columns).answer(asked)
+        )
+
+    def _by_columns(self, queries: Sequence[CIQuery]) -> dict[frozenset[int], list[int]]:
+        """The places of the queries by the incomplete columns that they look at."""
+        found: dict[frozenset[int], list[int]] = {}
+        for i, query in enumerate(queries):
+            columns = frozenset(c for c in (query.x, query.y, *query.given) if c in self.missing)
+            found.setdefault(columns, []).append(i)
+        return found
+
+    def _of(self, columns: frozenset[int]) -> PreparedTest:
+        """The test prepared for the rows that are complete in these columns."""
+        if columns not in self._prepared:
+            complete = ~np.any([self.missing[column] for column in columns], axis=0)
+            part = some_rows(self.data, complete)
+            self._prepared[columns] = prepared_test(self.test, part, gather_statistics(part))
+            if len(self._prepared) > MOST_PREPARED:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(columns)
+        return self._prepared[columns]
+
+
+class Watched(Declared):
+    """The same test, which answers in parts: a watch hears about each, keeps time limits and shows progress."""
+
+    def __init__(self, prepared: PreparedTest, watch: Watch) -> None:
+        self.labels, self.gaussian, self.compiled_roles = prepared.labels, prepared.gaussian, prepared.compiled_roles
+        self._prepared, self._watch, self._part = prepared, watch, FIRST_PART
+
+    def answer(self, queries: Sequence[CIQuery]) -> Outcomes:
+        """One outcome for every query, in order."""
+        found, place = [], 0
+        while place < len(queries):
+            part, begin = queries[place : place + self._part], time.perf_counter()
+            found.append(self._prepared.answer(part))
+            taken = time.perf_counter() - begin
+            self._part = max(1, min(2 * self._part, int(len(part) * PART_SECONDS / max(taken, 1e-6))))
+            place += len(part)
+            self._watch.answered(len(part))
+        return joined(found) if len(found) != 1 else found[0]
+
+
+def joined(parts: Sequence[Outcomes]) -> Outcomes:
+    """The outcomes of several parts in a row."""
+    if not parts:
+        empty = np.empty(0)
+        return Outcomes(empty, empty, empty, empty.astype(np.int64), empty.astype(np.int8))
+    label = None
+    if any(part.label is not None for part in parts):
+        label = np.concatenate([np.zeros(len(part.p), np.int8) if part.label is None else part.label for part in parts])
+    return Outcomes(
+        np.concatenate([part.statistic for part in parts]),
+        np.concatenate([part.df for part in parts]),
+        np.concatenate([part.p for part in parts]),
+        np.concatenate([part.n for part in parts]),
+        np.concatenate([part.reason for part in parts]),
+        label,
+    )

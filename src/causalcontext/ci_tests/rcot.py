@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.labels import Strength
+from causalcontext.ci_tests.protocol import Strength
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats, Ints

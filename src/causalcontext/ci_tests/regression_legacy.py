@@ -16,8 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.labels import Label, Strength
-from causalcontext.ci_tests.protocol import Declared
+from causalcontext.ci_tests.protocol import Declared, Label, Strength
 from causalcontext.ci_tests.rows import standardised
 from causalcontext.data.dataset import complete_rows, gaussian_ranks
 from causalcontext.data.kinds import Kind

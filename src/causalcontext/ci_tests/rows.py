@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.labels import Label, Strength
-from causalcontext.ci_tests.protocol import Declared, Needs
+from causalcontext.ci_tests.protocol import Declared, Label, Needs, Strength
 from causalcontext.data.dataset import complete_rows
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats, Ints

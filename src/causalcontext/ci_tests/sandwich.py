@@ -10,8 +10,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.association import FEWEST_DF
-from causalcontext.ci_tests.designs import added_to, base_of, columns_of
+from causalcontext.ci_tests.designs import FEWEST_DF, added_to, base_of, columns_of
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats

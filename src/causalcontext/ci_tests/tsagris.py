@@ -1,18 +1,50 @@
-"""Tsagris' symmetric test for columns of any kinds: both regressions, combined."""
+"""Tsagris' symmetric test for columns of any kinds: does either variable improve the regression of the other?
+
+There is one regression for every kind.
+
+- numbers: linear, by F;
+- classes: multinomial logit, by the likelihood ratio;
+- ordered classes: proportional odds, by the likelihood ratio;
+- counts: Poisson with a log link and an estimated dispersion, by F.
+
+Nothing is penalised. The likelihood is bounded, and separated classes only move the coefficients, not its supremum:
+where the larger model separates the classes and the smaller does not, the ratio is as large as it can be. Where the
+smaller one does already, there is no information left, and the degrees of freedom, which are ranks of the
+information, are 0: nothing can be tested.
+
+The law of a likelihood ratio of classes is chi-squared only where rows are many. Where the smaller model leaves fewer
+than `ROWS_PER_COEFFICIENT` effective rows for every coefficient, classes are drawn from it instead, with the conditions
+as they are, and both models are fitted again: a parametric bootstrap.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 
-from causalcontext.ci_tests.association import association
-from causalcontext.ci_tests.by_regression import regression
-from causalcontext.ci_tests.designs import added_to, base_of, columns_of
+from causalcontext.ci_tests.designs import FEWEST_DF, added_to, association, base_of, columns_of
+from causalcontext.ci_tests.permutation import sequential_p
 from causalcontext.ci_tests.rows import Comparison, RowTest, Variable, untestable
 from causalcontext.data.kinds import Kind
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.kernels.rows.glm import drawn_exceedances, first_slopes, fit_glm, probabilities
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, POISSON, call_pass, pass_pointer
 from causalcontext.views import Reason
+
+ROWS_PER_COEFFICIENT = 15
+CLEAR, INSIGNIFICANT = 1e-5, 0.25
+"""A chi-squared p-value below the first is kept from a third of these rows on, one above the second always."""
+FEWEST_ROWS_PER_COEFFICIENT = 2
+"""Below this not even the bootstrap is run."""
+COSTLIEST_FIT, COSTLIEST_BOOTSTRAP = 5e7, 4e5
+"""Rows times coefficients squared, up to which a fit is made, and made again for every draw."""
+NO_INFORMATION = 1e-3
+"""Information below which a direction of the coefficients is not estimable; 1 is what a single row can give."""
+CONVERGED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,3 +77,144 @@ def combined(first: Comparison, second: Comparison) -> Comparison:
         return second if first.reason else first
     least, most = sorted((first, second), key=lambda answer: answer.p)
     return least._replace(p=min(2.0 * least.p, most.p))
+
+
+class Response(NamedTuple):
+    """What is explained: a family of `kernels.rows.likelihoods`, integers, and the number of classes (2 for counts)."""
+
+    family: int
+    values: Ints
+    classes: int
+
+
+class LikelihoodFit(NamedTuple):
+    """The largest log-likelihood, and the coefficients where it is."""
+
+    likelihood: float
+    slopes: Floats
+
+
+class NestedFits(NamedTuple):
+    """Two fits, the second with columns that the first has not.
+
+    Attributes
+    ----------
+    response : Response
+    base, design : arrays, shapes (width, rows) and (larger width, rows)
+    small, large : LikelihoodFit
+    start : array
+        The coefficients of the smaller model in the larger one.
+    ratio : float
+        Twice the difference of the log-likelihoods.
+    df : int
+    """
+
+    response: Response
+    base: Floats
+    design: Floats
+    small: LikelihoodFit
+    large: LikelihoodFit
+    start: Floats
+    ratio: float
+    df: int
+
+
+def regression(response: Variable, base: Floats, added: Floats, random: np.random.Generator) -> Comparison:
+    """Whether the columns `added` help to explain `response` beside the columns `base`; one row for every row."""
+    if added.shape[1] == 0:
+        return untestable(Reason.COLLINEAR)
+    if response.kind is Kind.CONTINUOUS or not _is_fitted(response):
+        return association(added_to(base, columns_of(response)), added, base)
+    wanted = response_of(response)
+    rows, width = len(base), base.shape[1] + added.shape[1]
+    needed = {LOGIT: (wanted.classes - 1) * width, ORDINAL: wanted.classes - 2 + width}.get(wanted.family, width)
+    if rows < max(FEWEST_ROWS_PER_COEFFICIENT * needed, width + FEWEST_DF) or rows * needed**2 > COSTLIEST_FIT:
+        return untestable(Reason.FEW_ROWS)
+    found = compare_fits(wanted, base, added)
+    if found.df == 0:
+        return untestable(Reason.COLLINEAR)
+    return _answer_counts(found) if wanted.family == POISSON else _answer_classes(found, needed, random)
+
+
+def response_of(variable: Variable) -> Response:
+    """The variable as the response of a regression; two ordered classes are two classes."""
+    if variable.kind is Kind.COUNT:
+        return Response(POISSON, variable.values.astype(np.int64), 2)
+    ordered = variable.kind is Kind.ORDERED and variable.levels > 2
+    return Response(ORDINAL if ordered else LOGIT, variable.codes, variable.levels)
+
+
+def compare_fits(response: Response, base: Floats, added: Floats) -> NestedFits:
+    """The regressions on `base` and on both; without information on what is added, df is 0 and so is the ratio."""
+    width, more = base.shape[1], added.shape[1]
+    design = np.ascontiguousarray(np.hstack([base, added]).T)
+    small = _fit(response, design[:width], first_slopes(*response, width))
+    start = np.concatenate([small.slopes, np.zeros(more)])
+    if response.family == LOGIT:
+        start = np.hstack([small.slopes.reshape(-1, width), np.zeros((response.classes - 1, more))]).ravel()
+    df = _informed(response, design, start, width)
+    large = _fit(response, design, start) if df > 0 else small
+    ratio = max(2.0 * (large.likelihood - small.likelihood), 0.0)
+    return NestedFits(response, design[:width], design, small, large, start, ratio, df)
+
+
+def _fit(response: Response, design: Floats, start: Floats) -> LikelihoodFit:
+    family, values, classes = response
+    slopes = start.copy()
+    tolerance = CONVERGED * (1.0 + 1e-3 * values.size)
+    return LikelihoodFit(fit_glm(family, design, values, classes, slopes, 0.0, tolerance), slopes)
+
+
+def _informed(response: Response, design: Floats, slopes: Floats, width: int) -> int:
+    """By how much the rank of the information grows with the columns after the first `width`."""
+    family, values, classes = response
+    information = np.zeros((slopes.size, slopes.size))
+    call_pass(pass_pointer(family), design, values, classes - 1, slopes, np.zeros(slopes.size), information)
+    inside = np.ones(slopes.size, dtype=bool)
+    if family == LOGIT:
+        inside = np.tile(np.arange(len(design)) < width, classes - 1)
+    else:
+        inside[slopes.size - (len(design) - width) :] = False
+    every, base = (np.linalg.eigvalsh(part) for part in (information, information[np.ix_(inside, inside)]))
+    return int((every > NO_INFORMATION).sum() - (base > NO_INFORMATION).sum())
+
+
+def _is_fitted(response: Variable) -> bool:
+    """Whether a count column holds counts; one that does not is explained like any number."""
+    if response.kind is not Kind.COUNT:
+        return True
+    return bool(response.values.min() >= 0.0 and (response.values == np.rint(response.values)).all())
+
+
+def _answer_classes(found: NestedFits, needed: int, random: np.random.Generator) -> Comparison:
+    """The likelihood ratio, by chi-squared or by the bootstrap.
+
+    Effective rows are those that the smaller model leaves undecided: all if classes are equally likely, none if they
+    are certain.
+    """
+    p, (family, _, classes) = float(scipy.special.chdtrc(found.df, found.ratio)), found.response
+    share = probabilities(family, found.base, classes, found.small.slopes)
+    each = float((1.0 - (share**2).sum(axis=1)).sum()) * classes / (classes - 1) / needed
+    clear = p > INSIGNIFICANT or (p < CLEAR and each >= ROWS_PER_COEFFICIENT / 3)
+    if each < ROWS_PER_COEFFICIENT and not clear and len(share) * needed**2 <= COSTLIEST_BOOTSTRAP:
+        p = _bootstrap_p(found, np.cumsum(share, axis=1), random)
+    return Comparison(found.ratio, float(found.df), p)
+
+
+def _bootstrap_p(found: NestedFits, below: Floats, random: np.random.Generator) -> float:
+    """The share of draws whose likelihood ratio reaches the observed one."""
+    one_pass = pass_pointer(found.response.family)
+
+    def draw(uniforms: Floats, most: int) -> tuple[int, int]:
+        return drawn_exceedances(one_pass, found.base, found.design, below, found.small.slopes, found.start,
+                                 found.ratio, uniforms, most)  # fmt: skip
+
+    return sequential_p(draw, len(below), random)
+
+
+def _answer_counts(found: NestedFits) -> Comparison:
+    """F of the ratio in units of the dispersion: Pearson's chi-squared of the larger model, over its spare rows."""
+    mean, (width, rows) = np.exp(found.large.slopes @ found.design), found.design.shape
+    scale = float(((found.response.values - mean) ** 2 / np.maximum(mean, 1e-300)).sum()) / (rows - width)
+    statistic = found.ratio / found.df / scale if scale > 0.0 else np.inf
+    return Comparison(statistic, float(found.df), float(scipy.special.fdtrc(found.df, rows - width, statistic)))

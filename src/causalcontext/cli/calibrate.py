@@ -21,8 +21,8 @@ from causalcontext.cli.inputs import (
 )
 from causalcontext.cli.terminal import INTERRUPTED, say, show_page, show_table
 from causalcontext.data.files import write_whole
+from causalcontext.diagnostics.calibration.calibrate import CalibrationOptions
 from causalcontext.diagnostics.calibration.calibrate import calibrate as calibrated
-from causalcontext.diagnostics.calibration.options import CalibrationOptions
 from causalcontext.diagnostics.calibration.report import Calibration, shown
 from causalcontext.drawing.strokes import check_picture_path
 from causalcontext.errors import InterruptedSearch

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.compiling import kernel
 
 _TINY = 1e-300
 _PRECISION = 1e-15
 _MOST_TERMS = 20_000
-_LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
-_ROUNDING = 6755399441055744.0
-"""1.5 * 2**52: a number added to it is rounded to an integer, which stands in its last bits."""
-_LEAST_EXPONENT = -700.0
 
 
 @kernel
@@ -144,30 +137,3 @@ def logistic(value: float) -> float:
 def softplus(value: float) -> float:
     """log(1 + exp(value))."""
     return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
-
-
-@kernel
-def exponentials(values: Floats, scratch: Floats) -> None:
-    """exp of numbers up to 700, in place, to the last digit or two; below -700 that of -700.
-
-    2**k exp(rest) with |rest| < 0.35, a polynomial: loops that run several numbers at a time, as `math.exp` does not.
-
-    Parameters
-    ----------
-    values : array, changed
-    scratch : array of the same shape, overwritten
-    """
-    words = scratch.view(np.int64)
-    for i in range(values.size):
-        x = max(values[i], _LEAST_EXPONENT)
-        scratch[i] = x * _LOG2_E + _ROUNDING
-        k = scratch[i] - _ROUNDING
-        r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-        value = 1.0 / 479001600.0
-        for divisor in (39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0):
-            value = value * r + 1.0 / divisor
-        values[i] = value
-    for i in range(values.size):
-        words[i] = (words[i] + 1023) << 52
-    for i in range(values.size):
-        values[i] *= scratch[i]

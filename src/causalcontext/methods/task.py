@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from causalcontext.ci_tests.preparation import Watched
 from causalcontext.ci_tests.protocol import PreparedTest
-from causalcontext.ci_tests.watched import Watched
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.diagnostics.support import Support

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.ci_tests.labels import Label, Strength
+from causalcontext.ci_tests.protocol import Label, Strength
 from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Values
 from causalcontext.results.entries import Decision, Entries

@@ -3,8 +3,12 @@
 A straight slope says little about a curve, and less where the contexts hold other values of the cause. So the curve
 that a cause has in the context with the link is computed row by row, and the effect is regressed on it, given what else
 each of the two equations holds, inside either context: the slope is 1 if all of the curve is there, and 0 if nothing
-is. Only rows count whose value of the cause is seen in both contexts, since beyond them a curve is a guess. Of what a
-cause does to a category, it is the log odds of the levels that are held against it (`results.class_shares`).
+is. Only rows count whose value of the cause is seen in both contexts, since beyond them a curve is a guess.
+
+Of what a cause does to a category, it is the log odds of the levels that are held against it: the logit of the category
+gets one coefficient for all of them, beside other causes, whose slopes are free. Slopes of logits have no scale of
+their own: where anything else moves the category more, all of them are smaller. So what one cause lost counts only
+beside what another one kept.
 """
 
 from __future__ import annotations
@@ -13,11 +17,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from causalcontext.data.dataset import Dataset, complete_rows
-from causalcontext.kernels.arrays import Bools, Floats, Values
+from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import SPARE_ROWS
-from causalcontext.results.class_shares import UNKNOWN, class_share, kept_more
+from causalcontext.kernels.rows.glm import RIDGE, maximise, probabilities
+from causalcontext.kernels.rows.likelihoods import LOGIT, call_pass, pass_pointer
 from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.equations import CATEGORY, NUMBER, Equation, Mechanisms, Term
 from causalcontext.results.slopes import Slope
@@ -30,6 +36,13 @@ KEPT_MORE = 0.01
 """The p-value below which another cause of a category has kept more of its effect."""
 ROUNDING = 1e-20
 """The share of a sum of squares that is rounding."""
+FEWEST_OF_A_LEVEL = 5
+"""Rows of rarer levels are left out: odds between the others do not depend on them."""
+TOLERANCE, SMALL_STEP = 1e-12, 1e-3
+"""Where a fit ends; a coefficient that would still move by more than this share of it is not finite."""
+MOST_ENTRIES = 50_000_000
+"""Rows times coefficients times levels: beyond, rows are thinned."""
+UNKNOWN = Slope(np.nan, np.nan, np.nan, 0)
 
 
 class Compared(NamedTuple):
@@ -182,3 +195,114 @@ def _orthonormal(columns: Floats) -> Floats:
     scaled = columns / np.maximum(np.sqrt(np.mean(columns**2, axis=0)), 1e-300)
     left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
     return np.asarray(left[:, sizes > 1e-8 * sizes[0]])
+
+
+class Shares(NamedTuple):
+    """The coefficients of given log odds, their covariances from the information and from the sandwich, and df."""
+
+    values: Floats
+    usual: Floats
+    robust: Floats
+    df: int
+
+    def along(self, weights: Sequence[float]) -> Slope:
+        """A combination of them; its error is the larger of the two."""
+        w = np.asarray(weights, dtype=np.float64)
+        value, error = float(w @ self.values), float(np.sqrt(max(w @ self.usual @ w, w @ self.robust @ w)))
+        t = value / error
+        return Slope(value, error, float(t / np.sqrt(t * t + self.df)), self.df)
+
+
+def class_share(odds: Floats, codes: Floats, others: Sequence[Floats]) -> Slope:
+    """The coefficient of given log odds in the logit of a category; NaN where `class_shares` has nothing."""
+    found = class_shares([odds], codes, others)
+    return UNKNOWN if found is None else found.along([1.0])
+
+
+def kept_more(odds: Floats, kept: Floats, codes: Floats, others: Sequence[Floats]) -> float:
+    """The p-value of "no more is left of some log odds than of others", one-sided; NaN where it cannot be told."""
+    found = class_shares([odds, kept], codes, others)
+    if found is None:
+        return np.nan
+    more = found.along([-1.0, 1.0])
+    return float(scipy.special.stdtr(more.df, -more.value / more.error))
+
+
+def class_shares(given: Sequence[Floats], codes: Floats, others: Sequence[Floats]) -> Shares | None:
+    """The coefficients of given log odds in the logit of a category beside other columns, whose slopes are free.
+
+    Parameters
+    ----------
+    given : sequence of arrays, each of shape (rows, levels - 1)
+        What causes add to the log odds of every level against the last one.
+    codes : array, shape (rows,)
+        The number of the level of every row.
+    others : sequence of arrays, each of shape (rows,)
+
+    Returns
+    -------
+    Shares, or None with fewer than two levels, with too few rows, and where no finite coefficients are best.
+    """
+    levels, counts = np.unique(codes.astype(np.int64), return_counts=True)
+    levels = levels[counts >= FEWEST_OF_A_LEVEL]
+    kept = np.isin(codes, levels)
+    design = _standardised(np.column_stack([np.ones(int(kept.sum())), *(other[kept] for other in others)]))
+    free = len(levels) - 1
+    df = len(design) - free * design.shape[1] - len(given)
+    if free < 1 or df < SPARE_ROWS:
+        return None
+    step = max(1, -(-design.size * free * free // MOST_ENTRIES))
+    every = [np.column_stack([odds, np.zeros(len(odds))])[np.ix_(kept, levels)] for odds in given]
+    relative = [(odds[:, :-1] - odds[:, -1:])[::step].T for odds in every]
+    response = np.searchsorted(levels, codes[kept][::step])
+    lines = np.ascontiguousarray(np.vstack([design[::step].T, *relative]))
+    return _fitted(lines, response, free, design.shape[1], df // step)
+
+
+def _fitted(design: Floats, response: Ints, free: int, wide: int, df: int) -> Shares | None:
+    """The coefficients of given odds in the logit with the largest likelihood.
+
+    Parameters
+    ----------
+    design : array, shape (lines, rows)
+        The first `wide` lines have free slopes, with a light ridge on all but the first; then one line for every level
+        of every given odds, which share a coefficient.
+    """
+    places = np.full((free, len(design)), NOBODY)
+    places[:, :wide] = np.arange(free * wide).reshape(free, wide)
+    number = free * wide + (len(design) - wide) // free
+    for level in range(free):
+        places[level, wide + level :: free] = np.arange(free * wide, number)
+    ties = places.ravel()
+    ridge = np.where(np.arange(number) < free * wide, RIDGE, 0.0)
+    ridge[0 : free * wide : wide] = 0.0
+    beta, one_pass = np.zeros(number), pass_pointer(LOGIT)
+    maximise(one_pass, design, response, free, ties, ridge, beta, np.empty((number, number)), -np.inf, TOLERANCE)
+    slopes, tied = np.where(ties == NOBODY, 0.0, beta[ties]), (ties[:, None] == np.arange(number)).astype(np.float64)
+    gradient, half = np.zeros(ties.size), np.zeros((ties.size, ties.size))
+    call_pass(one_pass, design, response, free, slopes, gradient, half)
+    information = tied.T @ (np.tril(half) + np.tril(half, -1).T) @ tied + np.diag(ridge)
+    if not np.linalg.cond(information) <= 1e12:
+        return None
+    inverse = np.linalg.inv(information)
+    change = inverse @ (gradient @ tied - ridge * beta)
+    if np.abs(change).max() > SMALL_STEP * (1.0 + np.abs(beta).max()):
+        return None
+    surplus = (response[:, None] == np.arange(free)) - probabilities(LOGIT, design, free + 1, slopes)[:, :-1]
+    parts = (surplus[:, :, None] * design.T[:, None, :]).reshape(len(surplus), -1) @ tied
+    robust = inverse @ (parts.T @ parts) @ inverse
+    given = slice(free * wide, None)
+    return Shares(beta[given], inverse[given, given], robust[given, given], df)
+
+
+def _standardised(design: Floats) -> Floats:
+    """Columns with mean 0 and variance 1, but the first, which is 1; copies and constant ones are left out."""
+    kept = [design[:, 0]]
+    for column in design.T[1:]:
+        rest = column - column.mean()
+        size = float(rest @ rest)
+        basis = np.linalg.qr(np.column_stack(kept))[0]
+        left = rest - basis @ (basis.T @ rest)
+        if float(left @ left) > 1e-8 * size > 0.0:
+            kept.append(rest / np.sqrt(size / len(rest)))
+    return np.column_stack(kept)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.ci_tests.labels import Label
+from causalcontext.ci_tests.protocol import Label
 from causalcontext.data.frames import frame_of
 from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
 from causalcontext.results.entries import Decision, Entries, LogEntry, padded, picked, woven

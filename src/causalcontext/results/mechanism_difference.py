@@ -18,9 +18,8 @@ from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.data.moments import Moments
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, directed, may_cause
 from causalcontext.kernels.levels.gaussian import STUDENT
-from causalcontext.results.class_shares import UNKNOWN
 from causalcontext.results.contexts import ContextGraphs
-from causalcontext.results.curve_difference import compared_rows, curve_shares, scale_doubt
+from causalcontext.results.curve_difference import UNKNOWN, compared_rows, curve_shares, scale_doubt
 from causalcontext.results.proxies import proxy
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 from causalcontext.results.violations import has_levels, is_curved

@@ -66,7 +66,8 @@ def partial_curves(result: ContextGraphs, effect: str) -> Iterator[PartialCurve]
     for cause in causes_of(result, effect):
         position = result.position(cause)
         at, numeric = _values(mechanisms, position), mechanisms.scales[position].is_number
-        living = [r for r in range(len(result.contexts)) if _lives(mechanisms, place, position, r)]
+        terms = [mechanisms.equation(place, r).terms for r in range(len(result.contexts))]
+        living = [r for r, own in enumerate(terms) if any(position in t.causes and r in t.contexts for t in own)]
         found = {r: mechanisms.partial_curve(place, position, at, r) for r in living}
         for contexts in _sharing(found):
             rows = np.atleast_2d(found[contexts[0]])
@@ -93,9 +94,3 @@ def _values(mechanisms: Mechanisms, cause: int) -> tuple[Any, ...]:
         return scale.levels
     edges = np.interp([0.01, 0.99], np.linspace(0.0, 1.0, len(scale.places)), scale.places)
     return tuple(np.linspace(edges[0], edges[1], POINTS).tolist())
-
-
-def _lives(mechanisms: Mechanisms, effect: int, cause: int, context: int) -> bool:
-    """Whether something is a cause in a context."""
-    terms = mechanisms.equation(effect, context).terms
-    return any(cause in term.causes and context in term.contexts for term in terms)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CLASS, CONTEXTS, NUMBER, ORDERED, SOURCE
-from causalcontext.kernels.rows.class_scores import TOLERANCE, first_slopes, maximise, ordered_pointer
-from causalcontext.kernels.rows.logit_rows import logit_pointer
+from causalcontext.kernels.rows.class_choice import TOLERANCE
+from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
@@ -84,9 +83,9 @@ def _class_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
     )
     matrix[0] = 1.0  # intercepts of the other contexts are differences from the first
     codes = data.codes[node, rows]
-    slopes = first_slopes(codes, classes, ordered, len(matrix))
-    curvature, one_pass = np.zeros((len(slopes), len(slopes))), ordered_pointer() if ordered else logit_pointer()
-    maximise(one_pass, matrix, codes, classes, ordered, slopes, curvature, -math.inf, TOLERANCE)
+    family = ORDINAL if ordered else LOGIT
+    slopes = first_slopes(family, codes, classes, len(matrix))
+    fit_glm(family, matrix, codes, classes, slopes, RIDGE, TOLERANCE)
     if ordered:
         own, base, sign = np.concatenate([[0.0], slopes[classes - 1 :]])[None], slopes[: classes - 1, None], -1.0
     else:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.kernels.linear import weighted_products
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER
-from causalcontext.kernels.rows.class_scores import weighted_products
 from causalcontext.score.columns import OWN_STEP, PRODUCT, BasisFunction
 from causalcontext.score.data import ScoreData
 from causalcontext.score.design import POOLED, ScoreDesign
@@ -114,8 +114,8 @@ def products_for(data: ScoreData, allowed: Bools, rows: NDArray[np.generic], res
     if len(names) < 2:
         return
     shared, square = np.zeros((len(names),) * 2), np.zeros((len(names),) * 2)
-    weighted_products(factors, residual, 0, 0, True, shared)
-    weighted_products(factors * factors, np.ones(n), 0, 0, True, square)
+    weighted_products(factors, residual, shared)
+    weighted_products(factors * factors, np.ones(n), square)
     share = np.minimum(shared**2 / np.maximum(square * float(residual @ residual), 1e-300), 1.0 - 1e-9)
     gain = -0.5 * data.weight * n * np.log1p(-share) - cost - log(max(p * (p - 1) / 2, 10))
     for i, j in np.argwhere((gain > 0.0) & (square > 1e-8 * n)).tolist():

@@ -14,7 +14,8 @@ import numpy as np
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.lagged.subsets import CLOSED, FORCED, MOST_PARENTS, OPEN, SMALLEST_GAIN
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW
-from causalcontext.kernels.rows.newton import LOGIT, RIDGE, maximum
+from causalcontext.kernels.rows.glm import RIDGE, fit_glm, probabilities
+from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.timeseries.problem import LaggedProblem
 
 MOST_LOGIT_ROWS = 100_000
@@ -89,29 +90,25 @@ class ContextModels:
         """The logit on these groups, fitted once."""
         if groups not in self._fits:
             columns = [column for g in groups for column in range(*self.groups[g])]
-            design = np.ones((len(self.codes), len(columns) + 1))
-            design[:, 1:] = self.values[:, columns]
-            slopes = np.zeros((self.problem.contexts - 1) * design.shape[1])
-            likelihood = maximum(LOGIT, design, self.codes, self.problem.contexts, slopes, RIDGE, 1e-7)
+            design = np.ones((len(columns) + 1, len(self.codes)))
+            design[1:] = self.values[:, columns].T
+            slopes = np.zeros((self.problem.contexts - 1) * len(design))
+            likelihood = fit_glm(LOGIT, design, self.codes, self.problem.contexts, slopes, RIDGE, 1e-7)
             score = self.weight * likelihood - float(self.price[list(groups)].sum()) - self.cost
-            self._fits[groups] = _SetScore(score, self._gains(design, slopes.reshape(-1, design.shape[1])))
+            self._fits[groups] = _SetScore(score, self._gains(design, slopes))
         return self._fits[groups]
 
     def _gains(self, design: Floats, slopes: Floats) -> Floats:
         """Half the score statistic of every group, summed over values of the context, less its price."""
-        power = np.column_stack([design @ slopes.T, np.zeros(len(design))])
-        share = np.exp(power - power.max(axis=1, keepdims=True))
-        share /= share.sum(axis=1, keepdims=True)
+        share = probabilities(LOGIT, design, self.problem.contexts, slopes)
         gain = np.zeros(self.values.shape[1])
-        for c in range(len(slopes)):
+        for c in range(self.problem.contexts - 1):
             curvature = share[:, c] * (1.0 - share[:, c])
             surplus = self.values.T @ ((self.codes == c) - share[:, c])
-            weighted = design * curvature[:, None]
-            across = self.values.T @ weighted
+            weighted = design * curvature
+            across = weighted @ self.values
             own = self.squares.T @ curvature
-            left = own - (
-                across * np.linalg.solve(weighted.T @ design + 1e-9 * np.eye(design.shape[1]), across.T).T
-            ).sum(1)
+            left = own - (across * np.linalg.solve(weighted @ design.T + 1e-9 * np.eye(len(design)), across)).sum(0)
             gain += np.where(left > SAME_COLUMN_BELOW * own, 0.5 * surplus**2 / np.maximum(left, 1e-300), 0.0)
         return np.asarray(self.weight * np.add.reduceat(gain, self.groups[:, 0]) - self.price)
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from causalcontext.ci_tests.preparation import prepare
-from causalcontext.ci_tests.watched import Watched
+from causalcontext.ci_tests.preparation import Watched, prepare
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import CellRegression, Moments

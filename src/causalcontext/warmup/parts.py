@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from causalcontext.ci_tests.clear_changes import PreparedChange, SharedFits
+from causalcontext.ci_tests.change import PreparedChange, RobustChange, SharedFits
 from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.registry import find_test
-from causalcontext.ci_tests.robust_change import RobustChange
 from causalcontext.ci_tests.rows import PreparedRows, Variable
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of
@@ -22,9 +20,9 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.discover import discover
 from causalcontext.kernels.arrays import Floats
-from causalcontext.kernels.rows.class_choice import choice_pointer
-from causalcontext.kernels.rows.class_scores import TOLERANCE, class_pointer, first_slopes, maximise
-from causalcontext.kernels.rows.logit_rows import logit_pointer
+from causalcontext.kernels.rows.class_choice import TOLERANCE, choice_pointer, class_pointer
+from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
+from causalcontext.kernels.rows.likelihoods import LOGIT
 from causalcontext.kernels.rows.noise_densities import density_pointer
 from causalcontext.kernels.rows.number_scores import number_pointer
 from causalcontext.knowledge import Knowledge
@@ -127,8 +125,8 @@ def _search_orders(search: str) -> None:
 
 def logits() -> None:
     """What fits categories, in a search and for the equations of its result."""
-    design, codes, slopes = np.ones((1, 4)), np.array([0, 1, 0, 1]), first_slopes(np.array([0, 1]), 2, False, 1)
-    maximise(logit_pointer(), design, codes, 2, False, slopes, np.zeros((1, 1)), -math.inf, TOLERANCE)
+    codes = np.array([0, 1, 0, 1])
+    fit_glm(LOGIT, np.ones((1, 4)), codes, 2, first_slopes(LOGIT, codes, 2, 1), RIDGE, TOLERANCE)
 
 
 def lags() -> None:

@@ -1,27 +1,95 @@
-"""`calibrate`: from a table and a test to the share of wrong and of right rejections."""
+"""`calibrate`: from a table and a test to the share of wrong and of right rejections; its options."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Unpack
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from causalcontext.ci_tests.protocol import IndependenceTest
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_statistics
 from causalcontext.data.dataset import Dataset, complete_rows, some_rows
 from causalcontext.data.sufficient_statistics import drop_empty_cells, gather_statistics
 from causalcontext.data.tables import read_table
-from causalcontext.diagnostics.calibration.options import CalibrationKeywords, CalibrationOptions
-from causalcontext.diagnostics.calibration.questions import QueryClass, all_questions, one_question
+from causalcontext.diagnostics.calibration.questions import QueryClass, all_questions, check_named, one_question
 from causalcontext.diagnostics.calibration.repeats import Repeat, Repeats, run_repeats
-from causalcontext.diagnostics.calibration.report import Calibration
-from causalcontext.diagnostics.calibration.sizes import calibration_table, queries_frame
-from causalcontext.errors import InterruptedSearch
-from causalcontext.options import made, takes
+from causalcontext.diagnostics.calibration.report import Calibration, calibration_table, queries_frame
+from causalcontext.diagnostics.calibration.tables import ALTERNATIVES, NULLS
+from causalcontext.errors import InterruptedSearch, OptionError, check_choice, check_jobs, check_level, check_whole
+from causalcontext.options import made, option, takes
 from causalcontext.progress import Count, counting_bar
 
 MOST_ROWS = 20_000
 """Larger tables are calibrated on a sample of their rows."""
+
+
+@dataclass(frozen=True)
+class CalibrationOptions:
+    """What to calibrate, and how; `calibrate` says what each of them means."""
+
+    test: str | IndependenceTest = option("auto", "NAME", "auto, or a test by name: tsagris, cmi-knn, ...")
+    x: str | None = option(None, "COLUMN", "One end of a pair; all kinds without.")
+    y: str | None = option(None, "COLUMN", "The other end.")
+    given: Sequence[str] | None = option(None)
+    null: str = option("permutation", "NAME", "permutation or bootstrap.")
+    alternative: str = option("mean", "NAME", "mean, slope, variance or association.")
+    effect: float = option(0.5, "NUMBER", "In standard deviations of the noise.")
+    alpha: float = option(0.05, "NUMBER", "Larger p-values mean independence.")
+    repeats: int = option(200, "N", "Null tables for every row of the answer.")
+    largest_given: int = option(2, "N", "The largest number of conditions.")
+    kinds: Mapping[str, str] | None = option(None)
+    missing: str = option("raise", "MODE", "Missing values: raise, or listwise (drop rows).")
+    seed: int = option(0, "N", "Same seed, same answer.")
+    n_jobs: int = option(1, "N", "Processes; -1 for all cores.", "jobs")
+
+    def __post_init__(self) -> None:
+        find_test(self.test)
+        check_choice("null", self.null, NULLS)
+        check_choice("alternative", self.alternative, ALTERNATIVES)
+        check_choice("missing", self.missing, ("raise", "listwise"))
+        real = isinstance(self.effect, int | float | np.integer | np.floating) and not isinstance(self.effect, bool)
+        if not real or not 0.0 <= self.effect < np.inf:
+            raise OptionError(f"effect is {self.effect!r}, expected a number from 0")
+        if self.alternative == "association" and self.effect > 1.0:
+            raise OptionError(f"effect is {self.effect!r}, expected a probability: between 0 and 1 for 'association'")
+        check_level("alpha", self.alpha)
+        check_whole("repeats", self.repeats, 1)
+        check_whole("largest_given", self.largest_given, 0)
+        check_whole("seed", self.seed)
+        check_jobs(self.n_jobs)
+        check_named(self.x, self.y, self.given)
+
+    def settings(self, context: str | None) -> dict[str, Any]:
+        """What a report says about how it was made."""
+        return {
+            "context": None if context is None else str(context), "test": find_test(self.test).name,
+            "x": self.x, "y": self.y, "given": None if self.given is None else list(self.given), "null": self.null,
+            "alternative": self.alternative, "effect": float(self.effect), "alpha": float(self.alpha),
+            "repeats": int(self.repeats), "largest_given": int(self.largest_given), "missing": self.missing,
+            "seed": int(self.seed),
+        }  # fmt: skip
+
+
+class CalibrationKeywords(TypedDict, total=False):
+    """The fields of `CalibrationOptions`, for type checkers."""
+
+    test: str | IndependenceTest
+    x: str | None
+    y: str | None
+    given: Sequence[str] | None
+    null: str
+    alternative: str
+    effect: float
+    alpha: float
+    repeats: int
+    largest_given: int
+    kinds: Mapping[str, str] | None
+    missing: str
+    seed: int
+    n_jobs: int
 
 
 @takes(CalibrationOptions)

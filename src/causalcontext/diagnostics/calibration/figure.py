@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causalcontext.diagnostics.calibration.report import Calibration, row_name, rows_of
-from causalcontext.diagnostics.calibration.sizes import RIGHT, TOO_OFTEN, TOO_RARELY, UNTESTABLE, compatible
+from causalcontext.diagnostics.calibration.report import (
+    RIGHT,
+    TOO_OFTEN,
+    TOO_RARELY,
+    UNTESTABLE,
+    Calibration,
+    compatible,
+    row_name,
+    rows_of,
+)
 from causalcontext.drawing.paint import writable
 from causalcontext.drawing.plot import save_picture
 from causalcontext.drawing.strokes import INK, SOFT, check_picture_path
@@ -58,14 +66,10 @@ def _paint_sizes(axes: Axes, report: Calibration) -> None:
         colour, marker = LOOKS[str(row.verdict)]
         axes.plot([row.size_low, row.size_high], [place, place], color=colour, linewidth=1.4)
         axes.plot(row.size, place, color=colour, marker=marker, markersize=5, linestyle="none")
-    axes.set_xlim(0.0, _right_edge(table["size_high"].max(), alpha))
+    widest = float(np.nanmax([table["size_high"].max(), 3 * alpha]))  # the band is seen, too
+    axes.set_xlim(0.0, min(1.02, 1.05 * widest))
     axes.set_xlabel(f"size with 99 % interval, line at {alpha:g}", fontsize=8.5)
     _add_legend(axes, [verdict for verdict in LOOKS if (table["verdict"] == verdict).any()])
-
-
-def _right_edge(largest: float, alpha: float) -> float:
-    """As far as the longest interval, and far enough for the band to be seen."""
-    return min(1.02, 1.05 * float(np.nanmax([largest, 3 * alpha])))
 
 
 def _paint_powers(axes: Axes, report: Calibration) -> None:

@@ -93,7 +93,7 @@ def all_questions(data: Dataset, largest_given: int) -> tuple[QueryClass, ...]:
     return tuple(
         QueryClass(pair, responses, others, tuple(by_name), size, masked)
         for pair, responses, others, masked in classes
-        for size in range(_most_conditions(data, others, largest_given) + 1)
+        for size in range(min(largest_given, len(data.system) - (1 if others == (data.context,) else 2)) + 1)
     )
 
 
@@ -127,11 +127,6 @@ def check_named(x: str | None, y: str | None, given: Sequence[str] | None) -> No
         )
     if x is None and given is not None:
         raise OptionError("given is for a pair that is named; name x and y too, or leave it out")
-
-
-def _most_conditions(data: Dataset, others: Sequence[int], largest_given: int) -> int:
-    endpoints = 1 if tuple(others) == (data.context,) else 2
-    return min(largest_given, len(data.system) - endpoints)
 
 
 def _rank(data: Dataset, column: int) -> int:

@@ -8,16 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.ci_tests.protocol import IndependenceTest, PreparedTest, prepared_test
+from causalcontext.ci_tests.protocol import IndependenceTest, prepared_test
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.diagnostics.calibration.alternatives import changed_column
-from causalcontext.diagnostics.calibration.nulls import finished, null_column
 from causalcontext.diagnostics.calibration.questions import DrawnQuery, QueryClass
+from causalcontext.diagnostics.calibration.tables import changed_column, finished, null_column
 from causalcontext.errors import NotYetError
 from causalcontext.kernels.arrays import Floats
-from causalcontext.views import CIQuery, Outcomes, Reason
+from causalcontext.views import CIQuery, Reason
 
 PARTS_PER_WORKER = 16
 LARGEST_SEED = 2**31
@@ -100,7 +99,8 @@ def answer(data: Dataset, draw: DrawnQuery, response: Floats, test: Independence
     except NotYetError:
         return Verdict("", 0, np.nan, Reason.NO_TEST)
     found = prepared.answer([query])
-    name = _name(prepared, found)
+    label = prepared.labels[0 if found.label is None else int(found.label[0])]
+    name = "" if found.reason[0] == Reason.NO_TEST else label.name
     return Verdict(name, int(found.n[0]), float(found.p[0]), int(found.reason[0]))
 
 
@@ -122,13 +122,6 @@ def query_table(data: Dataset, draw: DrawnQuery, response: Floats) -> tuple[Data
     x, y = sorted((place[draw.response], place[draw.other]))
     view = 0 if draw.level is None else small.contexts.number(small.contexts.cell(draw.level))
     return small, CIQuery(x, y, tuple(sorted(place[column] for column in draw.given)), view)
-
-
-def _name(prepared: PreparedTest, found: Outcomes) -> str:
-    """The test that answered."""
-    if found.reason[0] == Reason.NO_TEST:
-        return ""
-    return prepared.labels[0 if found.label is None else int(found.label[0])].name
 
 
 def _several(plan: Repeats, chunk: Sequence[tuple[int, int]]) -> list[Repeat]:

@@ -61,9 +61,8 @@ from causalcontext.kernels.orders.fit_arrays import (
     store,
 )
 from causalcontext.kernels.orders.selection import invert, price_of, select_kind, select_pointer, solve
-from causalcontext.kernels.rows.class_choice import choice_kind, choice_pointer
-from causalcontext.kernels.rows.class_scores import class_kind, class_pointer, ordered_pointer
-from causalcontext.kernels.rows.logit_rows import logit_kind, logit_pointer
+from causalcontext.kernels.rows.class_choice import choice_kind, choice_pointer, class_kind, class_pointer
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, pass_kind, pass_pointer
 from causalcontext.kernels.rows.noise_densities import DensityTable, density_kind, density_pointer
 from causalcontext.kernels.rows.number_scores import number_kind, number_pointer
 
@@ -71,7 +70,7 @@ from causalcontext.kernels.rows.number_scores import number_kind, number_pointer
 @cache
 def fit_pointer() -> FunctionPointer:
     """`fit` behind a pointer."""
-    calls = Calls(select_kind(), number_kind(), density_kind(), choice_kind(), class_kind(), logit_kind(), logit_kind())
+    calls = Calls(select_kind(), number_kind(), density_kind(), choice_kind(), class_kind(), pass_kind(), pass_kind())
     return pointer_to(fit, NO_FIT_ARRAYS, calls, 0, 0, 0)
 
 
@@ -79,11 +78,11 @@ def fit_pointer() -> FunctionPointer:
 def calls_for(densities: bool, classes: bool, ordered: bool) -> Calls:
     """The functions that a fit calls; what no node needs is not compiled."""
     numbers = number_kind(), density_kind()
-    others = choice_kind(), class_kind(), logit_kind(), logit_kind()
+    others = choice_kind(), class_kind(), pass_kind(), pass_kind()
     return Calls(
         select_pointer(),
         *((number_pointer(), density_pointer()) if densities else map(no_function, numbers)),
-        *((choice_pointer(), class_pointer(), logit_pointer(), ordered_pointer() if ordered else logit_pointer())
+        *((choice_pointer(), class_pointer(), pass_pointer(LOGIT), pass_pointer(ORDINAL if ordered else LOGIT))
           if classes else map(no_function, others)),
     )  # fmt: skip
 

@@ -15,6 +15,7 @@ import numpy as np
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.limits import COLLINEAR_BELOW, PERFECT, SPARE_ROWS
+from causalcontext.kernels.linear import project
 from causalcontext.kernels.special import correlation_two_sided, f_upper
 
 LINE_WEIGHT, CURVE_WEIGHT = 4.0, 1.0
@@ -70,7 +71,7 @@ def _answer(basis: Basis, x: int, y: int, given: Ints, numbers: Floats) -> int:
             left[a, b] = basis.table[columns[a], columns[b]]
     rank = 0
     for j in range(straight):
-        rank += _project(left, j, COLLINEAR_BELOW)
+        rank += project(left, j, COLLINEAR_BELOW)
     if rows - rank - 2 < SPARE_ROWS:
         return FEW_ROWS
     at_x = straight + curves
@@ -119,7 +120,7 @@ def _free_of_curves(left: Floats, begin: int, at_x: int, at_y: int, rows: int, r
     chosen = for_x.sum()
     for j in range(begin, at_x):
         if for_y[j - begin] and not for_x[j - begin]:
-            chosen += _project(left, j, SAME_CURVE)
+            chosen += project(left, j, SAME_CURVE)
     return int(chosen)
 
 
@@ -138,28 +139,9 @@ def _choose(left: Floats, begin: int, end: int, response: int, rows: int, most: 
                     best, share = j, found
         if best < 0:
             break
-        _project(left, best, SAME_CURVE)
+        project(left, best, SAME_CURVE)
         chosen[best - begin] = 1
     return chosen
-
-
-@kernel
-def _project(left: Floats, j: int, threshold: float) -> int:
-    """Regress every column on column j, in place; 0 if nothing was left of it."""
-    pivot = left[j, j]
-    if pivot <= threshold:
-        left[j, :] = 0.0
-        left[:, j] = 0.0
-        return 0
-    row = left[j] / pivot
-    for a in range(len(left)):
-        load = left[a, j]
-        if load != 0.0 and a != j:
-            for b in range(len(left)):
-                left[a, b] -= load * row[b]
-    left[j, :] = 0.0
-    left[:, j] = 0.0
-    return 1
 
 
 @kernel
@@ -204,12 +186,12 @@ def _curves_of(ends: Floats, other: int, df: float) -> tuple[float, float, float
 
     None of them where there is nothing to ask.
     """
-    _project(ends, 0, COLLINEAR_BELOW)
+    project(ends, 0, COLLINEAR_BELOW)
     before, count, explained = ends[other, other], 0, 0.0
     for j in range(1, other):
         if ends[j, j] > SAME_CURVE and df - count - 1.0 >= SPARE_ROWS:
             explained += ends[j, other] ** 2 / ends[j, j]
-            count += _project(ends, j, SAME_CURVE)
+            count += project(ends, j, SAME_CURVE)
     if count == 0 or before <= COLLINEAR_BELOW:
         return 1.0, 0.0, 0.0
     left_over = max(before - explained, 0.0)

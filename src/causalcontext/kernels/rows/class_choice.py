@@ -2,7 +2,7 @@
 
 Wilks' lambda over all columns also picks curves that the logit does not need: given the category every function of a
 cause differs in mean. So the choice among all columns, that among plain ones and the union of what is left of the two
-are each thinned out by the logit itself, and the best is taken.
+are each thinned out by the logit itself, and the best is taken. Ordered categories have proportional odds instead.
 """
 
 from __future__ import annotations
@@ -16,25 +16,24 @@ import numpy as np
 from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
-from causalcontext.kernels.rows.class_scores import (
-    class_kind,
-    half_wald,
-    is_much_work,
-    is_out_of_reach,
-    leave_out,
-    places_of,
-    start_slopes,
-)
-from causalcontext.kernels.rows.logit_rows import logit_kind
+from causalcontext.kernels.linear import factorise, invert, solve_half
+from causalcontext.kernels.rows.glm import RIDGE, is_out_of_reach, maximise, write_ridge, write_start
+from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, pass_kind
 
 SURE = 5.0
 """A column is not tried out if its Wald statistic promises to lose so much more than twice its price."""
-
-
 MOST_WORK = 4e7
 """Rows times coefficients squared: with more, columns are chosen on part of the rows, and scored on all of them."""
 FEWEST_ROWS = 8.0
 """For every coefficient so many rows are kept."""
+TOLERANCE = 1e-4
+"""In log-likelihood: a Newton step that promises less is the last one."""
+MUCH_WORK = 1e6
+"""Rows times slopes squared: with more, a good start saves more than it costs."""
+FEW_ROWS = 8
+"""Every so many rows are enough to come close to a maximum."""
+ROWS_A_SLOPE, ROWS_A_CLASS = 8, 20
+"""Fewer rows than these are not few, but too few."""
 
 
 class ClassRows(NamedTuple):
@@ -78,7 +77,23 @@ def choice_kind() -> Any:
 def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
     rows = ClassRows(number[:, None], whole, whole, 1, False, 2, False, 1.0, 1.0)
-    return rows, class_kind(), logit_kind(), whole[:, None], number[:, None]
+    return rows, class_kind(), pass_kind(), whole[:, None], number[:, None]
+
+
+@cache
+def class_pointer() -> FunctionPointer:
+    """`class_fit` behind a pointer."""
+    return pointer_to(class_fit, *_fit_samples())
+
+
+def class_kind() -> Any:
+    """The type of `class_pointer`."""
+    return pointer_kind(*_fit_samples())
+
+
+def _fit_samples() -> tuple[Any, ...]:
+    row, square = np.zeros(1), np.zeros((1, 1))
+    return pass_kind(), square, np.zeros(1, dtype=np.int64), 2, False, row, False, 0.0, square
 
 
 @kernel
@@ -177,7 +192,9 @@ def _thin_out(
     step = _step(rows, chosen[0])
     design, codes, before = _design(rows, chosen, step)
     weight = rows.weight * rows_of(rows) / codes.size
-    slopes = start_slopes(codes, rows.classes, rows.ordered, design.shape[0])
+    width = design.shape[0]
+    slopes = np.zeros(rows.classes - 1 + width - 1 if rows.ordered else (rows.classes - 1) * width)
+    write_start(codes, rows.classes, rows.ordered, width, slopes)
     far = is_much_work(codes.size, slopes.size)
     if far and known_slopes.size > 0:
         _carry_over(rows, known, known_slopes, chosen, before, slopes)
@@ -197,7 +214,9 @@ def _thin_out(
         smaller, start, spread = _without(rows, design, start, spread, out, before)
         other, value = np.empty((start.size, start.size)), -math.inf
         needed = (score + paid - saved) / weight
-        if not is_out_of_reach(one_pass, smaller, codes, rows.classes, rows.ordered, start, spread, needed):
+        ridge = np.empty(start.size)
+        write_ridge(ORDINAL if rows.ordered else LOGIT, rows.classes, smaller.shape[0], RIDGE, ridge)
+        if not is_out_of_reach(one_pass, smaller, codes, rows.classes - 1, ridge, start, spread, needed):
             value = fit(one_pass, smaller, codes, rows.classes, rows.ordered, start, False, needed, other)
         if weight * value - (paid - saved) > score:
             paid -= saved
@@ -326,3 +345,115 @@ def _design(rows: ClassRows, chosen: Ints, step: int) -> tuple[Floats, Ints, int
                 design[1 + shifts + a, place + t] = rows.values[chosen[1 + a], rows.starts[r] + step * t]
         place += length
     return design, codes, 1 + shifts
+
+
+@kernel
+def class_fit(one_pass: FunctionPointer, design: Floats, codes: Ints, classes: int, ordered: bool, slopes: Floats,
+              far: bool, needed: float, inverse: Floats) -> float:  # fmt: skip
+    """The largest log-likelihood of classes given a design, or -inf if `needed` is clearly out of reach.
+
+    Parameters
+    ----------
+    one_pass : pointer
+        `likelihoods.pass_pointer` of `LOGIT` or, for ordered classes, of `ORDINAL`.
+    design : array, shape (width, rows)
+        Its first row is 1.
+    codes : array of int, shape (rows,)
+        0 .. classes - 1.
+    slopes : array, shape (coefficients,)
+        Where to start; then the maximum.
+    far : bool
+        Whether to come close to the maximum on few rows first.
+    inverse : array, shape (coefficients, coefficients)
+        Written: the inverse of the negative Hessian. Without room for it, it is not computed.
+    """
+    curvature, ties, ridge = np.zeros((slopes.size, slopes.size)), np.empty(0, dtype=np.int64), np.empty(slopes.size)
+    write_ridge(ORDINAL if ordered else LOGIT, classes, design.shape[0], RIDGE, ridge)
+    if far:
+        part, few = few_rows(design, codes, classes, slopes.size)
+        if few.size > 0:
+            maximise(one_pass, part, few, classes - 1, ties, ridge, slopes, curvature, -math.inf, 1.0)
+    likelihood = maximise(one_pass, design, codes, classes - 1, ties, ridge, slopes, curvature, needed, TOLERANCE)
+    if likelihood > -math.inf and inverse.size > 0:
+        invert(curvature, inverse)
+    return likelihood
+
+
+@kernel
+def is_much_work(rows: int, slopes: int) -> bool:
+    """Whether a fit takes long enough to look for a good start."""
+    return rows * slopes * slopes > MUCH_WORK
+
+
+@kernel
+def few_rows(design: Floats, codes: Ints, classes: int, slopes: int) -> tuple[Floats, Ints]:
+    """Part of the rows, to come close to the maximum; none if there are too few of some class."""
+    size = codes.size // FEW_ROWS
+    few, counts = np.empty(size, dtype=np.int64), np.zeros(classes, dtype=np.int64)
+    for row in range(size):
+        few[row] = codes[FEW_ROWS * row]
+        counts[few[row]] += 1
+    enough = size >= ROWS_A_SLOPE * (slopes + classes)
+    for c in range(classes):
+        enough = enough and counts[c] >= ROWS_A_CLASS
+    if not enough:
+        return np.empty((0, 0)), np.empty(0, dtype=np.int64)
+    part = np.empty((design.shape[0], size))
+    for a in range(design.shape[0]):
+        for row in range(size):
+            part[a, row] = design[a, FEW_ROWS * row]
+    return part, few
+
+
+@kernel
+def half_wald(slopes: Floats, inverse: Floats, place: Ints) -> float:
+    """Half the Wald statistic of the slopes at some places: about what the log-likelihood loses without them."""
+    factor, value = _own(slopes, inverse, place)
+    return 0.5 * solve_half(factor, value)
+
+
+@kernel
+def leave_out(slopes: Floats, inverse: Floats, place: Ints) -> None:
+    """Move to where the quadratic approximation is highest if the slopes at some places are 0."""
+    factor, _ = _own(slopes, inverse, place)
+    size, free = slopes.size, place.size
+    steps = np.empty((free, size))
+    for c in range(free):
+        for i in range(size):
+            steps[c, i] = inverse[place[c], i]
+    moves = np.empty(free)
+    for c in range(free):
+        moves[c] = slopes[place[c]]
+        for a in range(c):
+            moves[c] -= factor[c, a] * moves[a]
+            for i in range(size):
+                steps[c, i] -= factor[c, a] * steps[a, i]
+        moves[c] /= factor[c, c]
+        for i in range(size):
+            steps[c, i] /= factor[c, c]
+    for c in range(free):
+        for i in range(size):
+            slopes[i] -= moves[c] * steps[c, i]
+            for j in range(size):
+                inverse[i, j] -= steps[c, i] * steps[c, j]
+
+
+@kernel
+def places_of(row: int, classes: int, ordered: bool, width: int) -> Ints:
+    """Where the slopes of one row of the design are."""
+    place = np.empty(1 if ordered else classes - 1, dtype=np.int64)
+    for c in range(place.size):
+        place[c] = classes - 1 + row - 1 if ordered else c * width + row
+    return place
+
+
+@kernel
+def _own(slopes: Floats, inverse: Floats, place: Ints) -> tuple[Floats, Floats]:
+    """The factor of the covariance of some slopes, and the slopes."""
+    factor, value = np.zeros((place.size, place.size)), np.empty(place.size)
+    for c in range(place.size):
+        value[c] = slopes[place[c]]
+        for e in range(c + 1):
+            factor[c, e] = inverse[place[c], place[e]]
+    factorise(factor)
+    return factor, value

@@ -13,7 +13,8 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.limits import COLLINEAR_BELOW, CONSTANT_BELOW, SPARE_ROWS
+from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
+from causalcontext.kernels.linear import sweep
 
 
 class Groups(NamedTuple):
@@ -127,38 +128,6 @@ def cross_products(rows: Floats, start: Ints, mean: Floats) -> Floats:
             for a in range(j):
                 scatter[r, a, j] = scatter[r, j, a]
     return scatter
-
-
-@kernel
-def sweep(table: Floats, size: int, rows: int) -> int:
-    """Regress everything on the first `size` variables, in place; their rank.
-
-    Afterwards `table[:size, a]` holds the slopes of a variable a and the rest of the table what is left of the cross
-    products. `rows` is the number of rows behind the table, whose columns have about unit variance.
-    """
-    rank, width = 0, table.shape[0]
-    used = np.zeros(size, dtype=np.bool_)
-    own = np.empty(size)
-    for j in range(size):
-        own[j] = table[j, j]
-    for j in range(size):
-        pivot = table[j, j]
-        if pivot <= COLLINEAR_BELOW * own[j] or own[j] <= CONSTANT_BELOW * rows:
-            continue
-        used[j] = True
-        rank += 1
-        for a in range(width):
-            table[j, a] /= pivot
-        for i in range(width):
-            if i != j and table[i, j] != 0.0:
-                factor = table[i, j]
-                for a in range(width):
-                    table[i, a] -= factor * table[j, a]
-    for j in range(size):
-        if not used[j]:
-            for a in range(width):
-                table[j, a] = 0.0
-    return rank
 
 
 @kernel

@@ -21,6 +21,7 @@ import numpy as np
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer, pointer_kind, pointer_to
+from causalcontext.kernels.linear import factorise, solve_half, solve_rest
 from causalcontext.kernels.rows.row_blocks import AT_ONCE, exponentials
 
 REACH = 8.0
@@ -312,16 +313,17 @@ def _outside(grid: Floats, slopes: Floats, low: float, high: float) -> tuple[flo
 @kernel
 def _maximise(grid: Floats, mean: Floats, count: int, slopes: Floats, spare: Floats, matrix: Floats) -> float:
     """The largest mean log density with the first `count` features, by Newton steps from `slopes`; -inf if none."""
-    model, step, trial = spare[0], spare[1], spare[2]
+    model, step, trial, factor = spare[0], spare[1, :count], spare[2], np.empty((count, count))
     value = _pass(grid, mean, count, slopes, model, matrix) - _ridge(slopes, count)
     for _ in range(MOST_STEPS):
         for j in range(count):
             step[j] = mean[j] - model[j] - RIDGE * slopes[j]
             matrix[j, j] += RIDGE
-        _solve(matrix, step, count)
-        promise = 0.0
-        for j in range(count):
-            promise += step[j] * (mean[j] - model[j] - RIDGE * slopes[j])
+            for k in range(j + 1):
+                factor[j, k] = matrix[j, k]
+        factorise(factor)
+        promise = solve_half(factor, step)
+        solve_rest(factor, step)
         if promise < 1e-8:
             break
         scale, better = 1.0, -math.inf
@@ -385,28 +387,3 @@ def _pass(grid: Floats, mean: Floats, count: int, slopes: Floats, model: Floats,
                 both += spare[g] * grid[j, g]
             matrix[i, j] = both - model[i] * model[j]
     return float(value)
-
-
-@kernel
-def _solve(matrix: Floats, vector: Floats, count: int) -> None:
-    """Solve in place with a copy of the lower triangle; a vanishing pivot takes no step."""
-    factor = np.empty((count, count))
-    for i in range(count):
-        for j in range(i + 1):
-            value = matrix[i, j]
-            for k in range(j):
-                value -= factor[i, k] * factor[j, k]
-            if i > j:
-                factor[i, j] = value / factor[j, j]
-            else:
-                factor[i, i] = math.sqrt(max(value, 1e-12 * matrix[i, i] + 1e-14))
-    for i in range(count):
-        value = vector[i]
-        for k in range(i):
-            value -= factor[i, k] * vector[k]
-        vector[i] = value / factor[i, i]
-    for i in range(count - 1, -1, -1):
-        value = vector[i]
-        for k in range(i + 1, count):
-            value -= factor[k, i] * vector[k]
-        vector[i] = value / factor[i, i]

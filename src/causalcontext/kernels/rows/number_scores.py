@@ -52,8 +52,8 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, node:
         Columns, and the contexts in which they live (0: all).
     rows : float
         The rows of the table that these stand for.
-    law_gain : pointer
-        `densities.density_pointer`.
+    density_gain : pointer
+        `noise_densities.density_pointer`.
     """
     response, pieces = node[RESPONSE], node[PIECES]
     residual = np.empty(values.shape[1] * (IN_A_BIN if pieces >= 0 else 1))

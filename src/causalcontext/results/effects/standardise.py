@@ -19,12 +19,14 @@ from causalcontext.data.kinds import Kind
 from causalcontext.graphs.dags import Family
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
+from causalcontext.kernels.rows.glm import first_slopes, fit_glm
+from causalcontext.kernels.rows.likelihoods import LOGIT, POISSON
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
 
-MOST_STEPS = 50
-CONVERGED = 1e-10
+CONVERGED, SMALL_STEP = 1e-12, 1e-3
+"""Where a fit ends; a coefficient that would still move by more than this share of it has not converged."""
 LARGEST_EXPONENT = 30.0
 
 
@@ -108,25 +110,28 @@ def mean_model(kind: Kind, y: Floats, columns: Floats) -> MeanModel:
     """The mean of y given some columns by maximum likelihood, with the covariance of the sandwich."""
     if len(y) - columns.shape[1] < SPARE_ROWS:
         raise NoAnswer(f"too few rows: {len(y)} for {columns.shape[1]} coefficients")
-    slopes = np.zeros(columns.shape[1])
-    slopes[0] = _start(kind, float(y.mean()))
-    for _ in range(MOST_STEPS):
-        fitted = columns @ slopes
-        weight = _derivative(kind, fitted)
-        information = (columns * weight[:, None]).T @ columns
-        if np.linalg.eigvalsh(information / len(y))[0] <= COLLINEAR_BELOW:
-            raise NoAnswer("a column is constant or a linear function of the others there, or tells the categories "
-                           "apart without exception")  # fmt: skip
-        step = np.linalg.solve(information, columns.T @ (y - _mean(kind, fitted)))
-        slopes = slopes + step * min(1.0, LARGEST_EXPONENT / max(float(np.abs(step).max()), LARGEST_EXPONENT))
-        if float(np.abs(step).max()) < CONVERGED * (1.0 + float(np.abs(slopes).max())):
-            break
-    else:
+    slopes = _largest_likelihood(kind, y, columns)
+    fitted = columns @ slopes
+    information = (columns * _derivative(kind, fitted)[:, None]).T @ columns
+    if not np.linalg.eigvalsh(information / len(y))[0] > COLLINEAR_BELOW:
+        raise NoAnswer("a column is constant or a linear function of the others there, or tells the categories "
+                       "apart without exception")  # fmt: skip
+    score, inverse = columns * (y - _mean(kind, fitted))[:, None], np.linalg.inv(information)
+    if float(np.abs(inverse @ score.sum(axis=0)).max()) > SMALL_STEP * (1.0 + float(np.abs(slopes).max())):
         raise NoAnswer("the regression does not converge")
-    inverse = np.linalg.inv(information)
-    score = columns * (y - _mean(kind, columns @ slopes))[:, None]
     df = len(y) - columns.shape[1]
     return MeanModel(kind, slopes, inverse @ score.T @ score @ inverse * (len(y) / df), df)
+
+
+def _largest_likelihood(kind: Kind, y: Floats, columns: Floats) -> Floats:
+    """The coefficients of a line, of a logit of the second of two categories, or of a Poisson regression."""
+    if kind is Kind.CONTINUOUS:
+        return np.asarray(np.linalg.lstsq(columns, y, rcond=None)[0])
+    family, response = (LOGIT, y == 0.0) if kind is Kind.CATEGORICAL else (POISSON, y)
+    numbers, design = response.astype(np.int64), np.ascontiguousarray(columns.T)
+    slopes = first_slopes(family, numbers, 2, len(design))
+    fit_glm(family, design, numbers, 2, slopes, 0.0, CONVERGED)
+    return slopes
 
 
 def design(mechanics: Mechanics, variables: Sequence[int], values: Floats, like: Floats) -> Floats:
@@ -177,14 +182,6 @@ def _rows_for(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> t
         raise Refused(f"not yet: {mechanics.name(x)} leads to {mechanics.name(above[0])}, which leads to "
                        f"{mechanics.name(y)}, and not all mechanisms between them are linear")  # fmt: skip
     return tuple(mechanics.cells)
-
-
-def _start(kind: Kind, mean: float) -> float:
-    """The intercept that gives the mean."""
-    if kind is Kind.CATEGORICAL:
-        inside = min(max(mean, 1e-6), 1.0 - 1e-6)
-        return float(np.log(inside / (1.0 - inside)))
-    return float(np.log(max(mean, 1e-6))) if kind is Kind.COUNT else mean
 
 
 def _mean(kind: Kind, fitted: Floats) -> Floats:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from causalcontext.ci_tests.labels import Label
-from causalcontext.ci_tests.protocol import PreparedTest
+from causalcontext.ci_tests.protocol import Label, PreparedTest
 from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.kernels.limits import TIED

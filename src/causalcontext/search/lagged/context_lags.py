@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from causalcontext.ci_tests.labels import Label
-from causalcontext.ci_tests.protocol import Declared, PreparedTest
+from causalcontext.ci_tests.protocol import Declared, Label, PreparedTest
 from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 BY_CONTEXT_LAG = Label("by the other context lag (Fisher)")

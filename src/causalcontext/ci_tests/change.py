@@ -1,30 +1,54 @@
-"""`RobustChange` on one table: rows are looked at only where moments and shared fits leave the decision open.
+"""A category against a number: does the regression of the number on the conditions differ between the categories?
 
-Where every variable touches the context, every set of variables is asked about, and nearly every answer is "clearly
-not independent". For these an upper bound of the p-value is enough (`kernels.rows.clear_change`): moments of the
-contexts, and the likelihood of a logit of the context on a set of columns, which all queries over these columns share.
-The logit is fitted to some of the rows first; what is clear beyond doubt there is clear in all of them. Anything that
-is not clear is answered on rows, as if nothing had been tried before.
+Three questions share the level, the mean most of it: shifts of the mean (F), slopes (F) and spread (the larger p of
+Brown-Forsythe and Bartlett). A gate asks whether the number given the conditions is linear with an even spread at all.
+If it is not, a difference between categories proves nothing, and another model has to agree: a logit of the category on
+the conditions that needs the number. What was compared, and why this: docs/decisions/change-test.md.
+
+Rows are looked at only where moments and shared fits leave the decision open. Where every variable touches the context,
+every set of variables is asked about, and nearly every answer is "clearly not independent". For these an upper bound of
+the p-value is enough (`kernels.rows.robust_change`): moments of the contexts, and the likelihood of a logit of the
+context on a set of columns, which all queries over these columns share. The logit is fitted to some of the rows first;
+what is clear beyond doubt there is clear in all of them. Anything that is not clear is answered on rows, as if nothing
+had been tried before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised
-from causalcontext.data.dataset import Dataset
+from causalcontext.ci_tests.rows import Comparison, PreparedRows, RowTest, Variable, standardised, untestable
+from causalcontext.data.dataset import Dataset, thinned
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.kernels.rows.clear_change import CellMoments, bound_from_moments, bound_of_logit, most_lost
-from causalcontext.kernels.rows.fits_by_context import sweep
-from causalcontext.kernels.rows.logit import fit_logit
-from causalcontext.kernels.rows.newton import RIDGE
-from causalcontext.kernels.rows.robust_change import CLEAR
-from causalcontext.views import CIQuery
+from causalcontext.kernels.linear import sweep
+from causalcontext.kernels.rows.glm import RIDGE, fit_glm
+from causalcontext.kernels.rows.likelihoods import LOGIT
+from causalcontext.kernels.rows.robust_change import (
+    CLEAR,
+    GATE_LEVEL,
+    CellMoments,
+    Parts,
+    bound_from_moments,
+    bound_of_logit,
+    change_on_rows,
+    most_lost,
+    robust_change,
+)
+from causalcontext.views import CIQuery, Reason
 
+if TYPE_CHECKING:
+    from causalcontext.data.sufficient_statistics import SufficientStatistics
+
+LOOK_BELOW = 0.2
+"""The gate can only raise a p-value, so above this one it is not looked at: no decision depends on it."""
+ALWAYS = 2.0
+"""A gate level above every p-value."""
 CLEAR_IN_SAMPLE = 1e-9
 """A bound that has to hold in some of the rows, before all of them are spared."""
 SAMPLE_ROWS = (1500, 3000)
@@ -33,6 +57,118 @@ TOLERANCE = 0.02
 """Gain of likelihood that ends a shared fit."""
 SLACK = 0.5
 """Likelihood that a shared fit may be wrong by."""
+
+
+class ChangeTest(RowTest):
+    """A test of one number and one category, with conditions of any kind."""
+
+    draws: ClassVar[bool] = False
+
+    def takes(self, x: Kind, y: Kind, given: Sequence[Kind]) -> bool:
+        """One number and one category."""
+        return x.is_number != y.is_number
+
+
+@dataclass(frozen=True)
+class RobustChange(ChangeTest):
+    """Mean, slopes and spread of a number, compared between categories; right in size for heavy and skewed tails.
+
+    Parameters
+    ----------
+    gate : float
+        The level of the two checks that the number given the conditions is linear with an even spread; 0 trusts in
+        both. A search asks many questions and each may open the gate in vain, which costs links where the conditions
+        nearly determine the category.
+    most_rows : int
+        Of longer tables that many rows are asked, equally many of every context; so time ends to grow with rows.
+    seed : int
+        Draws them.
+    """
+
+    name: str = "robust-change"
+    gate: float = GATE_LEVEL
+    most_rows: int = 20_000
+    seed: int = 0
+
+    def prepare(self, data: Dataset, statistics: SufficientStatistics) -> PreparedRows:
+        """The test for this table, or for some of the rows of a long one; clear cases are told from moments."""
+        return PreparedChange(self, thinned(data, self.most_rows, self.seed), self.seed)
+
+    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+        """F, degrees of freedom of the part that decides, and the p-value of all."""
+        found = robust_change(*as_arrays(x, y, given), LOOK_BELOW, self.gate)
+        return untestable(Reason(found.reason)) if found.reason else Comparison(found.statistic, found.df, found.p)
+
+
+def change_parts(x: Variable, y: Variable, given: Sequence[Variable] = (), gate: float = GATE_LEVEL) -> Parts:
+    """What has changed: every p-value behind `RobustChange`, the gate's included.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> group = Variable(np.repeat([0.0, 1.0], 100), Kind.CATEGORICAL, 2)
+    >>> number = Variable(generator.normal(scale=1 + group.values), Kind.CONTINUOUS)
+    >>> found = change_parts(group, number)
+    >>> found.variance < 0.001 < found.mean
+    True
+    """
+    found: Parts = robust_change(*as_arrays(x, y, given), 2.0, gate)
+    return found
+
+
+@dataclass(frozen=True)
+class CautiousChange(RobustChange):
+    """`RobustChange` whose p-value is never smaller than that of the logit, given any conditions.
+
+    `robust-change` asks the logit only where its gate opens. Where the category is made from the conditions or from an
+    effect of the number, by sharp bins of a curve, the gate stays shut too often. Asking always keeps the level, and
+    costs power where the conditions nearly determine the category; so it is no default (docs/tests.md).
+    """
+
+    name: str = "cautious-change"
+    gate: float = ALWAYS
+
+
+@dataclass(frozen=True)
+class ContextChange(ChangeTest):
+    """LR* on rows: the same question for Gaussian noise, with conditions of any kind.
+
+    The formula is in docs/tests.md; heavy tails inflate its size, since the variance is part of the question.
+    """
+
+    name: str = "context-change"
+
+    def compare(self, x: Variable, y: Variable, given: Sequence[Variable], random: np.random.Generator) -> Comparison:
+        """LR*, its degrees of freedom and p-value."""
+        statistic, df, p, reason = change_on_rows(*as_arrays(x, y, given))
+        return untestable(Reason(reason)) if reason else Comparison(statistic, df, p)
+
+
+def as_arrays(x: Variable, y: Variable, given: Sequence[Variable]) -> tuple[Floats, Floats, Ints, int]:
+    """Columns of the conditions, the number, codes of the category and how many there are."""
+    category, number = (y, x) if x.is_number else (x, y)
+    codes = _ranked(category, number.values)
+    columns = [column for z in given for column in _columns(z, number.values)]
+    conditions = np.column_stack(columns) if columns else np.empty((number.values.size, 0))
+    return np.ascontiguousarray(conditions), number.values, codes, category.levels
+
+
+def _columns(condition: Variable, number: Floats) -> list[Floats]:
+    """The numbers of a condition, or dummies for all of its levels but the most frequent one."""
+    if condition.is_number:
+        return [condition.values]
+    codes = _ranked(condition, number)
+    return [(codes == level).astype(np.float64) for level in range(condition.levels - 1)]
+
+
+def _ranked(category: Variable, number: Floats) -> Ints:
+    """Codes in ascending order of rows, then of the mean of the number: no answer depends on the names of levels."""
+    codes = category.codes
+    rows = np.bincount(codes, minlength=category.levels)
+    mean = np.bincount(codes, weights=number, minlength=category.levels) / np.maximum(rows, 1)
+    places = np.empty(category.levels, dtype=np.int64)
+    places[np.lexsort((mean, rows))] = np.arange(category.levels)
+    return places[codes]
 
 
 class PreparedChange(PreparedRows):
@@ -157,7 +293,7 @@ class SharedFits:
         if key not in self._fitted:
             design, codes = self._samples[sample]
             slopes = self._fit(sample - 1, members)[1].copy() if sample > 0 else self._start(members)
-            self._fitted[key] = fit_logit(_chosen(design, members), codes, slopes, RIDGE, TOLERANCE), slopes
+            self._fitted[key] = _likelihood(_chosen(design, members), codes, slopes), slopes
         return self._fitted[key]
 
     def _start(self, members: tuple[int, ...]) -> Floats:
@@ -186,8 +322,12 @@ class SharedFits:
         chosen[at] = (chosen[at] - np.einsum("a,ai->i", weights, chosen)) / left
         slopes += slopes[:, [at]] * weights
         slopes[:, at] *= left
-        likelihood: float = fit_logit(chosen, codes, slopes, RIDGE, TOLERANCE)
-        return likelihood
+        return _likelihood(chosen, codes, slopes)
+
+
+def _likelihood(design: Floats, codes: Ints, slopes: Floats) -> float:
+    """The largest one; `slopes`, shape (classes - 1, width), are where to begin, then those of the maximum."""
+    return fit_glm(LOGIT, design, codes, len(slopes) + 1, slopes.reshape(-1), RIDGE, TOLERANCE)
 
 
 def _chosen(design: Floats, members: tuple[int, ...]) -> Floats:
