@@ -113,13 +113,10 @@ class Accumulator:
     def _add_rows(self, columns: Words, codes: Codes, first_row: int, chosen: Ints, drawn: DrawnRows) -> None:
         """Add rows to the totals, and copy the chosen ones."""
         cells = len(self._totals.n) // self._blocks
-        if (
-            self._workspace is None
-            or len(self._workspace.usable) < codes.size
-            or self._workspace.starts.size != cells + 1
-        ):
-            self._workspace = workspace_for(codes.size, cells, len(columns))
-        add_rows(columns, codes, first_row, self._blocks, self._totals, self._workspace, chosen, drawn.values)
+        room = self._workspace
+        if room is None or len(room.usable) < codes.size or room.starts.size != cells + 1:
+            self._workspace = room = workspace_for(codes.size, cells, len(columns))
+        add_rows(columns, codes, first_row, self._blocks, self._totals, room, chosen, drawn.values)
 
     def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> ScanTotals:
         """The totals with the cells at some places among so many, in their blocks or as one."""

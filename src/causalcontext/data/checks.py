@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from causalcontext.errors import DataError, OptionError, check_choice, listed
-from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.arrays import Ints
 from causalcontext.kernels.limits import LARGEST_SCATTER, SMALLEST_SCATTER
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ LARGEST_SCATTERS = 2**30
 def check_missing_option(missing: str) -> None:
     """Return if `missing` is a way to treat missing values that exists."""
     if isinstance(missing, str) and missing in ("windows", "interpolate"):
-        raise OptionError(
-            f"missing is {missing!r}, which is for rows that follow each other in time; pass lags=... too"
-        )
+        raise OptionError(f"missing is {missing!r}, which is for rows that follow each other in time; pass lags=... "
+                          "too")  # fmt: skip
     check_choice("missing", missing, ["raise", "listwise", "testwise"])
 
 
@@ -65,7 +64,9 @@ def check_statistics(
     check_missing_option(missing)
     if missing == "raise":
         check_none_missing(statistics, data, tested)
-    _check_none_infinite(statistics, data)
+    infinite = _counts_by_column(statistics, data, statistics.infinite)
+    if infinite:
+        raise DataError(f"infinite values in {listed(infinite, what='column')}; replace them or drop the rows")
     _check_rows_left(statistics, data)
     _check_spread(statistics)
 
@@ -81,16 +82,11 @@ def check_none_missing(statistics: SufficientStatistics, data: Dataset, testwise
                         f'missing="listwise" to drop the rows that have one{else_drop}')  # fmt: skip
 
 
-def _check_none_infinite(statistics: SufficientStatistics, data: Dataset) -> None:
-    findings = _counts_by_column(statistics, data, statistics.infinite)
-    if findings:
-        raise DataError(f"infinite values in {listed(findings, what='column')}; replace them or drop the rows")
-
-
 def _check_rows_left(statistics: SufficientStatistics, data: Dataset) -> None:
     left = np.flatnonzero(statistics.moments.rows)
     if left.size == 0:
-        empty = [repr(statistics.names[place]) for place in np.flatnonzero(_all_missing(statistics))]
+        never = statistics.missing.sum(axis=0) == statistics.lost.sum()  # as no row is left, all were lost
+        empty = [repr(statistics.names[place]) for place in np.flatnonzero(never)]
         reason = f"; {listed(empty, what='column')} without any value" if empty else ""
         raise DataError(f"no rows are left after dropping rows with missing values{reason}")
     for j, position in enumerate(data.contexts.positions):
@@ -108,12 +104,6 @@ def _check_spread(statistics: SufficientStatistics) -> None:
     if fixed:
         raise DataError(f"the same value in all rows of {listed(fixed, what='column')}; drop constant columns "
                         "(and rescale those with tiny values)")  # fmt: skip
-
-
-def _all_missing(statistics: SufficientStatistics) -> Bools:
-    """The variables that have no value in any row with a context."""
-    result: Bools = statistics.missing.sum(axis=0) == (statistics.moments.rows + statistics.lost).sum()
-    return result
 
 
 def _counts_by_column(statistics: SufficientStatistics, data: Dataset, counts: Ints) -> list[str]:

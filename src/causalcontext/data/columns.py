@@ -61,10 +61,9 @@ def read_levels(
         family = _float_or_int(column, values, declared, whole_floats)
     occurring = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
     if role == "context" and occurring.size < 2:
-        had = f"1 level ({family(values[occurring[0]])!r})" if occurring.size else "no value in any row"
-        raise DataError(
-            f"context {column.name!r} has {had}; at least 2 {'' if occurring.size else 'levels '}are needed"
-        )
+        one = [f"1 level ({family(values[place])!r}); at least 2" for place in occurring]
+        had = one[0] if one else "no value in any row; at least 2 levels"
+        raise DataError(f"context {column.name!r} has {had} are needed")
     _check_levels_repeat(column, role, codes, values[occurring])
     order = occurring if _is_pandas_categorical(column) else _level_order(column, values)
     place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
@@ -199,10 +198,8 @@ def _counts(column: Column) -> Values:
     finite = values[np.isfinite(values)]
     wrong = finite[(finite < 0) | (finite != np.floor(finite))]
     if wrong.size:
-        raise DataError(
-            f"column {column.name!r} is declared count but holds {number_text(float(wrong[0]))}, expected whole "
-            "numbers from 0"
-        )
+        raise DataError(f"column {column.name!r} is declared count but holds {number_text(float(wrong[0]))}, expected "
+                        "whole numbers from 0")  # fmt: skip
     return values
 
 

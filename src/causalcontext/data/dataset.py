@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import DataError, did_you_mean
@@ -186,18 +185,12 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
     empty = [repr(data.names[position]) for position, rows in missing.items() if rows.all()]
     if empty:
         raise DataError(f"there is no value in any row of {', '.join(empty)}; drop what has none")
-    columns = tuple(
-        _filled(column, missing[position]) if position in missing else column
-        for position, column in enumerate(data.columns)
-    )
-    return replace(data, columns=columns)
-
-
-def _filled(column: NDArray[np.generic], missing: Bools) -> Floats:
-    """A value from the middle of those that are there, so that a column stays what it is."""
-    values = np.asarray(column, dtype=np.float64)
-    present = np.sort(values[~missing])
-    return np.where(missing, present[len(present) // 2], values)
+    columns = list(data.columns)
+    for position, rows in missing.items():  # a value from the middle of those that are there: a column stays what it is
+        values = np.asarray(columns[position], dtype=np.float64)
+        present = np.sort(values[~rows])
+        columns[position] = np.where(rows, present[len(present) // 2], values)
+    return replace(data, columns=tuple(columns))
 
 
 def mean_ranks(values: Values) -> Floats:

@@ -185,15 +185,10 @@ class StepFunction(NamedTuple):
     cuts: tuple[float, ...]
     levels: tuple[int, ...]
 
-    @property
-    def is_threshold(self) -> bool:
-        """Whether there is one cut."""
-        return len(self.cuts) == 1
-
     def call(self) -> str:
         """How to declare it."""
         column = json.dumps(self.column, ensure_ascii=False)  # a quote in a name is no end of it
-        if self.is_threshold:
+        if len(self.cuts) == 1:
             return f"context=cc.threshold({column}, {number_text(self.cuts[0])})"
         return f"context=cc.bins({column}, edges=[{', '.join(number_text(cut) for cut in self.cuts)}])"
 

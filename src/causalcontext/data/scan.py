@@ -17,9 +17,9 @@ from causalcontext.data.frames import is_index
 from causalcontext.data.kinds import Kind, declared_kinds
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import SAMPLE
-from causalcontext.data.streams import Stream, gathered, is_number, open_stream, rows_per_batch
+from causalcontext.data.streams import Stream, gathered, is_number, is_text, open_stream, rows_per_batch
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
-from causalcontext.data.tables import context_places
+from causalcontext.data.tables import check_two_variables, context_places
 from causalcontext.errors import DataError, NotYetError, check_whole, did_you_mean, shortly
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
@@ -188,8 +188,7 @@ def columns_of(
         raise DataError("the table has several columns of the same name; rename or drop some")
     places = context_places(context, names)
     declared = declared_kinds(kinds, names)
-    if len(names) - len(places) < 2:
-        raise DataError(f"the table has {len(names) - len(places)} columns besides the context; at least 2 are needed")
+    check_two_variables(names, places)
     found = []
     for place, name in enumerate(names):
         dtype = schema.field(name).type
@@ -219,13 +218,11 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} is declared continuous; a context is categorical")
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if pa.types.is_null(plain):
-        raise DataError(
-            f"context {name!r} has no value in the rows that are read first; leave the rows without one out"
-        )
+        raise DataError(f"context {name!r} has no value in the rows that are read first; leave the rows without one "
+                        "out")  # fmt: skip
     if pa.types.is_floating(plain):
         raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
-    text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
-    if not (text or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
+    if not (is_text(plain) or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
         raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
 
 

@@ -287,8 +287,14 @@ def _sort_of(dtype: pa.DataType) -> str:
     plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     if is_number(plain):
         return "number"
-    text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
-    return "text" if text else str(plain)
+    return "text" if is_text(plain) else str(plain)
+
+
+def is_text(dtype: pa.DataType) -> bool:
+    """Whether values are text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype))
 
 
 def is_number(dtype: pa.DataType) -> bool:

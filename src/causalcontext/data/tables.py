@@ -53,6 +53,7 @@ def read_table(
     ------
     DataError
         The table cannot be used as it is; the message names the columns and says what to do.
+
     Examples
     --------
     >>> table = {"X": [0.1, 0.7, 0.3, 0.4], "Y": [1, 2, 3, 4], "R": ["dry", "wet", "wet", "dry"]}
@@ -64,7 +65,9 @@ def read_table(
     column_names = tuple(column.name for column in columns)
     places = context_places(context, column_names)
     declared = declared_kinds(kinds, column_names)
-    _check_shape(columns, places)
+    check_two_variables(column_names, places)
+    if len(columns[0].series) == 0:
+        raise DataError("the table has no rows")
     whole = isinstance(table, np.ndarray)
     read = {place: context_levels(columns[place], declared.get(column_names[place]), whole) for place in places}
     found = _kinds(columns, places, declared)
@@ -226,16 +229,12 @@ def context_places(context: object, names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(names.index(name) for name in chosen)
 
 
-def _check_shape(columns: Sequence[Column], contexts: tuple[int, ...]) -> None:
-    """Return if there are rows, and two variables to look for a link between."""
-    n_system = len(columns) - len(contexts)
-    if n_system < 2:
-        named = ", ".join(repr(columns[place].name) for place in contexts)
-        besides = f" besides the context {named}" if contexts else ""
-        columns_found = "1 column" if n_system == 1 else f"{n_system} columns"
-        raise DataError(f"the table has {columns_found}{besides}; at least 2 are needed")
-    if len(columns[0].series) == 0:
-        raise DataError("the table has no rows")
+def check_two_variables(names: Sequence[str], contexts: tuple[int, ...]) -> None:
+    """Return if there are two variables besides the contexts, to look for a link between."""
+    system = len(names) - len(contexts)
+    if system < 2:
+        besides = f" besides the context {', '.join(repr(names[place]) for place in contexts)}" if contexts else ""
+        raise DataError(f"the table has {system} column{'' if system == 1 else 's'}{besides}; at least 2 are needed")
 
 
 def context_levels(column: Column, declared: Kind | None, whole_floats: bool = False) -> tuple[tuple[Any, ...], Codes]:

@@ -249,15 +249,11 @@ class WindowMoments:
         """The moments of every combination of values of some of the copies, `numbered` as there."""
         some = [self.copies.index(lag) for lag in copies]
         number = numbered(self.codes[:, some], self.contexts)
-        cells = [np.flatnonzero(number == cell).tolist() for cell in range(self.contexts ** len(copies))]
-        parts = [self.moments.merged(members) if members else self._nothing() for members in cells]
+        cells = range(self.contexts ** len(copies))
+        parts = [self.moments.merged(np.flatnonzero(number == cell).tolist()) for cell in cells]
         return Moments(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "mean", "scatter"))
         )
-
-    def _nothing(self) -> Moments:
-        width = self.moments.mean.shape[1]
-        return Moments(np.zeros(1, dtype=np.int64), np.zeros((1, width)), np.zeros((1, width, width)))
 
 
 class WindowRows:
