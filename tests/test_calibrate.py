@@ -386,7 +386,7 @@ def test_p_values_up_to_a_half_are_called_wrong() -> None:
 def test_a_timid_test_is_called_so() -> None:
     found = cc.calibrate(gaussian_table(), "R", test=Altered("rooted", 0.4), repeats=200, x="a", y="b", given=["c"])
     assert found.table["verdict"].tolist() == ["rejects too rarely"]
-    assert "links that are found can be believed" in str(found)
+    assert "links that are found are reliable" in str(found)
 
 
 @pytest.mark.slow
@@ -438,7 +438,8 @@ def test_what_no_test_takes_is_untestable_and_said_so() -> None:
     assert table.loc[("two categories", 0), "verdict"] == "untestable"
     assert table.loc[("two numbers", 0), "verdict"] == "right"
     assert np.isnan(table.loc[("two categories", 0), "size"])
-    assert "two categories given 0 or 1 columns: untestable (no test takes columns of these kinds)" in str(found)
+    expected = "two categories given 0 or 1 columns: untestable (no test is available for columns of these kinds)"
+    assert expected in str(found)
 
 
 def test_a_response_that_follows_from_its_conditions_is_untestable() -> None:

@@ -77,7 +77,7 @@ def test_a_limit_is_kept_and_the_result_says_what_was_cut(method: str, limit: in
     assert (
         "oriented" in result.notes[0]
         or "colliders" in result.notes[0]
-        or any("were tried)" in text or "before this pair" in text for text in told)
+        or any("were tested)" in text or "before this pair" in text for text in told)
     )
 
 
@@ -158,7 +158,7 @@ def test_a_search_that_was_cut_short_is_saved_without_another_search(tmp_path, m
         cc.discover(cc.examples.soil_moisture(2000, seed=1), context="soil", alpha=0.01, progress=stop, method="pc-ac")
     caught.value.result.save(tmp_path / "r.json")
     assert not cc.load(tmp_path / "r.json").complete
-    assert caught.value.result.second_opinion == "score-ac was not asked: the search was cut short"
+    assert caught.value.result.second_opinion == "score-ac was not run: the search was interrupted"
 
 
 def test_thousands_of_quick_answers_one_by_one() -> None:

@@ -81,7 +81,7 @@ def discover(
         For "fci-ac": an edge with arrows by colliders from both sides is `x-x`, or `<->`, a hidden common cause; few
         of these are right unless there are very many rows.
     context_confounded : bool
-        For "fci-ac": False declares that nothing hidden causes the context and something else.
+        For "fci-ac": False declares that the context has no hidden common cause with another variable.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
         Overrides what the dtypes say.
     missing : {"raise", "listwise", "testwise", "windows", "interpolate"}

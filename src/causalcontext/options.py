@@ -53,7 +53,7 @@ class Options:
     method: str = option(
         "auto",
         "NAME",
-        "auto (score-ac or pc-ac, and says why), pc-ac (the paper's), pc-m, pc-p, pc-b, fci-ac, score-ac.",
+        "auto (score-ac or pc-ac, a note says why), pc-ac (the paper's), pc-m, pc-p, pc-b, fci-ac, score-ac.",
     )
     test: str | IndependenceTest = option(
         "auto", "NAME", "auto (by the kinds of columns), or a test by name: tsagris, cmi-knn, ..."
@@ -64,9 +64,9 @@ class Options:
     collider_rule: str = option("majority", "NAME", "majority, conservative or first.")
     masked_scope: str = option("adaptive", "NAME", "pc-ac: adaptive, cycle or always.")
     orientation: str = option("across", "NAME", "pc-ac, fci-ac: across contexts, or within each.")
-    possible_dsep: int | None = option(None, "N", "fci-ac: the largest set out of all that might separate.")
-    contested: str = option("conflict", "NAME", "fci-ac: colliders from both sides are a conflict, or bidirected.")
-    context_confounded: bool = option(True, "", "fci-ac: whether something hidden may cause the context.")
+    possible_dsep: int | None = option(None, "N", "fci-ac: the largest set that may hold non-neighbours.")
+    contested: str = option("conflict", "NAME", "fci-ac: contested arrowheads are a conflict, or bidirected.")
+    context_confounded: bool = option(True, "", "fci-ac: whether the context may have hidden common causes.")
     kinds: Mapping[str, str] | None = option(None)
     missing: str = option(
         "raise",
@@ -75,26 +75,26 @@ class Options:
         "raise, windows or interpolate.",
     )
     n_jobs: int = option(1, "N", "Threads; -1 for all cores.", "jobs")
-    device: str = option("cpu", "NAME", "cpu, cuda (a card), or auto: the card if there is one that can be used.")
+    device: str = option("cpu", "NAME", "cpu, cuda (an NVIDIA card), or auto: a card if a usable one is present.")
     seed: int = option(0, "N", "For random starts, and tests that draw random numbers.")
     search: str = option("auto", "NAME", "score-ac: auto (the quicker one), order, or exact for small tables.")
     transform: str = option("auto", "NAME", "none, or ranks (normal scores of every column); score-ac also: auto.")
     starts: int | None = option(None, "N", "score-ac: random starts.")
-    curves: str = option("auto", "NAME", "score-ac: auto (where they pay), never or always.")
-    penalty: float = option(2.0, "NUMBER", "score-ac: the price of a parameter; 1 is the plain BIC.")
-    sample: int = option(SAMPLE, "N", "Rows that are kept of a table that is read in batches, for what looks at rows.")
-    time_limit: float | None = option(None, "SECONDS", "What is known by then is the result, which says what was cut.")
-    lags: int | None = option(None, "N", "Rows follow each other in time: causes up to so many steps ago.")
+    curves: str = option("auto", "NAME", "score-ac: auto (if they raise the score enough), never or always.")
+    penalty: float = option(2.0, "NUMBER", "score-ac: the penalty per parameter; 1 is the BIC.")
+    sample: int = option(SAMPLE, "N", "Size of the random sample of rows that is kept of a table read in batches.")
+    time_limit: float | None = option(None, "SECONDS", "Stop the search after this time and return the result so far.")
+    lags: int | None = option(None, "N", "Rows are a time series: the largest lag of a cause.")
     time: str | None = option(None, "COLUMN", "With lags: the column that orders the rows; gaps are respected.")
     units: str | None = option(None, "COLUMN", "With lags: the column that names the series of a panel.")
     step: str | float | None = option(None, "STEP", "With lags: the time between two rows, such as 30min.")
     context_lags: Sequence[int] | str | None = option(
-        None, "LAGS", "With lags: which copies of the context may be read, 0,1 by default."
+        None, "LAGS", "With lags: the context lags that mechanisms may depend on, 0,1 by default."
     )
     covariates: Covariates = option(
-        None, "COLUMNS", "With lags: columns, divided by commas, that may be causes but no effects."
+        None, "COLUMNS", "With lags: columns, separated by commas, that may be causes but not effects."
     )
-    unit_effects: str = option("means", "NAME", "With units: means (each unit's mean is taken away) or none.")
+    unit_effects: str = option("means", "NAME", "With units: means (each unit's mean is subtracted) or none.")
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)

@@ -155,7 +155,7 @@ REASON_TEXT = {
     Reason.CONSTANT: "one of the two columns is constant in these rows",
     Reason.COLLINEAR: "one of the two columns is a linear function of the conditions in these rows",
     Reason.FEW_CONTEXTS: "fewer than two contexts have enough rows",
-    Reason.NO_TEST: "no test takes columns of these kinds",
+    Reason.NO_TEST: "no test is available for columns of these kinds",
 }
 
 

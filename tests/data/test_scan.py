@@ -299,7 +299,7 @@ def test_advice_about_missing_values_is_what_a_scan_takes(files):
 def test_a_sampled_result_says_what_rests_on_what(files, tmp_path):
     result = cc.discover(cc.scan(files["file"], "R", sample=1000), "R", alpha=0.01)
     assert result.rows is None
-    assert "uses all 3,000 rows" in result.notes[-1]
+    assert "use all 3,000 rows" in result.notes[-1]
     assert "sample of 1,000 rows" in str(result)
     log = result.tests()
     assert set(log.query("x != 'R' and y != 'R' and rows == 'pooled'")["n"]) == {3000}

@@ -223,6 +223,6 @@ def test_a_comparison_with_fci_ac_is_left_out_where_it_would_take_long():
 def test_with_lags_nothing_is_advised_that_lags_do_not_take(method):
     table = cc.examples.land_surface(400, seed=1)
     told = str(cc.discover(table, context="regime", lags=1, method=method).diagnose())
-    assert "not looked at with lags" in told
+    assert "not checked with lags" in told
     assert "loaded" not in told
     assert "masked_scope" not in told

@@ -160,10 +160,10 @@ def test_every_end_is_drawn(tmp_path):
     assert [sample.words for sample in graph_legend([graph_panel(graph)], graph.kind)] == [
         "cause, or hidden common cause (o->)",
         "hidden common cause, unless a test erred (<->)",
-        "an end with an arrow here, a tail there (+->)",
-        "a tail at both ends (---)",
-        "an end not determined (--o)",
-        "an end in conflict (x->)",
+        "an endpoint that differs between contexts (+->)",
+        "a tail at both endpoints (---)",
+        "an endpoint that is not determined (--o)",
+        "an endpoint in conflict (x->)",
     ]
 
 

@@ -57,7 +57,7 @@ def test_a_directed_graph_is_itself():
 @pytest.mark.parametrize(
     ("edges", "words"),
     [
-        ([("X", "Y", "o-o")], "has no direction"),
+        ([("X", "Y", "o-o")], "is undirected"),
         ([("X", "Y", "x-x")], "contradicts every"),
         ([("X", "Y", "<=>")], "contradicts every"),
         ([("X", "Y", "-->"), ("Y", "Z", "-->"), ("Z", "X", "-->")], "form a cycle"),

@@ -120,13 +120,13 @@ def test_a_graph_says_what_it_is():
     "endpoints", [[[0, 2], [0, 0]], [[0, 6], [1, 0]], [[3, 0], [0, 0]], [[0, -1], [1, 0]], [[0, 1, 2]]]
 )
 def test_half_an_edge_is_refused(endpoints):
-    with pytest.raises(DataError, match="both ends of every edge"):
+    with pytest.raises(DataError, match="both endpoints of every edge"):
         Graph("XY", np.array(endpoints))
 
 
 def test_a_pag_stands_for_no_dags():
     for ask in (one_edge("-->").to_dag, one_edge("-->").to_dags):
-        with pytest.raises(OptionError, match="a PAG leaves room for hidden variables"):
+        with pytest.raises(OptionError, match="a PAG allows for hidden variables"):
             ask()
 
 

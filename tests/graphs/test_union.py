@@ -52,5 +52,5 @@ def test_graph_is_frozen_and_consistent():
     graph = one_edge("-->")
     with pytest.raises(ValueError, match="read-only"):
         graph.endpoints[0, 1] = 0
-    with pytest.raises(DataError, match="both ends"):
+    with pytest.raises(DataError, match="both endpoints"):
         Graph("XY", np.array([[0, Endpoint.ARROW], [0, 0]]))

@@ -105,7 +105,7 @@ def test_lines_of_other_tools_are_undirected_in_a_pattern_only():
 
 
 def test_a_table_of_ones_and_zeros_holds_no_pag():
-    with pytest.raises(CausalContextError, match="cannot say that a graph is a PAG"):
+    with pytest.raises(CausalContextError, match="cannot represent a PAG"):
         export.to_adjacency(Graph.from_edges("AB", [("A", "B", "-->")], "pag"))
     with pytest.raises(CausalContextError, match="no mark for 'A o-> B'"):
         export.to_adjacency(Graph.from_edges("AB", [("A", "B", "o->")], "pag"))

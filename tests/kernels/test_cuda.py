@@ -30,7 +30,7 @@ def test_without_a_card_auto_says_why_and_gives_the_same_result(monkeypatch):
     monkeypatch.setattr(card, "obstacle", lambda: "no CUDA card was found")
     table = cc.examples.soil_moisture(300, seed=1)
     result = cc.discover(table, context="soil", device="auto", method="pc-ac")
-    assert result.notes == ("device 'auto' is the processor here: no CUDA card was found",)
+    assert result.notes == ("device 'auto' uses the processor: no CUDA card was found",)
     assert result.graphs == cc.discover(table, context="soil", method="pc-ac").graphs
     with pytest.raises(OptionError, match="device is 'cuda', but no CUDA card was found; device='cpu' gives"):
         cc.discover(table, context="soil", device="cuda", method="pc-ac")

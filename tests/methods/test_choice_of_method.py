@@ -46,18 +46,18 @@ def chosen(found: cc.ContextGraphs) -> str:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"test": "partial-correlation"}, "pc-ac: you named a test"),
-        ({"test": "cmi-knn", "max_given": 0}, "pc-ac: you named a test"),
+        ({"test": "partial-correlation"}, "pc-ac: a test was passed"),
+        ({"test": "cmi-knn", "max_given": 0}, "pc-ac: a test was passed"),
         ({"alpha": 0.01}, "pc-ac: alpha is for searches by tests"),
         ({"max_given": 1}, "pc-ac: max_given is for searches by tests"),
         ({"collider_rule": "first"}, "pc-ac: collider_rule is for searches by tests"),
         ({"masked_scope": "cycle"}, "pc-ac: masked_scope is for searches by tests"),
         ({"orientation": "within", "alpha": 0.1}, "pc-ac: alpha and orientation are for searches by tests"),
         ({"missing": "testwise"}, "pc-ac: missing='testwise' is for searches by tests"),
-        ({"curves": "never"}, "score-ac: you named curves"),
-        ({"penalty": 1.0, "starts": 2}, "score-ac: you named starts and penalty"),
+        ({"curves": "never"}, "score-ac: curves was passed"),
+        ({"penalty": 1.0, "starts": 2}, "score-ac: starts and penalty were passed"),
         ({"alpha": 0.05, "test": "auto", "missing": "listwise", "seed": 3, "n_jobs": 2},
-         "score-ac: it takes all columns, and its residuals do not contradict it"),
+         "score-ac: it accepts all columns, and its residuals do not contradict the model"),
     ],
 )  # fmt: skip
 def test_what_the_caller_names_decides(options: dict, why: str) -> None:
@@ -76,7 +76,7 @@ def test_what_the_table_is_decides() -> None:
     levels = cc.discover(table().assign(K=[f"k{i % 25}" for i in range(300)]), "R", method="auto")
     assert chosen(levels) == "pc-ac: column 'K' has more than 20 levels"
     alone = cc.discover(table()[["X", "Y", "Z"]], method="auto")
-    assert chosen(alone).startswith("score-ac: it takes all columns")
+    assert chosen(alone).startswith("score-ac: it accepts all columns")
     assert alone.contexts == ("all",)
 
 
@@ -145,12 +145,12 @@ def test_a_wide_table_never_meets_the_score(monkeypatch: pytest.MonkeyPatch) -> 
 def test_where_nothing_fits_scores_are_kept_and_it_is_said() -> None:
     """Tests err more often there; docs/decisions/default-method.md has the figures."""
     found = cc.discover(uneven(), "R", method="auto")
-    why = "2 of 4 variables have clearly uneven residuals, which makes false links"
-    assert chosen(found) == f"score-ac: {why}: compare with test='sandwich' or 'cmi-knn'"
+    why = "2 of 4 variables have residuals of unequal variance, so links may be false"
+    assert chosen(found) == f"score-ac: {why}: try test='sandwich' or 'cmi-knn'"
     named = cc.discover(uneven(), "R", method="score-ac")
     assert dict(found.graphs) == dict(named.graphs)
     assert found.notes[1:] == named.notes
-    assert any("are not equally large everywhere" in note for note in found.notes[1:])
+    assert any("have unequal variance" in note for note in found.notes[1:])
     assert not found.changes(0, 1)["claimed"].any()
 
 

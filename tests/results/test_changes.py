@@ -160,7 +160,7 @@ def test_an_edge_that_shows_where_it_was_not_found_is_no_change():
     cut = replace(result, graphs={0: result.graphs[0], 1: without})
     row = cut.changes(0, 1).iloc[0]
     assert row["p"] < 1e-6
-    assert (row["doubt"], row["claimed"]) == ("it shows there too", False)
+    assert (row["doubt"], row["claimed"]) == ("the slope differs from 0 there too", False)
     assert np.isnan(row["q"])
 
 
@@ -177,7 +177,7 @@ def test_a_change_that_the_other_direction_explains_is_not_claimed():
         without = Graph.from_edges(result.names, [("R", "Y", "-->")])
         found = replace(result, graphs={0: result.graphs[0], 1: without}).changes(0, 1).iloc[0]
         claimed += bool(found["claimed"])
-        doubted += found["doubt"] == "no change if it points the other way"
+        doubted += found["doubt"] == "no change if the edge has the other direction"
     assert claimed <= 1
     assert doubted >= 8
 

@@ -80,7 +80,7 @@ def test_coefficients_errors_rows_and_intervals_are_the_naive_ones(rows, result)
         assert (row["n"], row["rows"]) == (len(used), "all" if len(used) == len(rows) else f"R={r}")
         assert row["shared by"] == (("dry", "wet") if len(used) == len(rows) else (r,))
     whys = found.set_index(["cause", "effect", "context"])["why"]
-    assert whys["A", "X", "dry"] == "it leads to R: one mechanism whatever its value"
+    assert whys["A", "X", "dry"] == "ancestor of R: one mechanism in all contexts"
     assert whys["X", "B", "wet"] == "R causes it"
     assert whys["B", "Y", "wet"] == "R does not cause it: one mechanism in all contexts"
 
@@ -259,5 +259,5 @@ def test_a_score_based_result_says_which_rows_and_where_lines_stand_for_curves()
     design = np.column_stack([x, *(r == k for k in range(3))]).astype(float)
     assert level["coefficient"] == pytest.approx(np.linalg.lstsq(design, z, rcond=None)[0][0])
     assert result.evidence.curved
-    assert "straight lines stand for X --> Y" in one(result.effects("X", "Y"), context=0, versus=None)["note"]
+    assert "linear approximation of X --> Y" in one(result.effects("X", "Y"), context=0, versus=None)["note"]
     assert one(result.effects("X", "Z"), context=0, versus=None)["note"] == ""

@@ -69,7 +69,7 @@ def test_a_line_that_stands_in_for_a_wave_is_a_candidate_with_its_reason():
         found = result.changes("a", "b")
         assert {tuple(pair) for pair in found.loc[found["claimed"], ["source", "target"]].to_numpy()} <= {("Z", "Y")}
         reasons += found.loc[found["source"] == "X", "doubt"].tolist()
-    assert "curves of Z may be behind it" in reasons
+    assert "curves of Z may explain it" in reasons
 
 
 def test_a_diagnosis_names_lines_that_stand_in_for_waves_and_no_others():

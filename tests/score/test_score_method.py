@@ -338,10 +338,10 @@ def uneven_table(seed):
 def test_auto_says_what_it_chose_and_why():
     straight = cc.discover(model_table(400, 3), "R", method="auto")
     assert straight.settings.method == "score-ac"
-    assert straight.notes[0].startswith("method 'auto' chose score-ac: it takes all columns")
+    assert straight.notes[0].startswith("method 'auto' chose score-ac: it accepts all columns")
     uneven = cc.discover(uneven_table(1), "R", method="auto", transform="none")
     assert uneven.settings.method == "score-ac"
-    assert "variables have clearly uneven residuals" in uneven.notes[0]
+    assert "variables have residuals of unequal variance" in uneven.notes[0]
     assert len(uneven.tests()) > 0
     assert uneven == cc.discover(uneven_table(1), "R", method="auto", transform="none")
 

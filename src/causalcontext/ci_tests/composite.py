@@ -154,4 +154,4 @@ def usable_device(asked: str) -> tuple[str, str]:
         return "cuda", ""
     if asked == "cuda":
         raise OptionError(f"device is 'cuda', but {reason}; device='cpu' gives the same result")
-    return "cpu", f"device 'auto' is the processor here: {reason}"
+    return "cpu", f"device 'auto' uses the processor: {reason}"

@@ -10,8 +10,8 @@ from causalcontext.methods.ahead import compile_ahead
 from causalcontext.report.text import summary
 from causalcontext.simulate.examples import soil_moisture
 
-STORY = """Daily weather over land, simulated: rain and radiation decide whether the soil is dry or wet, and the
-state of the soil decides where the rain goes. The context is an effect of the system."""
+STORY = """Daily weather over land, simulated: rain and radiation determine whether the soil is dry or wet, and the
+state of the soil determines where the rain goes. The context is an effect of the system."""
 
 
 def demo(output: OutputOption = None, report: ReportOption = None) -> None:

@@ -50,7 +50,7 @@ def discover(
     output: OutputOption = None,
     report: ReportOption = None,
     diagnose: Annotated[
-        bool, typer.Option("--diagnose", help="Also print what to know before believing the result.")
+        bool, typer.Option("--diagnose", help="Also print the diagnosis: how far to trust the result.")
     ] = False,
     progress: ProgressOption = True,
     **options: Any,

@@ -16,9 +16,9 @@ from causalcontext.results.files import load
 
 def effects(
     file: ResultArgument,
-    x: Annotated[str | None, typer.Argument(metavar="X", help="The cause; the context is one too.")] = None,
+    x: Annotated[str | None, typer.Argument(metavar="X", help="The cause; the context may be one.")] = None,
     y: Annotated[str | None, typer.Argument(metavar="Y", help="The effect; without both, all pairs.")] = None,
-    by_path: Annotated[bool, typer.Option("--by-path", help="What every directed path carries.")] = False,
+    by_path: Annotated[bool, typer.Option("--by-path", help="One row for every directed path.")] = False,
     level: Annotated[float, typer.Option(metavar="NUMBER", help="Of the intervals.")] = 0.95,
     as_json: Annotated[bool, typer.Option("--json", help="Print the effects as JSON.")] = False,
 ) -> None:
@@ -29,13 +29,13 @@ def effects(
         print_line(json.dumps(json.loads(found.to_json(orient="records")), ensure_ascii=False, indent=2))
         return
     if found.empty:
-        show_page("no variable leads to another one" if x is None and y is None else "there is no such path")
+        show_page("no variable has an effect on another one" if x is None and y is None else "there is no such path")
         return
     header = ["path" if by_path else "effect of", "context", "effect", f"{100 * level:g} % interval", "p", "note"]
     rows = [_shown(row, by_path) for row in found.to_dict("records")]
     show_table(f"effects ({result.context or 'no context'})", header, rows)
-    say("errors are classical: the file holds moments and no rows; result.effects() on the table gives those of the "
-        "sandwich")  # fmt: skip
+    say("standard errors are classical, since the file holds no rows; result.effects() after discover() has sandwich "
+        "(HC3) errors")  # fmt: skip
 
 
 def _shown(row: Mapping[Any, Any], by_path: bool) -> list[str]:

@@ -17,7 +17,7 @@ def explain(
     file: ResultArgument,
     x: Annotated[str, typer.Argument(metavar="X", help="A variable.")],
     y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the marks, stories and tests as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the marks, explanations and tests as JSON.")] = False,
 ) -> None:
     """Why two variables are linked or not, context by context."""
     result = load(file)

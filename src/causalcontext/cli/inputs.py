@@ -59,7 +59,7 @@ KindOption = Annotated[
     ),
 ]
 KnowledgeOption = Annotated[
-    Path | None, typer.Option("--knowledge", metavar="FILE", help="What is known about links, as TOML.")
+    Path | None, typer.Option("--knowledge", metavar="FILE", help="Expert knowledge about links, a TOML file.")
 ]
 ResultArgument = Annotated[Path, typer.Argument(metavar="RESULT", help="A file that discover --json has written.")]
 OutputOption = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Save the whole result here.")]

@@ -184,7 +184,7 @@ def with_placeholders(data: Dataset, missing: Mapping[int, Bools]) -> Dataset:
     """
     empty = [repr(data.names[position]) for position, rows in missing.items() if rows.all()]
     if empty:
-        raise DataError(f"there is no value in any row of {', '.join(empty)}; drop what has none")
+        raise DataError(f"there is no value in any row of {', '.join(empty)}; drop these columns")
     columns = list(data.columns)
     for position, rows in missing.items():  # a value from the middle of those that are there: a column stays what it is
         values = np.asarray(columns[position], dtype=np.float64)

@@ -70,9 +70,9 @@ class Scan:
         if scored:
             return (f"{self.source} was read once: the model of score-ac, its edges, directions, scores and warnings "
                     f"rest on {sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip
-        return (f"{self.source} was read once: what rests on moments (partial-correlation and fisher-z, at the "
-                f"context too, and effects) uses all {self.rows:,} rows, any other test, the support check and "
-                f"warnings {sample}; tests() has the rows of every decision in n")  # fmt: skip
+        return (f"{self.source} was read once: partial-correlation and fisher-z, also at the context, and "
+                f"effects use all {self.rows:,} rows; other tests, the support check and warnings use {sample}; the "
+                "column n of tests() has the rows of every decision")  # fmt: skip
 
     def __repr__(self) -> str:
         named = f", context {self.data.context_name}" if self.data.contexts.positions else ""

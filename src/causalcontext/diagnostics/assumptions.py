@@ -22,7 +22,7 @@ from causalcontext.search.rules import suspect
 MOST_NAMED = 3
 CONFLICTS = {
     GraphKind.CPDAG: "have contradicting directions",
-    GraphKind.PAG: "are a hidden common cause, or their separations contradict each other",
+    GraphKind.PAG: "have a hidden common cause, or their separating sets contradict each other",
 }
 
 
@@ -33,7 +33,8 @@ def broken_rules(result: ContextGraphs) -> Iterator[Finding]:
         edges = [f"{result.names[d.a]} - {result.names[d.b]}" for d in result.doubts if d.rule == rule]
         listed = ", ".join(list(dict.fromkeys(edges))[:MOST_NAMED])
         times = "once" if count == 1 else f"{count} times"
-        message = f"rule {rule} fails {times} (such as {listed}): a test erred, or {suspect(rule)} does not hold"
+        why = f"a test erred, or {suspect(rule)} does not hold"
+        message = f"rule {rule} is contradicted {times} (such as {listed}): {why}"
         evidence = {"rule": rule, "count": count, "edges": tuple(dict.fromkeys(edges))}
         yield Finding("assumptions", Severity.CAUTION, message, "see explain() for these pairs", evidence)
     # All endpoints of a PAG count, so its contexts are looked at one by one.
@@ -51,7 +52,7 @@ def directed_cycles(result: ContextGraphs) -> Iterator[Finding]:
     for value, links in zip(result.contexts, arrows, strict=True):
         cycle = shortest_cycle(links)
         if cycle:
-            message = f"the arrows of {value} form a cycle: {' --> '.join(result.names[v] for v in cycle)}"
+            message = f"the directed edges of {value} form a cycle: {' --> '.join(result.names[v] for v in cycle)}"
             yield Finding("assumptions", Severity.WARNING, message, "some of these directions are wrong")
     union = np.any(arrows, axis=0)
     for context in result.cells.positions:
@@ -67,7 +68,7 @@ def turned_directions(result: ContextGraphs) -> Iterator[Finding]:
     if not pairs:
         return
     doubted = bool(result.model_checks) or bool(result.evidence and result.evidence.contradicted)
-    why = "a model that does not fit can make that up" if doubted else "that takes feedback"
+    why = "a model that does not fit can produce this" if doubted else "this requires feedback"
     which = "one pair points" if len(pairs) == 1 else f"{len(pairs)} pairs point"
     such = _turned(result, arrows, *pairs[0])
     message = f"{which} one way in some contexts and the other way in others ({such}): {why}"
@@ -94,7 +95,7 @@ def large_cycles(result: ContextGraphs) -> Iterator[Finding]:
     suspects = possible_cycles(graphs, contexts) & ~(at_context[:, None] & at_context[None, :])
     if suspects.any():
         pairs = [f"{result.names[x]} - {result.names[y]}" for x, y in zip(*np.nonzero(np.triu(suspects)), strict=True)]
-        message = f"{len(pairs)} edges lie where a union cycle of three or more variables could keep a false edge"
+        message = f"{len(pairs)} edges may be false: a union cycle of three or more variables is possible there"
         advice = 'if feedback through the contexts is plausible, compare with masked_scope="cycle"'
         yield Finding("large cycles", Severity.NOTE, message, advice, {"edges": tuple(pairs)})
 
@@ -129,6 +130,6 @@ def proxy_links(result: ContextGraphs) -> Iterator[Finding]:
     name = result.names
     links = tuple(f"{name[link.cause]} --> {name[link.effect]}" for link in found)
     explained = tuple(f"{text} (curves of {name[link.other]})" for text, link in zip(links, found, strict=True))
-    message = f"{listed(explained)} may stand in for what another variable does"
-    advice = "take them as candidates: the score chose the shorter description, and curves of the other explain as much"
+    message = f"{listed(explained)} may be proxies for the effect of another variable"
+    advice = "treat them as candidates: curves of the other variable explain as much, with more parameters"
     yield Finding("proxies", Severity.CAUTION, message, advice, {"edges": links})

@@ -257,7 +257,7 @@ def _dependent(context: ContextReading, dependences: tuple[Dependence, ...]) -> 
     for found in dependences:
         where = "" if found.everywhere else f" where {context.name} = {level_text(found.level)}"
         yield (f"{found.column} is a linear function of {listed(found.of)}{where}: links among "
-               "them cannot be told apart, and given these it cannot be tested")  # fmt: skip
+               "them cannot be distinguished, and given these it cannot be tested")  # fmt: skip
 
 
 def _count(number: int, what: str) -> str:
@@ -372,7 +372,7 @@ def _misleading(data: Dataset) -> Iterator[str]:
         yield f"{certain}; if it was made of it: {found.advice()}"
     apart = [name for name in columns_apart(data) if name != source]
     if apart:
-        yield f"the usual values of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
+        yield f"the 5-95 % ranges of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
     for violation in check_table(data, nothing):
         if violation.kind in OF_COLUMNS:
@@ -391,4 +391,4 @@ def _suitable(data: Dataset, missing: str) -> Iterator[str]:
     elif kinds == {Kind.CONTINUOUS}:
         yield "all columns are numbers: method='auto', the default, tries score-ac first"
     if len(kinds) > 1:
-        yield "columns are of several kinds: test='auto' picks a test for every question"
+        yield "columns are of several kinds: test='auto' picks a test for every pair"

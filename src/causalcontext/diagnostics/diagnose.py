@@ -53,10 +53,10 @@ def _of_rows(result: ContextGraphs) -> list[Finding]:
     if result.context is None:
         return [Finding("context", Severity.NOTE, "without a context there is one graph, and nothing to compare")]
     if result.series is not None:
-        missing = "missing edges, determinism and overlap are not looked at with lags"
-        return [Finding("rows", Severity.NOTE, missing, "changes() says which differences hold")]
+        missing = "missing edges, determinism and overlap are not checked with lags"
+        return [Finding("rows", Severity.NOTE, missing, "changes() says which differences may be claimed")]
     if result.scanned is not None:
-        missing = "missing edges, hidden causes and overlap are not looked at in a table that was read in batches"
+        missing = "missing edges, hidden causes and overlap are not checked in a table that was read in batches"
         return [Finding("rows", Severity.NOTE, missing, "run discover on a part of it that fits in memory")]
     if result.rows is None:
         missing = "missing edges, determinism and overlap: not available on a loaded result, which has no rows"

@@ -46,8 +46,8 @@ TOPIC = "hidden causes"
 MOST_QUESTIONS = 2000
 """Of questions on rows: beyond so many the comparison would take longer than the search."""
 WORDS = {
-    True: "are wrong if something is hidden",
-    False: "rest on the assumption that nothing hidden causes both ends",
+    True: "are wrong if there are hidden common causes",
+    False: "rest on the assumption that there is no hidden common cause",
 }
 ADVICE = {
     True: "do not read them as causes",
@@ -61,15 +61,15 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
     if result.rows is None or result.prepared is None:
         return "a result without rows cannot be compared with another engine"
     if not result.complete:
-        return f"{other} was not asked: the search was cut short"
+        return f"{other} was not run: the search was interrupted"
     if len(result.cells.positions) != 1 or result.cells.source is not None or result.union.kind is not GraphKind.CPDAG:
-        return f"{other} cannot be asked about such a context or graph"
+        return f"{other} cannot be run for such a context or graph"
     if result.settings.missing == "testwise" or len(result.names) > MOST_VARIABLES:
-        return f"{other} was not asked: too many variables, or incomplete rows"
+        return f"{other} was not run: too many variables, or incomplete rows"
     try:
         return _run(result, other)
     except CausalContextError as error:
-        return f"{other} cannot be asked: {error}"
+        return f"{other} cannot be run: {error}"
 
 
 def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
@@ -80,7 +80,7 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     task = _task(replace(result, settings=settings), rows, prepared, options, watch)
     found = run_method(other, task)
     if watch.over:
-        return f"{other} did not end within {TIME_LIMIT:.0f} s"
+        return f"{other} did not finish within {TIME_LIMIT:.0f} s"
     found = found.whole()
     graphs = {
         value: Graph(result.names, endpoints, found.kind)
@@ -100,7 +100,7 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
     task = _task(result, rows, result.prepared, ScoreOptions(), Watch(nobody))
     questions = _questions(task, adjacent(ours))
     if questions > MOST_QUESTIONS:
-        message = f"directions were not compared with fci-ac, which takes about {questions:,.0f} tests on rows"
+        message = f"directions were not compared with fci-ac, which would need about {questions:,.0f} tests on rows"
         yield Finding(TOPIC, Severity.NOTE, message, "if hidden causes are plausible, run method='fci-ac'")
         return
     cautious = run_method("fci-ac", task).whole().endpoints
@@ -158,11 +158,11 @@ def _only_inside(result: ContextGraphs, x: int, y: int, places: list[int]) -> Fi
     pair, values = (result.names[x], result.names[y]), tuple(result.contexts[place] for place in places)
     reason = why_inside_only(result)
     where = "each context" if len(values) == len(result.contexts) else listed(values, MOST_NAMED)
-    message = f"within {where} alone {pair[0]} and {pair[1]} look adjacent: {inside_words(result)}"
+    message = f"a search within {where} alone would link {pair[0]} and {pair[1]}: {inside_words(result)}"
     evidence = {"x": pair[0], "y": pair[1], "context": values[0], "contexts": values}
     if reason is WithinContexts.SELECTION:
-        return Finding(reason.value, Severity.NOTE, message, "masking would add this edge", evidence)
-    alone = "method='pc-m', which looks at the contexts alone"
+        return Finding(reason.value, Severity.NOTE, message, "method='pc-m' would add this edge", evidence)
+    alone = "method='pc-m', which searches each context separately"
     scored = "method='score-ac', which gives every context its own slopes, or " if result.suits_score else ""
     advice = f"compare with {scored}{alone}"
     return Finding(reason.value, Severity.CAUTION, message, advice, evidence)
@@ -178,7 +178,7 @@ def _possible_causes(result: ContextGraphs) -> Iterator[Finding]:
         if causes:
             message = f"{', '.join(causes)} may cause {name}, so rows of one context are a selected sample"
         else:
-            message = f"nothing is found that could cause {name}: it looks exogenous"
+            message = f"no possible cause of {name} was found: it looks exogenous"
         evidence = {"context variable": name, "possible causes": tuple(causes)}
         yield Finding("selection bias", Severity.NOTE, message, "", evidence)
 

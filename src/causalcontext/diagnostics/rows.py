@@ -46,13 +46,13 @@ def rows_and_power(result: ContextGraphs) -> Iterator[Finding]:
     power = [_power_of(result, place) for place in range(len(result.contexts))]
     small = sorted((found for found in power if found.least > LARGE_EFFECT), key=lambda found: found.rows)
     for found in small[:MOST_LISTED]:
-        advice = "an edge that is missing there may be lack of power; see labels()"
-        yield Finding("rows", Severity.WARNING, f"{found} is found with a power of 80 %", advice, found.evidence)
+        advice = "an edge may be missing there for lack of power; see labels()"
+        yield Finding("rows", Severity.WARNING, f"{found} is detected with a power of 80 %", advice, found.evidence)
     if len(small) > MOST_LISTED:
-        yield Finding("rows", Severity.WARNING, f"{len(small) - MOST_LISTED} more contexts have hardly more rows")
+        yield Finding("rows", Severity.WARNING, f"{len(small) - MOST_LISTED} more contexts have few rows as well")
     enough = [found for found in power if found.least <= LARGE_EFFECT]
     if enough:
-        yield Finding("rows", Severity.NOTE, f"{_together(enough)} is found with a power of 80 %", "",
+        yield Finding("rows", Severity.NOTE, f"{_together(enough)} is detected with a power of 80 %", "",
                       {"contexts": [found.evidence for found in enough]})  # fmt: skip
 
 
@@ -130,7 +130,8 @@ def near_misses(result: ContextGraphs) -> Iterator[Finding]:
     for slot, p in order[:MOST_NEAR]:
         yield _near_miss(result, tests[slot, p], slot, *pairs[slot])
     if len(order) > MOST_NEAR:
-        yield Finding("near miss", Severity.NOTE, f"{len(order) - MOST_NEAR} more decisions were close; see tests()")
+        message = f"{len(order) - MOST_NEAR} more p-values were close to alpha; see tests()"
+        yield Finding("near miss", Severity.NOTE, message)
 
 
 def _pairs(result: ContextGraphs, tests: Collection[tuple[int, float]]) -> list[tuple[int, int]]:
@@ -147,7 +148,7 @@ def _near_miss(result: ContextGraphs, places: list[int], slot: int, x: int, y: i
     outcome = f"{'kept' if kept else 'removed'} with p = {p:.3g}, alpha {result.settings.alpha:g}"
     message = f"{names[0]} - {names[1]} in {_where(result, places)} was {outcome}"
     missed = at_context and not kept
-    advice = "a missed link at the context hides what the context changes: try a larger alpha" if missed else ""
+    advice = "a missed link at the context would hide changes between contexts: try a larger alpha" if missed else ""
     evidence = {"x": names[0], "y": names[1], "context": result.contexts[places[0]], "p": p, "kept": bool(kept)}
     return Finding("near miss", Severity.CAUTION if at_context else Severity.NOTE, message, advice, evidence)
 
@@ -208,7 +209,7 @@ def _deterministic(found: StepFunction) -> Finding:
 
 
 def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) -> Iterator[Finding]:
-    """The values of a context between which the usual values of a column hardly overlap, in one finding."""
+    """The values of a context between which the 5-95 % ranges of a column hardly overlap, in one finding."""
     name, column = data.names[position], np.asarray(data.columns[position], dtype=np.float64)
     boxes = [_box(column[np.asarray(data.columns[context]) == level]) for level in range(len(levels))]
     shares = {(a, b): _shared(boxes[a], boxes[b]) for a, b in combinations(range(len(boxes)), 2)}
@@ -219,7 +220,7 @@ def _apart(data: Dataset, position: int, context: int, levels: tuple[Any, ...]) 
     where = f"between {levels[a]} and {levels[b]} ({share:.0%})"
     if len(little) > 1:
         where = f"between {len(little)} of {len(shares)} pairs of contexts, most of all {where}"
-    message = f"the usual values of {name} hardly overlap {where}"
+    message = f"the 5-95 % ranges of {name} hardly overlap {where}"
     advice = "differences between these contexts that rest on it are extrapolated"
     evidence = {"column": name, "contexts": (levels[a], levels[b]), "overlap": share, "pairs": len(little)}
     yield Finding("overlap", Severity.CAUTION, message, advice, evidence)

@@ -51,7 +51,7 @@ ENDPOINTS = (Endpoint.ARROW, Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT)
 FEWEST_BLOCKS = 10
 ON_MOMENTS = ("partial-correlation", "fisher-z")
 """Tests that need no rows at all."""
-NO_ROWS = ("stability of a scanned table draws blocks of rows, whose moments answer no test on rows; pass "
+NO_ROWS = ("stability of a scanned table resamples moments of blocks of rows, which tests on rows cannot use; pass "
            "test='partial-correlation', or method='score-ac' to discover")  # fmt: skip
 
 

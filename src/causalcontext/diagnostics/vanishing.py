@@ -18,21 +18,21 @@ from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
 TOPIC = "missing edge"
 WORDS = {
     Cause.MECHANISM: "persists where both contexts have data, so the mechanism differs (a physical change)",
-    Cause.SUPPORT: "vanishes on the values that both contexts have, so its absence is a matter of support",
-    Cause.SINGULAR: "cannot show where most values of the cause are one and the same",
-    Cause.FEW_ROWS: "would hardly show in so few rows with so little variation of the cause",
+    Cause.SUPPORT: "is not found on the values that both contexts share: its absence may be due to that range",
+    Cause.SINGULAR: "cannot be detected where most values of the cause are equal",
+    Cause.FEW_ROWS: "would hardly be detected with so few rows and so little variation of the cause",
     Cause.UNDECIDED: "cannot be compared: too few rows lie where both contexts have data",
 }
 ADVICE = {
-    Cause.SUPPORT: "read it as descriptive: the link may exist there, on values that were not seen",
-    Cause.SINGULAR: "leave the variable out of this context, or take its other values from elsewhere",
+    Cause.SUPPORT: "read its absence as descriptive: the link may exist there for values that were not observed",
+    Cause.SINGULAR: "leave the variable out for this context, or collect rows in which it varies",
     Cause.FEW_ROWS: "do not read it as a difference between contexts; see labels() and changes()",
     Cause.UNDECIDED: "do not read it as a change of mechanism without other evidence",
 }
 UNCLEAR = "the slopes do not differ clearly"
 DOUBTS = {
-    "it shows there too": "it shows there too (its slope is far from 0)",
-    "no change if it points the other way": "with the arrow turned around nothing differs",
+    "the slope differs from 0 there too": "the slope differs from 0 there too",
+    "no change if the edge has the other direction": "nothing differs if the edge has the other direction",
 }
 MOST_NAMED = 3
 MOST_EDGES = 5
@@ -95,7 +95,7 @@ def _finding(result: ContextGraphs, endpoints: Endpoints, pair: tuple[int, int],
                 "matched rows": verdict.rows, "variance ratio": verdict.variance_ratio,
                 "power": verdict.power}  # fmt: skip
     where = f"{edge} is in {here} and not in {listed(without, MOST_NAMED)}"
-    words = f"no change to claim, since {DOUBTS.get(doubt, doubt)}" if doubt else f"it {WORDS[verdict.cause]}"
+    words = f"not claimed as a change, since {DOUBTS.get(doubt, doubt)}" if doubt else f"it {WORDS[verdict.cause]}"
     return Finding(TOPIC, Severity.NOTE if trusted else Severity.CAUTION, f"{where}: {words}", _advice(verdict, said),
                    evidence)  # fmt: skip
 
@@ -112,7 +112,7 @@ def _advice(verdict: MatchedSupport, said: ChangeVerdict | None) -> str:
     advice = "" if said is not None and said.doubt else ADVICE.get(verdict.cause, "")
     if said is None or not advice:
         return advice
-    return f"{advice}; changes() claims it by its slopes alone" if said.claimed else advice
+    return f"{advice}; changes() claims it from the slopes alone" if said.claimed else advice
 
 
 def _verdict(

@@ -121,7 +121,7 @@ def _missing_warning(task: Task) -> tuple[str, ...]:
     if task.settings.missing != "testwise" or not task.statistics.missing.any():
         return ()
     return ("every test uses the rows that are complete in its own columns, so tests rest on different rows (see n in "
-            "tests()); leaving rows out is itself a selection, which can make edges or hide them if it depends on the "
+            "tests()); leaving rows out is itself a selection, which can create or hide edges if it depends on the "
             "values",)  # fmt: skip
 
 

@@ -27,7 +27,7 @@ _WORDS = {
     "o->": "cause, or hidden common cause",
     "o-o": "adjacent, direction not determined",
     "x-x": "conflicting directions",
-    "<=>": "one way here, the other way there",
+    "<=>": "direction differs between contexts",
     "<->": "hidden common cause",
 }
 _WORDS_IN_PAG = {
@@ -37,10 +37,10 @@ _WORDS_IN_PAG = {
     "<->": "hidden common cause, unless a test erred",
 }
 _ENDPOINT_WORDS = {
-    Endpoint.MIXED: "an end with an arrow here, a tail there",
-    Endpoint.CONFLICT: "an end in conflict",
-    Endpoint.CIRCLE: "an end not determined",
-    Endpoint.TAIL: "a tail at both ends",
+    Endpoint.MIXED: "an endpoint that differs between contexts",
+    Endpoint.CONFLICT: "an endpoint in conflict",
+    Endpoint.CIRCLE: "an endpoint that is not determined",
+    Endpoint.TAIL: "a tail at both endpoints",
 }
 _TOWARDS_ARROW = (Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT, Endpoint.MIXED, Endpoint.ARROW)
 _PAIR, _ARROW, _OPEN = (0, 1), endpoints_of_mark("-->"), endpoints_of_mark("o-o")
@@ -92,7 +92,7 @@ def legend(result: ContextGraphs, panels: Sequence[Panel], compared: tuple[Any, 
         more += [LegendEntry(Stroke(_PAIR, _OPEN, strength=0.05), "weak"),
                  LegendEntry(Stroke(_PAIR, _OPEN, strength=1.0), "strong (|partial correlation|)")]  # fmt: skip
     if any(stroke.uncertain for stroke in strokes):
-        words = f"uncertain: kept narrowly (p > alpha/{NEAR:g}) or untestable"
+        words = f"uncertain: p > alpha/{NEAR:g}, or untestable"
         more.append(LegendEntry(Stroke(_PAIR, _OPEN, strength=0.3, uncertain=True), words))
     return (*graph_legend(panels, result.union.kind), *colours, *more)
 

@@ -44,7 +44,7 @@ WIDEST = 17.0
 TALLEST = 30.0
 SMALLEST_POINTS = 4.5
 TITLE = 2.2
-BOTH_WAYS = "each acts on the other, at its own lag"
+BOTH_WAYS = "each causes the other, at different lags"
 
 
 @dataclass(frozen=True)

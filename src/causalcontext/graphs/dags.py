@@ -283,12 +283,12 @@ def to_dag(graph: Graph) -> Graph:
     >>> to_dag(Graph.from_edges("XYZ", [("X", "Y", "-->"), ("Y", "Z", "o-o")]))
     Traceback (most recent call last):
         ...
-    causalcontext.errors.OptionError: 'Y o-o Z' has no direction; to_dags() lists the graphs it leaves open
+    causalcontext.errors.OptionError: 'Y o-o Z' is undirected; to_dags() lists the directed graphs that are possible
     """
     _check_cpdag(graph)
     for edge in graph.edges:
         if edge.mark == "o-o":
-            raise OptionError(f"'{edge}' has no direction; to_dags() lists the graphs it leaves open")
+            raise OptionError(f"'{edge}' is undirected; to_dags() lists the directed graphs that are possible")
     if not is_acyclic(directed(graph.endpoints)):
         raise OptionError("directed edges form a cycle, so there is no directed acyclic graph with these edges")
     return graph
@@ -313,7 +313,7 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     for endpoints in _extensions(graph.endpoints.copy(), _colliders(graph.endpoints)):
         found.append(Graph(graph.names, endpoints))
         if len(found) > limit:
-            raise OptionError(f"the graph stands for more than {limit} directed acyclic graphs; add knowledge, or "
+            raise OptionError(f"the graph represents more than {limit} directed acyclic graphs; add knowledge, or "
                               "raise the limit")  # fmt: skip
     if not found:
         raise OptionError("no directed acyclic graph has these edges and directions without a new collider")
@@ -323,8 +323,8 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
 def _check_cpdag(graph: Graph) -> None:
     """Return if the graph can stand for directed acyclic graphs over its variables."""
     if graph.kind is GraphKind.PAG:
-        raise OptionError("a PAG leaves room for hidden variables, so it stands for no directed acyclic graphs over "
-                          "these ones")  # fmt: skip
+        raise OptionError("a PAG allows for hidden variables, so it represents no directed acyclic graphs over the "
+                          "observed ones")  # fmt: skip
     for edge in graph.edges:
         if edge.mark not in ("-->", "o-o"):
             raise OptionError(f"'{edge}' contradicts every directed acyclic graph; take the graph of one context, or "

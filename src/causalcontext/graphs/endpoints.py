@@ -70,7 +70,7 @@ def endpoints_of_mark(mark: str) -> tuple[Endpoint, Endpoint]:
     ['CIRCLE', 'ARROW']
     """
     if mark not in ENDPOINTS_OF_MARK:
-        raise DataError(f"there is no mark {mark!r}, expected two ends such as '-->', 'o-o', 'o->' or '<->'")
+        raise DataError(f"there is no mark {mark!r}, expected two endpoints such as '-->', 'o-o', 'o->' or '<->'")
     return ENDPOINTS_OF_MARK[mark]
 
 

@@ -79,8 +79,8 @@ class Graph:
         self._endpoints = codes
         self._index = {name: position for position, name in enumerate(self.names)}
         if codes.shape != (len(self.names),) * 2 or not _is_whole(codes):
-            raise DataError(f"ends of a graph over {len(self.names)} variables must be a square array of that size, "
-                            "with both ends of every edge and no edge from a variable to itself")  # fmt: skip
+            raise DataError(f"endpoints of a graph over {len(self.names)} variables must be a square array of that "
+                            "size, with both endpoints of every edge, and no edge to itself")  # fmt: skip
 
     @classmethod
     def from_edges(

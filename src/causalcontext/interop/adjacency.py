@@ -45,8 +45,7 @@ def to_adjacency(graph: Graph) -> pd.DataFrame:
     """1 where the row may cause the column, else 0: an undirected edge has both; other marks are refused."""
     refuse_marks(graph, ("-->", "o-o"), "a table of ones and zeros")
     if graph.kind is GraphKind.PAG:
-        raise OptionError("a table of ones and zeros cannot say that a graph is a PAG, in which 'o-o' is no direction "
-                          "left open")  # fmt: skip
+        raise OptionError("a table of ones and zeros cannot represent a PAG")
     return frame_of(may_cause(graph.endpoints).astype(np.int64), index=list(graph.names), columns=list(graph.names))
 
 

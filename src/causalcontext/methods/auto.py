@@ -60,14 +60,14 @@ def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
     Examples
     --------
     >>> choose_by_call(["test"]).reason
-    "method 'auto' chose pc-ac: you named a test"
+    "method 'auto' chose pc-ac: a test was passed"
     >>> choose_by_call(["alpha", "max_given"]).reason
     "method 'auto' chose pc-ac: alpha and max_given are for searches by tests"
     """
     if not named:
         return None
     if "test" in named:
-        return MethodChoice("pc-ac", "you named a test")
+        return MethodChoice("pc-ac", "a test was passed")
     listed = " and ".join(part for part in (", ".join(named[:-1]), named[-1]) if part)
     return MethodChoice("pc-ac", f"{listed} {'is' if len(named) == 1 else 'are'} for searches by tests")
 
@@ -101,14 +101,14 @@ def choose_by_residuals(findings: Sequence[Violation], variables: int) -> Method
             for column, size in zip(finding.columns, finding.sizes, strict=True) if size > STRONG}  # fmt: skip
     if len(bent) >= max(2.0, MOST_BENT * variables):
         return MethodChoice("score-ac", f"{len(bent)} of {variables} {_words(list(bent.values()))}")
-    said = "warnings say where its residuals contradict it" if findings else "its residuals do not contradict it"
-    return MethodChoice("score-ac", f"it takes all columns, and {said}")
+    said = "warnings say where its residuals contradict" if findings else "its residuals do not contradict"
+    return MethodChoice("score-ac", f"it accepts all columns, and {said} the model")
 
 
 def _words(bent: Sequence[str]) -> str:
     if CURVES in bent:
-        return "mechanisms are clearly not additive, where tests err more often still: compare with test='cmi-knn'"
-    return "variables have clearly uneven residuals, which makes false links: compare with test='sandwich' or 'cmi-knn'"
+        return "mechanisms are clearly not additive; tests are even less reliable there: compare with test='cmi-knn'"
+    return "variables have residuals of unequal variance, so links may be false: try test='sandwich' or 'cmi-knn'"
 
 
 def auto(task: Task) -> Outcome:
@@ -125,9 +125,9 @@ def auto(task: Task) -> Outcome:
         found = scored(task)
         choice = choose_by_residuals(found.findings, len(task.data.system))
         if named:
-            choice = MethodChoice("score-ac", f"you named {' and '.join(named)}")
+            choice = MethodChoice("score-ac", f"{' and '.join(named)} {'was' if len(named) == 1 else 'were'} passed")
         elif not found.complete:  # no time is left for another search
-            choice = MethodChoice("score-ac", "it takes all columns")
+            choice = MethodChoice("score-ac", "it accepts all columns")
         return _chosen(choice, from_scores(task, found))
     return _chosen(preferred, by_tests(task))
 

@@ -40,7 +40,7 @@ class Violation:
     sizes: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
 
-NOTHING_LEFT = "the call already has what helps against it"
+NOTHING_LEFT = "the remedies for this are already in use"
 CLEAN = (0.83, 0.02, 0.83, 0.01)
 Call = tuple[str, str]
 """An option of a call, and its value."""
@@ -76,19 +76,19 @@ class Words(NamedTuple):
 
 WORDS = {
     CURVES: Words("the mechanisms of {} are not straight lines",
-                  "many links are missed, and links at the context are false", (SCORE, KNN), (KNN,)),
-    INTERACTIONS: Words("causes of {} act through each other (their product matters)",
-                        "links are missed, and links at the context are false", (SCORE, KNN), (KNN,)),
-    SPREAD: Words("the noise of {} is not equally large everywhere",
+                  "many links are missed, and false links at the context appear", (SCORE, KNN), (KNN,)),
+    INTERACTIONS: Words("causes of {} interact (their product matters)",
+                        "links are missed, and false links at the context appear", (SCORE, KNN), (KNN,)),
+    SPREAD: Words("the noise of {} has unequal variance",
                   "links at the context are missed, and some others are false", (SANDWICH,)),
     SKEW: Words("the noise of {} is skewed", "links at the context are missed", (SCORE, LOGARITHMS, RANKS),
                 (LOGARITHMS, RANKS)),
     TAILS: Words("the noise of {} has heavy tails", "some links at the context are missed", (RANKS,)),
-    OUTLIERS: Words("{} have values that are far from all others",
-                    "they pull every slope: many links are missed, and false ones appear",
+    OUTLIERS: Words("{} have outliers, values far from all others",
+                    "they distort every slope: many links are missed, and false ones appear",
                     (Remedy(RANKS.call, ", which keeps the order of the rows, and look at those far away"),)),
     ROWS: Words("rows of {} depend on the rows before them",
-                "there is less evidence than rows, so that false links appear",
+                "the rows hold less evidence than their number suggests, so that false links appear",
                 (Remedy(None, "lags=1 if rows follow each other in time, else fewer rows, further apart"),),
                 (Remedy(None, "fewer rows, further apart"),)),
 }  # fmt: skip
@@ -105,7 +105,7 @@ RATES_OF_TESTS = {(SPREAD, "sandwich"): (0.78, 0.02, 0.59, 0.03)}
 SCORE_WORDS = {
     CURVES: ("residuals of {} depend on earlier variables, so a mechanism is not additive or its noise not constant",
              "some edges, and above all links from the context, may be false or missing", ""),
-    SPREAD: ("residuals of {} are not equally large everywhere",
+    SPREAD: ("residuals of {} have unequal variance",
              "links, above all at the context, may be false, and directions wrong (in simulations 7 % of the pairs "
              "without a link get one, 20 % at the context, and a fourth of the directions are wrong)",
              "compare with method='pc-ac', test='sandwich', which finds fewer links, with 3 % and 1 % false"),
@@ -175,7 +175,8 @@ def in_words(rates: tuple[float, ...]) -> str:
     Examples
     --------
     >>> in_words(CLEAN)
-    'finds 83 % of the links and links 2 % of the other pairs, at the context 83 % and 1 %'
+    'finds 83 % of the links and falsely links 2 % of the other pairs (at the context 83 % and 1 %)'
     """
     found, false, there, false_there = (f"{100.0 * rate:.0f} %" for rate in rates)
-    return f"finds {found} of the links and links {false} of the other pairs, at the context {there} and {false_there}"
+    return (f"finds {found} of the links and falsely links {false} of the other pairs (at the context {there} and "
+            f"{false_there})")  # fmt: skip

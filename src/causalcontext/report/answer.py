@@ -137,7 +137,7 @@ def _slopes(result: ContextGraphs, x: int, y: int, present: int, absent: int) ->
         return ""
     if found.shares:
         what = "curve" if is_curved(result) else "effect"
-        return f": of its {what} {texts[1]} is left in {_shown(result, absent)}"
+        return f": {texts[1]} of its {what} remains in {_shown(result, absent)}"
     return f": its slope is {texts[0]} in {_shown(result, present)} and {texts[1]} in {_shown(result, absent)}"
 
 
@@ -150,7 +150,7 @@ def _interval(found: Slope) -> str:
 
 def _verdict(said: ChangeVerdict | None) -> str:
     if said is None:
-        return "Whether the mechanism differs could not be asked."
+        return "Whether the mechanism differs could not be tested."
     if said.claimed:
         return "The difference may be claimed."
     return f"No claim: {said.doubt}." if said.doubt else "No claim: the slopes do not differ clearly."

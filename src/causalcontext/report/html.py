@@ -113,7 +113,7 @@ def stability_section(result: ContextGraphs, stability: Stability) -> Section:
         stability.edges(0.0).to_dict("records"), key=lambda row: (row["present"], row.get(row["found"], 0.0))
     )
     rows = [_row(result, row) for row in shares if row["found"] or row["present"] >= LEAST]
-    line = f"The same search in {stability.samples:,} bootstrap samples; what is found again least often comes first."
+    line = f"The same search in {stability.samples:,} bootstrap samples; the rarest edges come first."
     return Section("Stability", (line,), frame_of(rows, columns=COLUMNS))
 
 

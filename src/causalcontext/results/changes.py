@@ -152,7 +152,7 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
         return result.known_claims
     asked = result.evidence is None or is_curved(result) or has_levels(result)
     if not asked or len(result.contexts) > MOST_CONTEXTS or result.moments is None:
-        return "score-ac was not asked before the result was saved"
+        return "score-ac was not run before the result was saved"
     if result.settings.series or result.context is None:
         return ()
     kept: dict[Claim, None] = {}
@@ -213,7 +213,7 @@ def moments_of(result: ContextGraphs) -> Moments:
     if result.context is None:
         raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
     if result.moments is None:
-        raise NotYetError("not yet: changes and labels need the moments of every context, which this result has not")
+        raise NotYetError("not yet: changes and labels need moments of every context, which this result does not have")
     if by_ranks(result) and result.rows is not None:
         scores = with_normal_scores(result.rows)
         return gather_statistics(scores, "listwise").of_columns(scores)

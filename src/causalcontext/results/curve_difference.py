@@ -122,12 +122,12 @@ def scale_doubt(rows: Compared) -> str:
     shared = (_causes(here) & _causes(there)) - {rows.cause}
     kept = [term for term in here if shared.issuperset(term.causes)]
     if not kept:
-        return "there is no other cause to hold its odds against"
+        return "there is no other cause to compare its odds with"
     values = {column: every[rows.inside[1]] for column, every in rows.values.items()}
     mine = _sum_of([term for term in here if rows.cause in term.causes], values)
     free = [term.values(values) for term in there if not shared.issuperset(term.causes)]
     p = kept_more(mine, _sum_of(kept, values), values[rows.effect], free)
-    return "" if p < KEPT_MORE else "all causes may do less there"
+    return "" if p < KEPT_MORE else "all causes may have smaller effects there"
 
 
 def _causes(terms: Sequence[Term]) -> set[int]:

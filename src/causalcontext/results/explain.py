@@ -57,9 +57,9 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
     if decision is Decision.ABSENT:
         story = f"{x} and {y} are independent{where}, {p}"
     elif _on_second_look(result, x, y, place):
-        story = f"{x} and {y} are dependent{where}, {p}: a smaller set hid that"
+        story = f"{x} and {y} are dependent{where}, {p}: a smaller conditioning set had hidden it"
     else:
-        story = f"{x} and {y} are dependent in every test, least so{where}, {p}"
+        story = f"{x} and {y} are dependent in every test, most weakly{where}, {p}"
     return f"{head}: {story}{_other_view(result, x, y, place, decision)}{_untested(entry)}."
 
 
@@ -105,16 +105,16 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Dec
 
 def _hidden_inside(view: int) -> str:
     """An edge that the other rows do not show."""
-    return "which does not show it: " + ("mixing the contexts hides it" if view else "these rows alone are not enough")
+    return "which does not show it: " + ("pooling the contexts hides it" if view else "these rows alone are not enough")
 
 
 def _only_there(result: ContextGraphs, view: int) -> str:
     """A dependence that only the other rows show."""
-    return "which the other contexts make" if view else inside_words(result)
+    return "which is due to the other contexts" if view else inside_words(result)
 
 
 def _untested(entry: LogEntry) -> str:
     """What was not tried: queries that could not be run, and sets that are too many."""
     count, cut = int(entry.untested), int(entry.cut)
     failed = f" ({count} {'query' if count == 1 else 'queries'} of this pair could not be run)" if count else ""
-    return failed + (f" (not all sets of {cut} and more neighbours were tried)" if cut else "")
+    return failed + (f" (not all sets of {cut} and more neighbours were tested)" if cut else "")

@@ -29,7 +29,7 @@ STILL_THERE = 0.001
 """A slope with a smaller p-value is there, whatever the graph says."""
 UNCHANGED = 0.05
 """The other direction needs no change if "one regression for both contexts" has a larger p-value."""
-SHOWN = "it shows there too"
+SHOWN = "the slope differs from 0 there too"
 
 
 class SlopeComparison(NamedTuple):
@@ -174,7 +174,7 @@ def _doubt(two: TwoContexts, x: int, y: int, there: Slope, directed: bool) -> st
     if there.p < STILL_THERE:
         return SHOWN
     if directed and two.unchanged(x, (y, *possible_causes(two.result, x, y, two.places))) > UNCHANGED:
-        return "no change if it points the other way"
+        return "no change if the edge has the other direction"
     return ""
 
 

@@ -16,7 +16,7 @@ MEANINGS = {
     "o-o": "Either may cause the other, or a hidden cause may act on both.",
     "x-x": "A hidden common cause, or two separations that contradict each other.",
     "x->": "{y} does not cause {x}; whether {x} causes {y} is contested.",
-    "": "Here no mechanism links them directly, and no hidden cause.",
+    "": "In this context neither a direct mechanism nor a hidden common cause links them.",
 }
 """What the marks of a PAG say about one context."""
 

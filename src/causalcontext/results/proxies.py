@@ -76,13 +76,13 @@ def proxy(result: ContextGraphs, rows: Compared) -> str:
         return ""
     here, there = (_inside(rows, which) for which in (0, 1))
     if there.shows(rows.cause):
-        return "another curve of it shows there"
+        return "another curve of the cause is found there"
     for other in _not_below(result, rows.places[0], rows.effect, rows.values):
         if other != rows.cause and here.is_unneeded(rows.cause, beside=other):
-            return f"curves of {result.names[other]} may be behind it"
+            return f"curves of {result.names[other]} may explain it"
     for other in sorted({cause for term in there.terms for cause in term.causes} - {rows.cause}):
         if there.is_unneeded(other, beside=rows.cause):
-            return f"it may be behind {result.names[other]} there"
+            return f"it may explain the effect of {result.names[other]} there"
     return ""
 
 

@@ -23,8 +23,8 @@ class WithinContexts(StrEnum):
 
 INSIDE_WORDS = {
     WithinContexts.SELECTION: "conditioning on {context}, a common effect, can induce this",
-    WithinContexts.CANCELLATION: "nothing causes {context}, so no rows are selected: the contexts agree, the pool does "
-    "not (Simpson's paradox)",
+    WithinContexts.CANCELLATION: "nothing causes {context}, so this is not selection: the dependence cancels when "
+    "contexts are pooled (Simpson's paradox)",
 }
 
 

@@ -86,9 +86,9 @@ def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]
     notes = [*_undeclared(data), *_counts(data.table), *residual_notes(findings, data.contexts > 1)]
     need = CURVES_COST * np.log(data.total)
     if 0.5 * need < explored.doubt < 2.0 * need:
-        taken = "curved mechanisms were taken" if explored.curved else "straight lines were kept"
-        notes.append(f"{taken}, but the other class is nearly as good (curves gain {explored.doubt:.0f}, "
-                     f"{need:.0f} are asked for)")  # fmt: skip
+        taken = "curved mechanisms were chosen" if explored.curved else "straight lines were kept"
+        notes.append(f"{taken}, but the other class is nearly as good (curves raise the score by "
+                     f"{explored.doubt:.0f} nats, {need:.0f} are required)")  # fmt: skip
     if data.responses > MOST_CURVED_VARIABLES and explored.design.options.curves != "never":
         notes.append(f"curves are not tried with more than {MOST_CURVED_VARIABLES} variables")
     return tuple(notes)

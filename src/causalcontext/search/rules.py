@@ -45,7 +45,7 @@ ONCE = (Turn.KNOWLEDGE, Turn.COLLIDERS)
 """These have one turn each, before all others: what they propose never changes."""
 
 A_TEST, ACYCLICITY, SUFFICIENCY = "a test", "strong context-acyclicity", "weak context-sufficiency"
-UNCONFOUNDED = "that nothing hidden causes the context and something else"
+UNCONFOUNDED = "that the context has no hidden common cause with another variable"
 
 
 class OrientationRule(NamedTuple):
@@ -91,9 +91,9 @@ RULES = (
     OrientationRule("knowledge", Scope.KNOWLEDGE, Turn.KNOWLEDGE, within.only_allowed_direction, A_TEST,
                     "your knowledge allows no other direction"),
     OrientationRule("time", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
-                    "nothing causes what was before"),
+                    "an effect cannot precede its cause"),
     OrientationRule("reads", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, SUFFICIENCY,
-                    "given all of its causes {effect} differs with {cause}"),
+                    "given all of its causes, {effect} depends on {cause}"),
     OrientationRule("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
                     "{effect} was made out of {cause}"),
     OrientationRule("collider", Scope.WITHIN, Turn.COLLIDERS, within.collider, A_TEST,
@@ -110,11 +110,11 @@ RULES = (
     OrientationRule("V4", Scope.ACROSS, Turn.CHANGES, across.vanishing_arrow, SUFFICIENCY,
                     "{lost} is missing in {source}, so {context} changes the causes of {effect}"),
     OrientationRule("F", Scope.ACROSS, Turn.CHANGES, across.flipping_arrow, SUFFICIENCY,
-                    "the edge between {effect} and {via} turns around in {source}, so {context} causes both"),
+                    "the edge between {effect} and {via} is reversed in {source}, so {context} causes both"),
     OrientationRule("indicator", Scope.ACROSS, Turn.CHANGES, None, SUFFICIENCY,
                     "{lost} is missing in {source}, and only {effect} can be an effect of {context}"),
     OrientationRule("T1", Scope.ACROSS, Turn.COPIES, across.same_direction, SUFFICIENCY,
-                    "it points so in {source}, and only edges between two children of {context} can turn around"),
+                    "it points so in {source}, and only edges between two children of {context} can be reversed"),
     OrientationRule("R1", Scope.WITHIN, Turn.CONSEQUENCES, within.away_from_collider, A_TEST,
                     "the other direction would make {cause} a collider of {via} and {effect}"),
     OrientationRule("R2", Scope.WITHIN, Turn.CONSEQUENCES, within.away_from_cycle, A_TEST,
@@ -134,7 +134,7 @@ RULES = (
     OrientationRule("R3", Scope.WITHIN, Turn.CONSEQUENCES, within.pag_double_triangle, A_TEST,
                     "{effect} causing {cause} would make {cause} a collider of {via}, or close a cycle", GraphKind.PAG),
     OrientationRule("R4", Scope.WITHIN, Turn.CONSEQUENCES, within.discriminating_path, A_TEST,
-                    "a path between {via} shows it (a discriminating path)", GraphKind.PAG),
+                    "a discriminating path between {via} shows it", GraphKind.PAG),
     OrientationRule("R8", Scope.WITHIN, Turn.CONSEQUENCES, within.through_an_effect, A_TEST,
                     "{effect} causes {via}, which causes {cause}", GraphKind.PAG),
     OrientationRule("R9", Scope.WITHIN, Turn.CONSEQUENCES, within.around_the_edge, A_TEST,

@@ -152,7 +152,7 @@ class SeriesWindows:
         check_windows(self.series, self.all_windows, self.data.values, self.data.context_name, self.options.units)
 
     def links(self, knowledge: Knowledge) -> Links:
-        """What is known about the nodes; nothing causes what was before, nor a covariate."""
+        """What is known about the nodes; an effect cannot precede its cause, nor a covariate."""
         window = self.window
         system = [v for v in range(window.variables) if v != window.context]
         order = system if window.context is None else [*system, window.context]

@@ -31,7 +31,7 @@ class CalibrationOptions:
     """What to calibrate, and how; `calibrate` says what each of them means."""
 
     test: str | IndependenceTest = option("auto", "NAME", "auto, or a test by name: tsagris, cmi-knn, ...")
-    x: str | None = option(None, "COLUMN", "One end of a pair; all kinds without.")
+    x: str | None = option(None, "COLUMN", "One variable of a pair; all kinds of pairs without it.")
     y: str | None = option(None, "COLUMN", "The other end.")
     given: Sequence[str] | None = option(None)
     null: str = option("permutation", "NAME", "permutation or bootstrap.")

@@ -27,8 +27,8 @@ RIGHT, TOO_OFTEN, TOO_RARELY, UNTESTABLE = "right", "rejects too often", "reject
 COLUMNS = ("pair", "given", "test", "rows", "size", "size_low", "size_high", "verdict", "power", "repeats", "untested",
            "alternative", "reason")  # fmt: skip
 ADVICE = {
-    TOO_OFTEN: "expect links that are not there, and take another test",
-    TOO_RARELY: "links that are found can be believed, but more are missed than need be",
+    TOO_OFTEN: "expect false links, and use another test",
+    TOO_RARELY: "links that are found are reliable, but more are missed than necessary",
 }
 
 

@@ -66,7 +66,7 @@ def by_path(mechanics: Mechanics, g: int, x: int, y: int) -> dict[tuple[int, ...
     whole, asked = effect_in(mechanics, g, x, y), places(mechanics, g, x, y)
     families = mechanics.graphs.families(mechanics.graphs.touching(asked), MOST_FAMILIES)
     if not whole.estimates or families is None:
-        raise NoAnswer(whole.note or f"more than {MOST_FAMILIES} graphs are left open; add knowledge")
+        raise NoAnswer(whole.note or f"more than {MOST_FAMILIES} directed graphs are possible; add knowledge")
     found: dict[tuple[int, ...], Possible] = {}
     for path in (path for family in families for path in paths_between(mechanics, family, g, x, y)):
         if path not in found:
@@ -99,10 +99,10 @@ def adjusted(ask: Callable[[], Estimate]) -> Possible:
 
 def approximations(mechanics: Mechanics, g: int, effects: Sequence[int], causes: Sequence[int] | None = None
                    ) -> list[str]:  # fmt: skip
-    """Where straight lines stand for something else in the mechanisms of some effects, in words."""
+    """Where linear approximation of something else in the mechanisms of some effects, in words."""
     evidence = mechanics.result.evidence
     ranked = evidence is not None and evidence.transform == "ranks"
-    found = ["the search took ranks, effects are linear in the columns as they are"] * ranked
+    found = ["the search used ranks; effects are linear in the original columns"] * ranked
     bends = [f"{mechanics.name(cause)} --> {mechanics.name(v)} ({shape})"
              for cause, v, shape in mechanics.bends(g, effects, causes)]  # fmt: skip
-    return found + ["straight lines stand for " + ", ".join(bends[:3])] * bool(bends)
+    return found + ["linear approximation of " + ", ".join(bends[:3])] * bool(bends)

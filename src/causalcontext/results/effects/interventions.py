@@ -132,7 +132,7 @@ def downstream(mechanics: Mechanics, g: int, y: int) -> list[Place]:
 def _local_context_effects(mechanics: Mechanics, g: int, h: int, y: int) -> Iterator[Estimate]:
     """The same by the causes of the context alone: the mean of y given them, averaged over all rows."""
     if len(mechanics.contexts) > 1:
-        raise NoAnswer("too many graphs are left open; add knowledge")
+        raise NoAnswer("too many directed graphs are possible; add knowledge")
     (context,) = mechanics.contexts
     edges = [edge for part in mechanics.graphs.components for edge in part if edge[0] == g and context in edge[1:]]
     for family in mechanics.graphs.local(edges):

@@ -207,6 +207,6 @@ def _moments(result: ContextGraphs) -> WindowMoments:
     found = result.window_moments
     if found is None:
         raise NotYetError(
-            "not yet: coefficients and effects need the moments of the windows, which this result has not"
+            "not yet: coefficients and effects need the moments of the windows, which this result does not have"
         )
     return found

@@ -178,7 +178,7 @@ class Mechanics:
         others = [context for context in contexts.positions if context not in named]
         above = next((c for c in others if variable in family.ancestors(g, c)), None)
         if above is not None:
-            why = f"it leads to {self.name(above)}: one mechanism whatever its value"
+            why = f"ancestor of {self.name(above)}: one mechanism in all contexts"
             return RowChoice(cells, False, f"{listed} causes it; {why}" if listed else why)
         alike = tuple(h for h in cells if family.parents(h, variable) == family.parents(g, variable))
         free = f"{self._all_contexts} does not cause it: one mechanism in all contexts"

@@ -62,7 +62,7 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
     try:
         if families is None:
             if local is None:
-                raise NoAnswer(f"more than {MOST_FAMILIES} graphs are left open; add knowledge")
+                raise NoAnswer(f"more than {MOST_FAMILIES} directed graphs are possible; add knowledge")
             return collected(local(), f"(local method) {_open_edges(mechanics, components, places)}")
         if not families:
             raise NoAnswer("no directed acyclic graphs have the directions that were found and any of "
@@ -96,7 +96,7 @@ def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[in
     if not mechanics.into_contexts[g, x]:
         return mechanics.regression(y, (x, *causes), (g,)).slope(x)
     if len(mechanics.contexts) > 1:
-        raise NoAnswer(f"{mechanics.name(x)} may lead to a context, and too many graphs are left open")
+        raise NoAnswer(f"{mechanics.name(x)} may lead to a context, and too many directed graphs are possible")
     everywhere = tuple(mechanics.cells)
     if y in into:
         return mechanics.regression(y, (x, *causes), everywhere).slope(x)

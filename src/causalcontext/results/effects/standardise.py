@@ -167,7 +167,7 @@ def _checked(mechanics: Mechanics, y: int) -> CompleteRows:
     if mechanics.kind(y) is Kind.ORDERED or not (mechanics.kind(y).is_number or mechanics.is_binary(y)):
         raise Refused(f"not yet: effects on {mechanics.name(y)}, which is {mechanics.kind_text(y)} and has no mean")
     if mechanics.rows is None:
-        raise Refused("not yet: effects along categories and counts need the rows, which this result has not")
+        raise Refused("not yet: effects along categories and counts need the rows, which this result does not have")
     return mechanics.rows
 
 
