@@ -24,6 +24,7 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.graphs.lag_names import at
+from causalcontext.search.lagged.lag_alarm import LEVEL
 from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
 from causalcontext.simulate.examples import land_surface_model
 from causalcontext.timeseries.known import allowed_links
@@ -119,7 +120,7 @@ def ours(table: pd.DataFrame, model: SeriesModel, lags: int, **options: Any) -> 
         [[first.mark(at(name, lag), model.context) == "-->" for name in names] for lag in range(lags + 1)]
     )
     return Found(links, signs, directed, copies != -1, copies, parents,
-                 None if result.evidence is None else (result.series.rise or 0.0) > 1e-6)  # fmt: skip
+                 None if result.series.beyond_lags is None else result.series.beyond_lags <= LEVEL)  # fmt: skip
 
 
 def choice(method: str) -> dict[str, Any]:

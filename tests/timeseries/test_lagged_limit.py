@@ -7,7 +7,7 @@ import causalcontext as cc
 from causalcontext import progress
 from causalcontext.graphs.lag_names import split
 from causalcontext.simulate import SeriesDesign, random_series_model
-from causalcontext.timeseries import order_search
+from causalcontext.timeseries import alarm, order_search
 from causalcontext.timeseries.local_models import LocalModels
 
 MODEL = random_series_model(SeriesDesign(variables=5, lags=1), 2)
@@ -15,7 +15,7 @@ TABLE = MODEL.sample(500, 2)
 
 
 class Clock:
-    """Every local model that is searched for takes a second."""
+    """Every local model that is searched for, and every regression of the lag alarm, takes a second."""
 
     now = 0.0
 
@@ -31,6 +31,13 @@ def clock(monkeypatch):
         return asked(self, node, before)
 
     monkeypatch.setattr(LocalModels, "watched", slow)
+    regressed = alarm._partial
+
+    def slowly(*arguments):
+        Clock.now += 1.0
+        return regressed(*arguments)
+
+    monkeypatch.setattr(alarm, "_partial", slowly)
 
 
 def search(**options):
@@ -58,7 +65,7 @@ def test_a_limit_ends_the_search_and_the_result_says_so(limit, exactly, monkeypa
     assert not result.complete
     assert result.notes[0].startswith("the search was stopped early, and this is the best model found so far")
     assert set(present_marks(result)) <= {"o-o"}
-    assert result.series.rise is None
+    assert result.series.beyond_lags is None
     assert "INCOMPLETE: the search was interrupted; this is the best model found so far" in str(result)
     with pytest.raises(cc.OptionError, match="not final"):
         result.effects("X1", "X2")
@@ -92,11 +99,11 @@ def test_a_limit_in_the_alarm_costs_the_alarm_alone():
     whole = search()
     needed = Clock.now
     Clock.now = 0.0
-    result = search(time_limit=needed - 1.5)
+    result = search(time_limit=needed - 3.5)
     assert result.complete
     assert result.graphs == whole.graphs
-    assert result.series.rise is None
-    assert result.notes[0] == "the search was stopped before it was asked whether more lags raise the score"
+    assert result.series.beyond_lags is None
+    assert result.notes[0] == "the search was stopped before the past beyond the lags was tested"
 
 
 @pytest.mark.parametrize("exactly", [True, False])

@@ -109,7 +109,8 @@ def _evidence(count: int, contexts: int) -> Check:
 def _check_series(series: Any, names: list[str]) -> None:
     """What a search with lags leaves behind, and that its variables at all times are the nodes."""
     keys({"variables": each(one_of(*names), least=1), "lags": whole(0), "covariates": each(one_of(*names)),
-          "windows": mapping(whole(0)), "rise": none_or(finite)})(series, "series")  # fmt: skip
+          "windows": mapping(whole(0))})(series, "series")  # fmt: skip
+    known_keys({"beyond_lags": none_or(finite)})(series, "series")
     variables, lags, covariates = series["variables"], series["lags"], series["covariates"]
     right = (lags + 1) * len(variables) + len(covariates) == len(names)
     right = right and [*window_names(variables, lags), *covariates] == names

@@ -56,8 +56,8 @@ class SeriesFacts:
     reads : mapping from variable to Copy
     windows : WindowCounts
     slopes : tuple of SlopeRow
-    rise : float or None
-        How much the score rises with more lags; positive values are an alarm.
+    beyond_lags : float or None
+        The p-value of the past beyond the lags, all columns together; None where it was not tested.
     copies : tuple of int
         Of a search by tests, the lags of the copies of the context that choose rows.
     depth : int
@@ -70,7 +70,7 @@ class SeriesFacts:
     reads: Mapping[str, Copy]
     windows: WindowCounts
     slopes: tuple[SlopeRow, ...] = ()
-    rise: float | None = None
+    beyond_lags: float | None = None
     copies: tuple[int, ...] = ()
     depth: int = 0
 
@@ -107,7 +107,8 @@ class SeriesFacts:
         rows = [[None if value != value else value for value in row] for row in self.slopes]
         reads = {name: None if copy is None else list(copy) for name, copy in self.reads.items()}
         return {"variables": list(self.variables), "lags": self.lags, "covariates": list(self.covariates),
-                "reads": reads, "windows": asdict(self.windows), "slopes": rows, "rise": self.rise,
+                "reads": reads, "windows": asdict(self.windows), "slopes": rows,
+                "beyond_lags": self.beyond_lags,
                 "copies": list(self.copies), "depth": self.depth}  # fmt: skip
 
     @classmethod
@@ -121,7 +122,8 @@ class SeriesFacts:
             SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:])) for row in content["slopes"]
         )
         return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
-                   WindowCounts(**content["windows"]), rows, content["rise"], tuple(content.get("copies", ())),
+                   WindowCounts(**content["windows"]), rows, content.get("beyond_lags"),
+                   tuple(content.get("copies", ())),
                    content.get("depth", 0))  # fmt: skip
 
 

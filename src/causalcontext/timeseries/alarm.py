@@ -1,61 +1,80 @@
-"""The lag alarm: does the score rise with two more lags on the same rows?
+"""The lag alarm of a model with lags, and its sentence: does the past beyond the lags still tell something?
 
-If it does, lags are too few, or a persistent driver is hidden, or persistent columns are noisy; all three invent links.
+The statistic and its level are those of a search by tests (`search/lagged/lag_alarm.py`): a variable is regressed on
+its causes and its own past, on the rows of every value of the context lag that its mechanism changes with, and partial
+correlations say whether a column beyond the lags adds to that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import scipy
 
 from causalcontext.data.series import Series
 from causalcontext.data.windows import lagged_table
-from causalcontext.timeseries.known import extended
-from causalcontext.timeseries.local_models import LocalModel, LocalModels
+from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.results.words import p_words
+from causalcontext.search.lagged.context_lags import fisher
+from causalcontext.search.lagged.lag_alarm import LEVEL, MORE_LAGS, LagAlarm, combined
 from causalcontext.timeseries.order_search import Searched
 from causalcontext.timeseries.problem import LaggedProblem
 
-MORE_LAGS = 2
 WINDOWS_A_COLUMN = 5
-"""With fewer windows than this for every column of the longer ones, scores of sets are compared with too little."""
-LEAST_RISE = 1e-6
+"""With fewer windows than this for every column of the longer ones, there is too little to compare."""
+SPARE_ROWS = 10
+"""A value of the context takes part with at least so many windows more than coefficients."""
 
 
-def rise_with_more_lags(series: Series, problem: LaggedProblem, found: Searched,
-                        heard: Callable[[], None] | None = None) -> float | None:  # fmt: skip
-    """By how much the score rises, in the order that was found; None where the rows are too few to tell."""
-    lags = problem.table.lags
+def past_beyond_lags(series: Series, problem: LaggedProblem, found: Searched,
+                     heard: Callable[[], None] | None = None) -> LagAlarm | None:  # fmt: skip
+    """The column beyond the lags that tells most, by its number in longer windows; None where these are too few."""
+    lags, d = problem.table.lags, problem.variables
     wide = lagged_table(series, lags + MORE_LAGS, problem.contexts)
     if len(wide.row) < WINDOWS_A_COLUMN * wide.width:
         return None
-    wider = LaggedProblem(wide, extended(problem.allowed, lags + MORE_LAGS), problem.copies, problem.penalty,
-                    problem.has_context)  # fmt: skip
-    few, more = LocalModels(wider, lags), LocalModels(wider, heard=heard)
-    before, rise = 0, 0.0
-    for node in found.order:
-        longer = more.watched(node, before)
-        if _reaches_beyond(longer, problem.variables, lags):
-            rise += max(0.0, longer.score - few.best(node, before).score)
-        before |= 1 << node
-    return rise
+    inside, beyond = d * (lags + 1), np.arange(d * (lags + 1), d * (lags + 1 + MORE_LAGS))
+    p_values: dict[tuple[int, int], float] = {}
+    for y in range(d):
+        if heard is not None:
+            heard()
+        model = found.models[y]
+        causes = np.flatnonzero(model.parents.any(axis=0))
+        given = np.union1d(np.where(causes < inside, causes, causes + beyond.size), [d + y])
+        codes = wide.codes[:, model.copy] if model.copy >= 0 else np.zeros(len(wide.row), dtype=np.int64)
+        parts = np.array([_partial(wide.values[codes == r], y, given, beyond) for r in np.unique(codes)])
+        p_values |= {(inside + k, y): fisher(parts[:, k].tolist()) for k in range(beyond.size)}
+    return combined(p_values)
 
 
-def sentence(rise: float | None, lags: int) -> tuple[str, ...]:
-    """What must be said about the lags."""
-    if rise is None or rise <= LEAST_RISE:
+def _partial(values: Floats, y: int, given: Ints, others: Ints) -> Floats:
+    """The p-values of the partial correlations of y with other columns; NaN where there are too few rows."""
+    design = np.column_stack([np.ones(len(values)), values[:, given]])
+    df = len(values) - design.shape[1] - 1
+    if df < SPARE_ROWS:
+        return np.full(others.size, np.nan)
+    basis, columns = np.linalg.qr(design)[0], values[:, np.append(others, y)]
+    left = columns - basis @ (basis.T @ columns)
+    squares = np.einsum("ij,ij->j", left, left)
+    nothing = squares <= 1e-9 * len(values)
+    correlation = left[:, :-1].T @ left[:, -1] / np.sqrt(np.where(nothing, np.nan, squares)[:-1] * squares[-1])
+    statistic = np.abs(correlation) * np.sqrt(df / np.maximum(1.0 - correlation**2, 1e-12))
+    return np.asarray(2.0 * scipy.special.stdtr(df, -statistic))
+
+
+def lag_warnings(alarm: LagAlarm | None, names: Sequence[str], lags: int) -> tuple[str, ...]:
+    """What must be said about the lags; `names` are those of the columns of longer windows."""
+    if alarm is None or alarm.p > LEVEL:
         return ()
-    return (f"lag alarm: with {lags + MORE_LAGS} lags the score rises by {rise:.1f}, so {lags} lags are too few, or a "
-            "driver that persists is not in the table, or columns that persist are measured with noise; links may be "
-            "false: pass more lags, and if the alarm stays, do not trust weak links",)  # fmt: skip
+    what = f"{names[alarm.column]} still tells something about {names[alarm.y]} ({p_words(alarm.p)})"
+    return (f"lag alarm: given all that was found, {what}, so {lags} lags are too few, or a driver that persists is "
+            "not in the table, or columns that persist are measured with noise; links may be false: pass more lags, "
+            "and if the alarm stays, do not trust weak links",)  # fmt: skip
 
 
-def not_asked(rise: float | None, lags: int) -> tuple[str, ...]:
-    """What must be known where the question was not asked."""
-    if rise is not None:
+def not_asked(alarm: LagAlarm | None, lags: int) -> tuple[str, ...]:
+    """What must be known where the past beyond the lags was not tested."""
+    if alarm is not None:
         return ()
-    return (f"too few windows are whole with {lags + MORE_LAGS} lags to ask whether more lags raise the score",)
-
-
-def _reaches_beyond(model: LocalModel, variables: int, lags: int) -> bool:
-    first = variables * (lags + 1)
-    last = variables * (lags + MORE_LAGS + 1)
-    return bool(model.parents[:, first:last].any()) or any(lag > lags for lag in model.own_past)
+    return (f"too few windows are whole with {lags + MORE_LAGS} lags to test the past beyond {lags} lags",)

@@ -10,13 +10,15 @@ from collections.abc import Callable
 import numpy as np
 
 from causalcontext.errors import NotYetError, listed
+from causalcontext.graphs.lag_names import at
 from causalcontext.knowledge import Knowledge
 from causalcontext.progress import OutOfTime, Watch
 from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.series import SeriesFacts
 from causalcontext.score.options import ScoreOptions
-from causalcontext.timeseries.alarm import not_asked, rise_with_more_lags, sentence
+from causalcontext.search.lagged.lag_alarm import MORE_LAGS, LagAlarm
+from causalcontext.timeseries.alarm import lag_warnings, not_asked, past_beyond_lags
 from causalcontext.timeseries.known import allowed_links
 from causalcontext.timeseries.local_models import LocalModels
 from causalcontext.timeseries.marks import WindowMarks
@@ -26,7 +28,7 @@ from causalcontext.timeseries.residuals import sentence as skewness_sentence
 from causalcontext.timeseries.residuals import skewed
 from causalcontext.timeseries.windows import SeriesWindows
 
-NO_ALARM = "the search was stopped before it was asked whether more lags raise the score"
+NO_ALARM = "the search was stopped before the past beyond the lags was tested"
 STARTS = 2
 """Orders to begin with where the order is not searched exactly."""
 
@@ -43,21 +45,22 @@ def score_windows(windows: SeriesWindows, knowledge: Knowledge, score: ScoreOpti
     found = search(local, starts, seed)
     place = [windows.names.index(name) for name in (*series.names, *([windows.context] if windows.context else []))]
     reader = WindowMarks(local, found, windows.names, place, series.covariate_names)
-    rise, stopped = _rise(windows, problem, found, watch.check)
+    alarm, stopped = _alarm(windows, problem, found, watch.check)
+    longer = [at(name, lag) for lag in range(lags + MORE_LAGS + 1) for name in series.names]
     evidence = reader.evidence({"penalty": float(score.penalty), "search": "exact" if found.exact else "order",
                                 "transform": "none", "starts": 1 if found.exact else starts,
                                 "agreeing": 1})  # fmt: skip
     by_moves = "the order inside a time step was searched by moves, not exactly: there are many variables"
     notes = (
-        *(_cut(reader) if stopped else not_asked(rise, lags)), str(windows.table.counts),
+        *(_cut(reader) if stopped else not_asked(alarm, lags)), str(windows.table.counts),
         *([by_moves] if len(windows.names) > MOST_EXACT else []), *skewness_sentence(skewed(reader), has_context),
     )  # fmt: skip
     return Outcome(
         reader.endpoints(), CITestLog.empty(len(data.values), len(windows.nodes)), np.zeros(2, dtype=np.int64),
         found.unfinished is None and stopped is not KeyboardInterrupt, evidence=evidence, notes=notes,
-        warnings=sentence(rise, lags),
+        warnings=lag_warnings(alarm, longer, lags),
         series=SeriesFacts(windows.names, lags, series.covariate_names, reader.reads(), windows.table.counts,
-                           tuple(reader.slopes(data.values)), rise),
+                           tuple(reader.slopes(data.values)), None if alarm is None else alarm.p),
     )  # fmt: skip
 
 
@@ -74,15 +77,15 @@ def _check(windows: SeriesWindows) -> None:
     windows.check()
 
 
-def _rise(windows: SeriesWindows, problem: LaggedProblem, found: Searched, heard: Callable[[], None]
-          ) -> tuple[float | None, type[KeyboardInterrupt] | None]:  # fmt: skip
-    """How much the score rises with more lags, and what stopped that question, if anything did; no sample is asked."""
+def _alarm(windows: SeriesWindows, problem: LaggedProblem, found: Searched, heard: Callable[[], None]
+           ) -> tuple[LagAlarm | None, type[KeyboardInterrupt] | None]:  # fmt: skip
+    """What the past beyond the lags tells, and what stopped that test, if anything did; no sample is tested."""
     if found.unfinished is not None:
         return None, OutOfTime
     if windows.sample is not None:
         return None, None
     try:
-        return rise_with_more_lags(windows.series, problem, found, heard), None
+        return past_beyond_lags(windows.series, problem, found, heard), None
     except KeyboardInterrupt as reason:
         return None, type(reason)
 

@@ -21,10 +21,10 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow
-from causalcontext.results.words import p_words
 from causalcontext.search.lagged.algorithm import LaggedFound, Record, search_lagged
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.sepsets import slot
+from causalcontext.timeseries.alarm import lag_warnings
 from causalcontext.timeseries.windows import SeriesWindows
 from causalcontext.views import Contexts, View, ViewRule
 
@@ -45,11 +45,13 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
         *([f"the time limit ended the search {found.cut}"] if found.cut else []),
     )  # fmt: skip
     outcome = Outcome(found.endpoints, CITestLog.empty(contexts, plan.window.nodes), found.tests, found.complete,
-                      found.origins, found.doubts, notes=notes, warnings=_alarm(found, names, lags))  # fmt: skip
+                      found.origins, found.doubts, notes=notes,
+                      warnings=lag_warnings(found.lag_alarm, names, lags))  # fmt: skip
     outcome = outcome.for_all(contexts)
     series = _facts(windows, plan, data, statistics, outcome.endpoints)
     log = log_of(found, plan, series.asked(windows.cells), contexts)
-    return replace(outcome, log=log, series=series)
+    p = None if found.lag_alarm is None else found.lag_alarm.p
+    return replace(outcome, log=log, series=replace(series, beyond_lags=p))
 
 
 def _facts(windows: SeriesWindows, plan: LaggedPlan, data: Dataset, statistics: SufficientStatistics,
@@ -60,16 +62,6 @@ def _facts(windows: SeriesWindows, plan: LaggedPlan, data: Dataset, statistics: 
     copies = tuple(plan.window.lag(copy) for copy in data.contexts.positions)
     return SeriesFacts(windows.names, windows.options.lags, windows.series.covariate_names, reads, windows.counts,
                        slopes, None, copies, plan.window.depth)  # fmt: skip
-
-
-def _alarm(found: LaggedFound, names: Sequence[str], lags: int) -> tuple[str, ...]:
-    """What must be said about the lags."""
-    if found.late is None:
-        return ()
-    what = f"{names[found.late.column]} still tells something about {names[found.late.y]} ({p_words(found.late.p)})"
-    return (f"lag alarm: given all that was found, {what}, so {lags} lags are too few, or a driver that persists is "
-            "not in the table, or columns that persist are measured with noise; links may be false: pass more lags, "
-            "and if the alarm stays, do not trust weak links",)  # fmt: skip
 
 
 def log_of(found: LaggedFound, plan: LaggedPlan, asked: Contexts, contexts: int) -> CITestLog:

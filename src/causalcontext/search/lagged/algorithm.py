@@ -21,7 +21,7 @@ from causalcontext.search.batches import CandidateSet, CIAnswer, RememberedAnswe
 from causalcontext.search.family import Doubt, Evidence, Origin, Place
 from causalcontext.search.lagged.colliders import judge_triples
 from causalcontext.search.lagged.context_lags import ByContextLags
-from causalcontext.search.lagged.lag_alarm import LaggedViolation, late_column
+from causalcontext.search.lagged.lag_alarm import LagAlarm, past_beyond_lags
 from causalcontext.search.lagged.parents import LaggedParents, all_of_the_past, search_past
 from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.queries import Pair, PairQueries
@@ -61,7 +61,7 @@ class LaggedFound:
     origins: dict[tuple[int, int, int], Origin] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     cut: str = ""
-    late: LaggedViolation | None = None
+    lag_alarm: LagAlarm | None = None
 
 
 class LaggedSearch:
@@ -87,7 +87,8 @@ class LaggedSearch:
                 self._links()
                 found = self._directed(self.answers)
             found = self._directed(self.answers) if self._share(found.endpoints) else found
-            return replace(found, late=late_column(self.answers, self.plan, self.past, found.endpoints))
+            alarm = past_beyond_lags(self.answers, self.plan, self.past, found.endpoints)
+            return replace(found, lag_alarm=alarm)
         except OutOfTime:
             cut = self._cut_words()
         except KeyboardInterrupt:
