@@ -293,7 +293,7 @@ def test_skewed_residuals_are_named(result):
     assert not any("skewed" in note for note in result.notes)
     model = random_series_model(SeriesDesign(variables=3, lags=1, noise="exponential"), 1)
     found = lagged(model.sample(800, 1), "R", lags=1)
-    assert any(note.startswith("residuals are skewed") and "X1" in note for note in found.notes)
+    assert any(note.startswith("residuals of X1") and "are skewed" in note for note in found.notes)
 
 
 def test_nodes_are_names_or_variables_with_times(result):

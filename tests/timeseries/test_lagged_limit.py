@@ -113,7 +113,7 @@ def test_ctrl_c_keeps_the_best_model_so_far(exactly, monkeypatch):
 
     def interrupted(self, node, before):
         count[0] += 1
-        if count[0] == (8 if exactly else 20):
+        if count[0] == (8 if exactly else 15):
             raise KeyboardInterrupt
         return asked(self, node, before)
 
