@@ -13,18 +13,21 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.drawing.names import shown_names, text_width
 from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import split
 from causalcontext.graphs.paths import causal_order
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.series import series_of
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph
+    from causalcontext.results.contexts import ContextGraphs
 
 Arc = tuple[int, int]
 COLUMN_GAP = 5.0
@@ -80,7 +83,7 @@ def layout(graph: Graph) -> Layout:
     routes: dict[Arc, Floats] = {}
     width, height = 0.0, 0.0
     if linked.size:
-        inner = Graph([graph.names[i] for i in linked], graph.endpoints[np.ix_(linked, linked)])
+        inner = graph.replaced([graph.names[i] for i in linked], graph.endpoints[np.ix_(linked, linked)])
         centre[linked], found_routes = _layered(inner, size[linked])
         routes = {(int(linked[i]), int(linked[j])): route for (i, j), route in found_routes.items()}
         width, height = _shift_to_margin(centre, size, linked, routes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from causalcontext.drawing.strokes import (
     INK,
@@ -20,7 +20,9 @@ from causalcontext.drawing.strokes import (
     two_colours,
 )
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, GraphKind, endpoints_of_mark
-from causalcontext.results.contexts import ContextGraphs
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 _WORDS = {
     "-->": "cause → effect",

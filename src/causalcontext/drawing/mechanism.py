@@ -15,11 +15,12 @@ from causalcontext.drawing.plot import figure_of, save_picture
 from causalcontext.drawing.strokes import INK, check_picture_path, context_colour
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.partial_curves import PartialCurve, causes_of, mechanisms_of, partial_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from causalcontext.results.contexts import ContextGraphs
 
 PANEL = (3.4, 3.0)
 MOST_COLUMNS = 3

@@ -32,12 +32,13 @@ from causalcontext.drawing.strokes import (
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
 from causalcontext.graphs.graph import Graph
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.series import SummaryEdge, series_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from causalcontext.results.contexts import ContextGraphs
 
 POINTS = 9.0
 WIDEST = 17.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from causalcontext.data.files import check_writable
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, mark_of
-from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.union import union_graph
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.words import context_words
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph
+    from causalcontext.results.contexts import ContextGraphs
 
 KINDS = ("contexts", "union", "difference")
 TIME_KINDS = ("time-series", "summary")
@@ -125,7 +126,8 @@ def difference_panel(result: ContextGraphs, first: Any, second: Any, x: Sequence
     """
     colours = two_colours(result, first, second)
     places = range(len(result.names)) if x is None else x
-    pairs = _edges(union_graph([result.graphs[first], result.graphs[second]]))
+    either = result.graphs[first].adjacency | result.graphs[second].adjacency
+    pairs = zip(*(place.tolist() for place in np.nonzero(np.triu(either))), strict=True)
     strokes = [_compared(result, pair, (first, second), colours, places) for pair in pairs]
     return Panel(f"{shown(first)} against {shown(second)}", tuple(strokes))
 

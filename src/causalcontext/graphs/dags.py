@@ -14,14 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
-from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.paths import is_acyclic
 from causalcontext.views import Contexts
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph
 
 OpenEdge = tuple[int, int, int]
 """(graph, i, j) with i < j."""
@@ -311,7 +314,7 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
     _check_cpdag(graph)
     found = []
     for endpoints in _extensions(graph.endpoints.copy(), _colliders(graph.endpoints)):
-        found.append(Graph(graph.names, endpoints))
+        found.append(graph.replaced(endpoints=endpoints))
         if len(found) > limit:
             raise OptionError(f"the graph represents more than {limit} directed acyclic graphs; add knowledge, or "
                               "raise the limit")  # fmt: skip

@@ -6,6 +6,7 @@ i]`. Functions of ends take arrays of shape (..., N, N); leading axes are graphs
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from itertools import product
 
@@ -119,6 +120,21 @@ def endpoints_of_arcs(arcs: Bools, both: Endpoint = Endpoint.CIRCLE) -> Endpoint
 def as_written(endpoints: Endpoints, i: int, j: int) -> tuple[int, int]:
     """The edge between i and j as it is written: towards the arrow, if it has just one."""
     return (j, i) if endpoints[j, i] == Endpoint.ARROW and endpoints[i, j] != Endpoint.ARROW else (i, j)
+
+
+def arcs_of_edge(source: str, target: str, mark: str) -> list[tuple[str, str, str]]:
+    """A directed edge along its one arc, any other along both, with the mark read along the arc."""
+    if mark == "-->":
+        return [(source, target, mark)]
+    first, second = endpoints_of_mark(mark)
+    return [(source, target, mark), (target, source, MARK_OF_ENDPOINTS[second, first])]
+
+
+def kind_of_marks(marks: Iterable[str], kind: str | None, pag_circles: tuple[int, ...] = (1,)) -> str:
+    """The kind that was asked for; without one, "pag" if an edge has so many circles as no CPDAG has."""
+    if kind is not None:
+        return kind
+    return GraphKind.PAG if any(mark.count("o") in pag_circles for mark in marks) else GraphKind.CPDAG
 
 
 def _at_first(endpoints: Endpoints) -> Endpoints:

@@ -14,11 +14,13 @@ from causalcontext.graphs.endpoints import (
     Endpoints,
     GraphKind,
     adjacent,
+    arcs_of_edge,
     as_written,
     endpoints_of_mark,
+    kind_of_marks,
     mark_of,
 )
-from causalcontext.graphs.lag_names import at, split
+from causalcontext.graphs.lag_names import at, split, times
 from causalcontext.kernels.arrays import Bools
 
 if TYPE_CHECKING:
@@ -148,18 +150,51 @@ class Graph:
             raise DataError(f"the graph has no variable {name!r}{did_you_mean(spelled, self.names)}")
         return self._index[spelled]
 
-    def to_networkx(self) -> nx.DiGraph:
-        """The graph for networkx: `A --> B` is one arc, every other edge two; `mark` is an attribute of arcs."""
-        from causalcontext.interop.networkx_graph import to_networkx
+    def replaced(self, names: Sequence[str] | None = None, endpoints: NDArray[np.integer[Any]] | None = None) -> Graph:
+        """A graph of the same kind with other names, other endpoints, or both."""
+        return Graph(self.names if names is None else names, self._endpoints if endpoints is None else endpoints,
+                     self.kind)  # fmt: skip
 
-        return to_networkx(self)
+    def to_networkx(self) -> nx.DiGraph:
+        """The graph for networkx: `A --> B` is one arc, every other edge two; `mark` is an attribute of arcs.
+
+        A mark reads along its arc. A PAG has the attribute `kind`; nodes of a window graph have `variable` and `lag`.
+
+        Examples
+        --------
+        >>> arcs = Graph.from_edges("XYZ", [("X", "Y", "-->"), ("Y", "Z", "o-o")]).to_networkx()
+        >>> sorted(arcs.edges(data="mark"))
+        [('X', 'Y', '-->'), ('Y', 'Z', 'o-o'), ('Z', 'Y', 'o-o')]
+        """
+        import networkx as nx
+
+        made = nx.DiGraph() if self.kind is GraphKind.CPDAG else nx.DiGraph(kind=self.kind.value)
+        attributes = times(self.names)
+        made.add_nodes_from((name, attributes.get(name, {})) for name in self.names)
+        made.add_edges_from((x, y, {"mark": mark}) for edge in self.edges for x, y, mark in arcs_of_edge(*edge))
+        return made
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph) -> Graph:
-        """The graph of a networkx graph: an arc is directed, two arcs or an undirected edge are `o-o`."""
-        from causalcontext.interop.networkx_graph import from_networkx
-
-        return from_networkx(graph)
+        """The graph of arcs: with `mark` what it says; without, one arc is `-->`, two or an undirected edge `o-o`."""
+        if graph.is_multigraph():
+            raise DataError("the networkx graph is a multigraph; a graph here has at most one edge between two "
+                            "variables")  # fmt: skip
+        names = list(graph.nodes)
+        for name in names:
+            if not isinstance(name, str):
+                raise DataError(f"the networkx graph has a node {name!r}, expected names as text")
+        edges: dict[frozenset[str], tuple[str, str, str]] = {}
+        for source, target, mark in graph.edges(data="mark"):
+            if source == target:
+                raise DataError(f"the networkx graph has an edge from {source!r} to itself")
+            if mark is None:
+                both = not graph.is_directed() or graph.has_edge(target, source)
+                mark = "o-o" if both else "-->"
+            edges[frozenset((source, target))] = (source, target, mark)
+        said = graph.graph.get("kind")
+        kind = kind_of_marks((mark for *_, mark in edges.values()), said if said in list(GraphKind) else None)
+        return cls.from_edges(names, edges.values(), kind)
 
     def to_dag(self) -> Graph:
         """The graph itself if every edge is directed and there is no cycle; else an error that says what to do."""
@@ -180,7 +215,7 @@ class Graph:
         return plot_graph(self, axes=axes, path=path)
 
     def _repr_svg_(self) -> str | None:
-        from causalcontext.report.notebook import graph_svg
+        from causalcontext.drawing.notebook import graph_svg
 
         return graph_svg(self)
 

@@ -15,11 +15,12 @@ from causalcontext.graphs.endpoints import (
     GraphKind,
     endpoints_of_arcs,
     endpoints_of_mark,
+    kind_of_marks,
     mark_texts,
     may_cause,
 )
 from causalcontext.graphs.graph import Graph
-from causalcontext.interop.formats import kind_of_marks, refuse_marks
+from causalcontext.interop.formats import refuse_marks
 
 if TYPE_CHECKING:
     import pandas as pd

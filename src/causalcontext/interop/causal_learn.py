@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.errors import DataError
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, endpoints_of_mark
-from causalcontext.graphs.graph import Graph
 from causalcontext.interop.formats import graph_of_lines, missing_package, plain_lines
 from causalcontext.kernels.arrays import Values
 from causalcontext.views import CIQuery, adaptive
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph
 
 NAME = "causalcontext"
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from causalcontext.graphs.endpoints import Endpoint, endpoints_of_mark
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import times
-from causalcontext.graphs.union import LabeledUnion
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.union import LabeledUnion
 
 _HEADS = {
     Endpoint.TAIL: "none",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from causalcontext.errors import OptionError
-from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, GraphKind
+from causalcontext.graphs.endpoints import ENDPOINTS_OF_MARK, Endpoint, GraphKind, kind_of_marks
 from causalcontext.graphs.graph import Graph
 
 COMMON_MARKS: dict[GraphKind, tuple[str, ...]] = {
@@ -44,13 +44,6 @@ def refuse_letters(graph: Graph, letters: Collection[str], where: str) -> None:
 def missing_package(package: str, extra: str) -> OptionError:
     """What to install."""
     return OptionError(f"this needs the package {package}: pip install 'causalcontext[{extra}]'")
-
-
-def kind_of_marks(marks: Iterable[str], kind: str | None, pag_circles: tuple[int, ...] = (1,)) -> str:
-    """The kind that was asked for; without one, "pag" if an edge has so many circles as no CPDAG has."""
-    if kind is not None:
-        return kind
-    return GraphKind.PAG if any(mark.count("o") in pag_circles for mark in marks) else GraphKind.CPDAG
 
 
 def plain_lines(graph: Graph, where: str) -> Iterator[tuple[str, str, str]]:

@@ -7,56 +7,19 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import ParseError
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, GraphKind, endpoints_of_mark
+from causalcontext.graphs.endpoints import arcs_of_edge
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import times
-from causalcontext.graphs.union import LabeledUnion
-from causalcontext.interop.formats import kind_of_marks, refuse_letters
+from causalcontext.interop.formats import refuse_letters
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from causalcontext.graphs.union import LabeledUnion
 _NOT_XML = "".join(map(chr, [*range(9), 11, 12, *range(13, 32), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)]))
 
 
-def to_networkx(graph: Graph) -> nx.DiGraph:
-    """One arc for a directed edge, two for every other; the attribute `mark` of an arc reads along it.
-
-    A PAG has the attribute `kind`; nodes of a window graph have `variable` and `lag`.
-
-    Examples
-    --------
-    >>> arcs = to_networkx(Graph.from_edges("XYZ", [("X", "Y", "-->"), ("Y", "Z", "o-o")]))
-    >>> sorted(arcs.edges(data="mark"))
-    [('X', 'Y', '-->'), ('Y', 'Z', 'o-o'), ('Z', 'Y', 'o-o')]
-    """
-    import networkx as nx
-
-    made = nx.DiGraph() if graph.kind is GraphKind.CPDAG else nx.DiGraph(kind=graph.kind.value)
-    attributes = times(graph.names)
-    made.add_nodes_from((name, attributes.get(name, {})) for name in graph.names)
-    made.add_edges_from((x, y, {"mark": mark}) for edge in graph.edges for x, y, mark in _arcs(*edge))
-    return made
-
-
-def from_networkx(graph: nx.Graph) -> Graph:
-    """The graph of arcs: with `mark` what it says; without, one arc is `-->`, two arcs or an undirected edge `o-o`."""
-    if graph.is_multigraph():
-        raise DataError("the networkx graph is a multigraph; a graph here has at most one edge between two variables")
-    names = list(graph.nodes)
-    for name in names:
-        if not isinstance(name, str):
-            raise DataError(f"the networkx graph has a node {name!r}, expected names as text")
-    edges: dict[frozenset[str], tuple[str, str, str]] = {}
-    for source, target, mark in graph.edges(data="mark"):
-        if source == target:
-            raise DataError(f"the networkx graph has an edge from {source!r} to itself")
-        if mark is None:
-            both = not graph.is_directed() or graph.has_edge(target, source)
-            mark = "o-o" if both else "-->"
-        edges[frozenset((source, target))] = (source, target, mark)
-    said = graph.graph.get("kind")
-    kind = kind_of_marks((mark for *_, mark in edges.values()), said if said in list(GraphKind) else None)
-    return Graph.from_edges(names, edges.values(), kind)
+to_networkx, from_networkx = Graph.to_networkx, Graph.from_networkx
 
 
 def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
@@ -65,17 +28,9 @@ def labeled_to_networkx(union: LabeledUnion) -> nx.MultiDiGraph:
 
     made = nx.MultiDiGraph()
     for *edge, contexts in union.edges:
-        made.add_edges_from((x, y, {"mark": mark, "contexts": contexts}) for x, y, mark in _arcs(*edge))
+        made.add_edges_from((x, y, {"mark": mark, "contexts": contexts}) for x, y, mark in arcs_of_edge(*edge))
     made.add_nodes_from(times(list(made)).items())
     return made
-
-
-def _arcs(source: str, target: str, mark: str) -> list[tuple[str, str, str]]:
-    """An edge along its one arc, or along both."""
-    if mark == "-->":
-        return [(source, target, mark)]
-    first, second = endpoints_of_mark(mark)
-    return [(source, target, mark), (target, source, MARK_OF_ENDPOINTS[second, first])]
 
 
 def to_gml(graph: Graph) -> str:

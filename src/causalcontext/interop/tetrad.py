@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from causalcontext.errors import DataError
-from causalcontext.graphs.graph import Graph
 from causalcontext.interop.formats import graph_of_lines, plain_lines, refuse_letters
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph
 
 
 def to_tetrad(graph: Graph) -> str:

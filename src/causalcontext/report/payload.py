@@ -252,10 +252,7 @@ def presentable(result: ContextGraphs) -> ContextGraphs:
     names = shown_once(result.names)
     levels = tuple(_shown(values) for values in result.levels)
     values = cell_values(result.cells, levels)
-    graphs = {
-        shown: Graph(names, graph.endpoints, graph.kind)
-        for shown, graph in zip(values, result.graphs.values(), strict=True)
-    }
+    graphs = {shown: graph.replaced(names) for shown, graph in zip(values, result.graphs.values(), strict=True)}
     settings = replace(result.settings, knowledge=Knowledge())
     return replace(result, names=names, levels=levels, contexts=values, graphs=graphs, settings=settings)
 

@@ -450,9 +450,10 @@ class ContextGraphs(EffectMethods):
         return summary(self)
 
     def _repr_html_(self) -> str:
-        from causalcontext.report.notebook import result_html
+        from causalcontext.drawing.notebook import result_html
+        from causalcontext.report.payload import summary
 
-        return result_html(self)
+        return result_html(self, summary(self))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{value!r}: {len(graph.edges)} edges" for value, graph in self.graphs.items())

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import html
 import io
+from typing import TYPE_CHECKING
 
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.plot import Picture, figure_of, graph_picture, paint_figure, result_picture
-from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.union import LabeledUnion
-from causalcontext.report.payload import summary
-from causalcontext.results.contexts import ContextGraphs
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph
+    from causalcontext.graphs.union import LabeledUnion
+    from causalcontext.results.contexts import ContextGraphs
 
 MOST_VARIABLES = 60
 """Larger graphs are shown as tables only."""
 MOST_ROWS = 100
 
 
-def result_html(result: ContextGraphs) -> str:
+def result_html(result: ContextGraphs, about: str) -> str:
     """A result: one line about the run, the labeled union as a picture, its edges as a table."""
     picture = _svg(result_picture(result, "union")) if len(result.names) <= MOST_VARIABLES else ""
-    return f"<div><p>{html.escape(summary(result))}</p>{picture}{union_html(result.labeled_union)}</div>"
+    return f"<div><p>{html.escape(about)}</p>{picture}{union_html(result.labeled_union)}</div>"
 
 
 def union_html(union: LabeledUnion) -> str:
