@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from causalcontext.ci_tests.composite import on_device, usable_device
 from causalcontext.ci_tests.preparation import prepare
@@ -26,7 +26,9 @@ from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
 from causalcontext.progress import Advance, Watch, nobody, watching
-from causalcontext.results.contexts import ContextGraphs
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 
 @takes(Options)

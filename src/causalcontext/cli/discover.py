@@ -33,10 +33,11 @@ from causalcontext.errors import InterruptedSearch, listed
 from causalcontext.knowledge import Knowledge
 from causalcontext.options import Options
 from causalcontext.report.text import summary
-from causalcontext.results.contexts import ContextGraphs
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.results.contexts import ContextGraphs
 
 
 @with_options(Options)

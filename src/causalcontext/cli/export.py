@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +12,11 @@ from causalcontext.cli.inputs import ResultArgument, check_outputs, context_valu
 from causalcontext.cli.terminal import print_line, say
 from causalcontext.data.files import write_whole
 from causalcontext.errors import check_choice
-from causalcontext.graphs.graph import Graph
 from causalcontext.interop import to_dagitty, to_dot, to_gml, to_graphml, to_tetrad
 from causalcontext.results.files import load
+
+if TYPE_CHECKING:
+    from causalcontext.graphs.graph import Graph
 
 FORMATS: dict[str, Callable[[Graph], str]] = {
     "dagitty": to_dagitty,

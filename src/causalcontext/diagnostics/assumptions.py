@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +14,13 @@ from causalcontext.graphs.endpoints import GraphKind, directed
 from causalcontext.graphs.paths import ancestors, shortest_cycle
 from causalcontext.kernels.arrays import Bools
 from causalcontext.model_checks.violations import WORDS, advice, danger
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.notes import About, about, of_residuals
 from causalcontext.results.proxies import replaceable_links
 from causalcontext.search.cycles import possible_cycles
 from causalcontext.search.rules import suspect
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 MOST_NAMED = 3
 CONFLICTS = {

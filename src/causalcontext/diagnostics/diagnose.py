@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.diagnostics.assumptions import (
@@ -19,7 +20,9 @@ from causalcontext.diagnostics.findings import Diagnosis, Finding, Severity
 from causalcontext.diagnostics.other_methods import selection_bias, unconfirmed_causes
 from causalcontext.diagnostics.rows import determinism, near_misses, ranked_overlap, rows_and_power, untestable_pairs
 from causalcontext.diagnostics.vanishing import vanishing_edges
-from causalcontext.results.contexts import ContextGraphs
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 OF_ANY_GRAPH: tuple[Callable[[ContextGraphs], Iterator[Finding]], ...] = (
     told_with_the_result, model_violations, residuals_against,

@@ -21,7 +21,6 @@ from causalcontext.diagnostics.stability import Resample, check_resampling, draw
 from causalcontext.errors import OptionError, check_jobs, check_level, check_whole
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.asking import difference, effect_in
 from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.interventions import context_effect
@@ -31,6 +30,8 @@ from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.results.contexts import ContextGraphs
 
 FEWEST = 20
 """An interval by fewer samples than this would be made of its extremes."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task
 from causalcontext.progress import COLLIDERS, Watch, nobody
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.verdicts import WithinContexts, inside_words, why_inside_only
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import algorithm_1
@@ -36,6 +36,9 @@ from causalcontext.search.compiled import SplitSearch
 from causalcontext.search.forecast import queries_ahead
 from causalcontext.search.plan import Plan
 from causalcontext.views import adaptive, masked
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 MOST_VARIABLES = 60
 """Beyond so many a second search would take longer than a question should."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -14,9 +14,11 @@ from causalcontext.data.indicators import StepFunction, step_functions
 from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.search.sepsets import pairs_at
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 LARGE_EFFECT = 0.3
 POWER = 0.8

@@ -30,7 +30,6 @@ from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Options
 from causalcontext.progress import Count, Watch, counting_bar, nobody
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
@@ -39,6 +38,8 @@ from causalcontext.timeseries.windows import SeriesWindows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.results.contexts import ContextGraphs
 
 MOST_SAMPLES = 100_000
 Drawn = TypeVar("Drawn")

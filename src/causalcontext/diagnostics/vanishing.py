@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from causalcontext.diagnostics.findings import Finding, Severity
 from causalcontext.diagnostics.support import Cause, MatchedSupport, Support
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, as_written, mark_of
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import conditions
 from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 TOPIC = "missing edge"
 WORDS = {

@@ -72,6 +72,7 @@ def layout(graph: Graph) -> Layout:
 
     Examples
     --------
+    >>> from causalcontext.graphs.graph import Graph
     >>> found = layout(Graph.from_edges(["X", "Y"], [("X", "Y", "-->")]))
     >>> bool(found.centre[0, 0] < found.centre[1, 0])
     True

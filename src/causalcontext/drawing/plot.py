@@ -31,13 +31,13 @@ from causalcontext.drawing.strokes import (
 )
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
-from causalcontext.graphs.graph import Graph
 from causalcontext.results.series import SummaryEdge, series_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from causalcontext.graphs.graph import Graph
     from causalcontext.results.contexts import ContextGraphs
 
 POINTS = 9.0
@@ -129,7 +129,8 @@ def _summary_picture(result: ContextGraphs) -> Picture:
         if edge.source != edge.target:
             i, j = names.index(edge.source), names.index(edge.target)
             pairs.setdefault((min(i, j), max(i, j)), []).append(edge)
-    graph = Graph.from_edges(names, [(*_marked(names, pair, edges),) for pair, edges in pairs.items()])
+    made = type(result.union)  # not imported: a graph draws itself by this module
+    graph = made.from_edges(names, [(*_marked(names, pair, edges),) for pair, edges in pairs.items()])
     places = layout(_with_own_lags(graph, result))
     strokes = tuple(_stroke(result, graph, pair, edges) for pair, edges in pairs.items())
     panel = Panel("summary over all lags", strokes)
@@ -151,9 +152,7 @@ def _marked(names: Sequence[str], pair: tuple[int, int], edges: Sequence[Summary
 def _with_own_lags(graph: Graph, result: ContextGraphs) -> Graph:
     """The same graph with the lags at which a variable acts on itself written in its box."""
     own = {name: result.summary.lags(name, name) for name in graph.names}
-    return Graph(
-        [f"{name} (own lag {_listed(own[name])})" if own[name] else name for name in graph.names], graph.endpoints
-    )
+    return graph.replaced([f"{name} (own lag {_listed(own[name])})" if own[name] else name for name in graph.names])
 
 
 def _stroke(result: ContextGraphs, graph: Graph, pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> Stroke:

@@ -283,6 +283,7 @@ def to_dag(graph: Graph) -> Graph:
 
     Examples
     --------
+    >>> from causalcontext.graphs.graph import Graph
     >>> to_dag(Graph.from_edges("XYZ", [("X", "Y", "-->"), ("Y", "Z", "o-o")]))
     Traceback (most recent call last):
         ...
@@ -307,6 +308,7 @@ def to_dags(graph: Graph, limit: int = 1000) -> tuple[Graph, ...]:
 
     Examples
     --------
+    >>> from causalcontext.graphs.graph import Graph
     >>> found = to_dags(Graph.from_edges("XYZ", [("X", "Y", "o-o"), ("Y", "Z", "o-o")]))
     >>> [str(dag).replace("\\n", ", ") for dag in found]
     ['X --> Y, Y --> Z', 'Y --> X, Y --> Z', 'Y --> X, Z --> Y']

@@ -19,6 +19,7 @@ def to_tetrad(graph: Graph) -> str:
 
     Examples
     --------
+    >>> from causalcontext.graphs.graph import Graph
     >>> print(to_tetrad(Graph.from_edges("XY", [("X", "Y", "-->")])))
     Graph Nodes:
     X;Y

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.report.answer_lagged import lagged_stories
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare
 from causalcontext.results.slopes import Slope
 from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
 from causalcontext.results.violations import is_curved
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 MOST_STORIES = 12
 MOST_FINDINGS = 5

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.graphs.lag_names import at
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.series import series_of
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 TWO_SIDED_95 = 1.96
 LONGEST = 40

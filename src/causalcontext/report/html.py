@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from causalcontext.data.files import check_writable, write_whole
 from causalcontext.data.frames import frame_of
@@ -23,8 +23,10 @@ from causalcontext.errors import OptionError, shortly
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.report.answer import answer
 from causalcontext.report.payload import Section, payload
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.version import __version__
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 LEAST = 0.5

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from causalcontext.drawing.names import printable
 from causalcontext.errors import CausalContextError
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
 from causalcontext.results.effects.lagged_table import COLUMNS as LAGGED_COLUMNS
 from causalcontext.results.effects.lagged_table import question_rows, questions
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows, pair_rows
 from causalcontext.results.partial_curves import PartialCurve, partial_curves
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 LEVEL = 0.95
 MOST_ROWS = 6000

@@ -18,16 +18,17 @@ from causalcontext.drawing.layout import Layout, result_layout
 from causalcontext.drawing.legend import mark_meanings
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import NEAR, context_variables, graph_panel
-from causalcontext.graphs.graph import Graph
 from causalcontext.knowledge import Knowledge
 from causalcontext.report.panels import curves_panel, effects_panel, four_digits
 from causalcontext.report.text import notes, remarks
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.notes import About, about
 from causalcontext.results.words import context_words
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.graphs.graph import Graph
+    from causalcontext.results.contexts import ContextGraphs
 
 MOST_STORIES = 12_000
 """Pairs times contexts of which all stories are told; beyond, those of edges and close calls."""

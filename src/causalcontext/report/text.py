@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
+from typing import TYPE_CHECKING
 
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.words import context_words
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 MOST_EDGES = 60
 """Edges of a graph that are listed; larger graphs are counted."""

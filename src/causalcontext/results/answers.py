@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from causalcontext.errors import NotYetError, OptionError, check_choice, did_you_mean, shortly
-from causalcontext.graphs.graph import Graph
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from causalcontext.graphs.graph import Graph
     from causalcontext.results.contexts import ContextGraphs
 
 GRAPHS = ("found", "resampled")

@@ -21,13 +21,14 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import NotYetError, OptionError, shortly
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
 from causalcontext.results.slopes import slope
 from causalcontext.results.violations import by_ranks, has_levels, is_curved, slopes_mislead
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.results.contexts import ContextGraphs
 
 LARGEST_NEGLIGIBLE = 0.15
 """A partial correlation below this counts as no edge."""

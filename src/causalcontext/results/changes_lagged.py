@@ -10,12 +10,13 @@ from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.changes import context_place, false_discovery
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.series import SlopeRow, series_of
 from causalcontext.results.slopes import Slope, heterogeneity
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.results.contexts import ContextGraphs
 
 COLUMNS = [
     "source",

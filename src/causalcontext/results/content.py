@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.data.dataset import cell_values
+from causalcontext.data.files import write_whole
 from causalcontext.data.moments import Moments
 from causalcontext.data.windows import WindowMoments
 from causalcontext.graphs.graph import Graph
@@ -18,7 +22,6 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
 from causalcontext.results.changes import claims_to_keep
 from causalcontext.results.content_arrays import log_from_dict, log_to_dict, moments_from_dict, moments_to_dict
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.notes import marked, with_marks
@@ -29,7 +32,31 @@ from causalcontext.results.value_checks import check_range
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts
 
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
+
 _LEVEL_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+FORMAT = "causalcontext-result"
+FORMAT_VERSION = 4
+
+
+def save(result: ContextGraphs, path: str | Path) -> None:
+    """Write a result to a JSON file, whole or not at all."""
+    content = to_dict(result)
+    signed = {"format": FORMAT, "format_version": FORMAT_VERSION, "checksum": checksum(content)} | content
+    write_whole(path, json.dumps(signed, ensure_ascii=False, allow_nan=False, indent=None) + "\n")
+
+
+def checksum(content: dict[str, Any]) -> str:
+    """A hash of everything but the head of the file; how the text is laid out does not matter."""
+    body = {key: value for key, value in content.items() if key not in ("format", "format_version", "checksum")}
+    try:
+        text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return ""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def to_dict(result: ContextGraphs) -> dict[str, Any]:
@@ -64,8 +91,8 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
     } | _some_have(result)
 
 
-def from_dict(content: dict[str, Any]) -> ContextGraphs:
-    """The result of `to_dict`."""
+def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the result of `to_dict`."""
     check_content(content)
     names = tuple(content["names"])
     cells, levels = _cells(names, content["context"])
@@ -81,7 +108,7 @@ def from_dict(content: dict[str, Any]) -> ContextGraphs:
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns = len(names) if series is None else len(series.columns(names))
-    return ContextGraphs(
+    return dict(
         names=names,
         cells=cells,
         levels=levels,

@@ -19,7 +19,6 @@ from causalcontext.data.scan import Scan
 from causalcontext.data.windows import WindowCounts, WindowMoments
 from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
-from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from causalcontext.diagnostics.findings import Diagnosis
     from causalcontext.diagnostics.stability import Stability
+    from causalcontext.graphs.graph import Graph
     from causalcontext.report.payload import Section
     from causalcontext.timeseries.windows import SeriesWindows
 
@@ -329,7 +329,7 @@ class ContextGraphs(EffectMethods):
 
     def save(self, path: str | Path) -> None:
         """Write the result to a JSON file, whole or not at all."""
-        from causalcontext.results.files import save
+        from causalcontext.results.content import save
 
         save(self, path)
 

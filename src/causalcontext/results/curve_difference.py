@@ -14,7 +14,7 @@ beside what another one kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
@@ -24,9 +24,11 @@ from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints, Values
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.glm import RIDGE, maximise, probabilities
 from causalcontext.kernels.rows.likelihoods import LOGIT, call_pass, pass_pointer
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.equations import CATEGORY, NUMBER, Equation, Mechanisms, Term
 from causalcontext.results.slopes import Slope
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 SEEN = (0.02, 0.98)
 """Values of a cause are seen in a context between these quantiles of its rows."""

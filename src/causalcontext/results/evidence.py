@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of
 from causalcontext.graphs.endpoints import may_cause
-from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.union import LabeledUnion
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD
 from causalcontext.results.entries import Decision
@@ -21,6 +19,9 @@ from causalcontext.results.log import CITestLog
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.graphs.graph import Graph
+    from causalcontext.graphs.union import LabeledUnion
 
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalcontext.errors import OptionError
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision, LogEntry
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.origins import meaning, origin_words
 from causalcontext.results.verdicts import inside_words
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.views import REASON_TEXT, Reason
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from causalcontext.errors import OptionError
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.explain import explain
 from causalcontext.results.explain_scores import head_of, told_by_score
 from causalcontext.results.series import SlopeRow, series_of
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 UNSCORED = "no link between them could be scored in the order of the present that was found"
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 TIE = 0.05
 UNSCORED = "a link in the direction that the other links allow is ruled out by your knowledge"

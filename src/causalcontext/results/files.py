@@ -1,29 +1,18 @@
-"""Results as JSON files: readable by other programs, versioned, and equal again when loaded."""
+"""Results from JSON files, equal to those that were saved."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
-from causalcontext.data.files import as_path, write_whole
+from causalcontext.data.files import as_path
 from causalcontext.errors import CausalContextError, FileError
-from causalcontext.results.content import from_dict, to_dict
+from causalcontext.results.content import FORMAT, FORMAT_VERSION, checksum, fields_from_dict
 from causalcontext.results.contexts import ContextGraphs
 
-FORMAT = "causalcontext-result"
-FORMAT_VERSION = 4
 _DAMAGE = (ArithmeticError, AttributeError, CausalContextError, LookupError, MemoryError, RecursionError, TypeError,
            ValueError)  # fmt: skip
 """What else goes wrong when a result is made out of something that is none."""
-
-
-def save(result: ContextGraphs, path: str | Path) -> None:
-    """Write a result to a JSON file, whole or not at all."""
-    content = to_dict(result)
-    signed = {"format": FORMAT, "format_version": FORMAT_VERSION, "checksum": checksum(content)} | content
-    write_whole(path, json.dumps(signed, ensure_ascii=False, allow_nan=False, indent=None) + "\n")
 
 
 def load(path: str | Path) -> ContextGraphs:
@@ -52,16 +41,6 @@ def load(path: str | Path) -> ContextGraphs:
     if content.get("checksum") != checksum(content):
         raise FileError(f"result file {str(path)!r} is damaged: its checksum is another one than its content has")
     try:
-        return from_dict(content)
+        return ContextGraphs(**fields_from_dict(content))
     except _DAMAGE as error:
         raise FileError(f"result file {str(path)!r} is damaged: {error or type(error).__name__}") from error
-
-
-def checksum(content: dict[str, Any]) -> str:
-    """A hash of everything but the head of the file; how the text is laid out does not matter."""
-    body = {key: value for key, value in content.items() if key not in ("format", "format_version", "checksum")}
-    try:
-        text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    except (ValueError, RecursionError):
-        return ""
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -11,13 +11,14 @@ from causalcontext.data.frames import frame_of
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.results.changes import ONE_SIDED_95
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
 from causalcontext.results.effects.window_links import LinkChoice
 from causalcontext.results.slopes import slope
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.results.contexts import ContextGraphs
 
 
 def labels_lagged(result: ContextGraphs, negligible: float) -> pd.DataFrame:

@@ -10,7 +10,7 @@ and of one with categories among its causes, which have no slopes, it is asked h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,12 +18,14 @@ from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.data.moments import Moments
 from causalcontext.graphs.endpoints import Endpoints, GraphKind, directed, may_cause
 from causalcontext.kernels.levels.gaussian import STUDENT
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.curve_difference import UNKNOWN, compared_rows, curve_shares, scale_doubt
 from causalcontext.results.proxies import proxy
 from causalcontext.results.slopes import Slope, heterogeneity, slope
 from causalcontext.results.violations import has_levels, is_curved
 from causalcontext.views import CIQuery, Contexts, adaptive
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 STILL_THERE = 0.001
 """A slope with a smaller p-value is there, whatever the graph says."""

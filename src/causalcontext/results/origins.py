@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.words import fixed_words
 from causalcontext.search.family import Origin
 from causalcontext.search.rules import OrientationRule, Scope, rule_named
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 MEANINGS = {
     "-->": "{x} causes {y}, perhaps through others; a hidden cause of both is not excluded.",

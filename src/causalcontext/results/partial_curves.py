@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalcontext.errors import OptionError
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.equations import Mechanisms
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 POINTS = 81
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
@@ -21,9 +21,11 @@ from causalcontext.graphs.endpoints import directed
 from causalcontext.graphs.paths import descendants
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.limits import SPARE_ROWS
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.curve_difference import Compared, rows_in_units
 from causalcontext.results.equations import NUMBER, Equation, Term
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 NEEDED = 0.001
 """Terms with a larger p-value beside the curves of another variable are not needed; curves with a smaller one show."""

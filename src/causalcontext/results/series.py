@@ -12,13 +12,13 @@ import numpy as np
 from causalcontext.data.frames import frame_of
 from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import OptionError
-from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from causalcontext.graphs.graph import Graph
     from causalcontext.results.contexts import ContextGraphs
 
 Copy = tuple[str, int | tuple[int, ...]] | None

@@ -8,10 +8,12 @@ or show there all the same.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from causalcontext.graphs.endpoints import may_cause
-from causalcontext.results.contexts import ContextGraphs
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 
 class WithinContexts(StrEnum):

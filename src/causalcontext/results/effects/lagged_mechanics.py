@@ -8,7 +8,7 @@ repeat, so the mechanism of X(t-2) is that of X.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from causalcontext.data.moments import Moments
 from causalcontext.data.windows import WindowMoments, WindowRows, numbered
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs.lag_names import at
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.fits import MechanismFit, fit
 from causalcontext.results.effects.mechanics import ERRORS, NoAnswer, NotLinear
 from causalcontext.results.effects.shared_fits import SharedFit, Term, shared_fits
 from causalcontext.results.effects.window_links import LinkChoice, WindowLinks
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 LARGEST_Z = 3.3
 """Residuals of neighbouring windows that are correlated more clearly than this are named."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,11 +25,13 @@ from causalcontext.graphs.dags import Family, OpenGraphs
 from causalcontext.graphs.endpoints import Endpoints, may_cause
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows, MechanismFit, fit
 from causalcontext.results.entries import Decision
 from causalcontext.views import adaptive
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 ERRORS = ("auto", "sandwich", "classical")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, mark_of, marked, may_cause
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools
-from causalcontext.results.contexts import ContextGraphs
 from causalcontext.results.series import series_of
+
+if TYPE_CHECKING:
+    from causalcontext.results.contexts import ContextGraphs
 
 MOST_CHOICES = 256
 """Where a result leaves more than this open, no number is given."""

@@ -16,7 +16,6 @@ import numpy as np
 
 from causalcontext.data.frames import frame_of
 from causalcontext.errors import DataError, OptionError
-from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.simulate.hidden import NamedColumns
 from causalcontext.simulate.truth import (
@@ -31,6 +30,8 @@ from causalcontext.views import CIQuery, Contexts, Outcomes, Reason
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from causalcontext.graphs.graph import Graph
 
 
 Where = tuple[tuple[int, int], ...]
