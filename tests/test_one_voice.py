@@ -121,7 +121,7 @@ def test_diagnose_and_changes_agree(name: str) -> None:
                            & changes["target"].isin([found["source"], found["target"]])]  # fmt: skip
             claimed = bool(pair["claimed"].any())
             assert ("the mechanism differs" in finding.message) <= claimed
-            assert ("no change to claim" in finding.message) <= (not claimed)
+            assert ("not claimed as a change" in finding.message) <= (not claimed)
             if claimed and found["cause"] != "mechanism":
                 assert "changes() claims it" in finding.advice
     topics = {finding.topic for finding in result.diagnose() if "would link" in finding.message}

@@ -1,4 +1,4 @@
-"""How a search gets on: the time it may take, the time it will take, and a bar that shows it."""
+"""The time that a search may take and will take, and a bar that shows it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class OutOfTime(KeyboardInterrupt):
 
 
 class Watch:
-    """Hears from a search how it gets on, keeps its time limit, and knows about how long it will take.
+    """Keeps the time limit of a search, estimates the time left, and reports progress.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class Stability:
         return frame_of(rows, columns=columns)
 
     def endpoints(self, least: float = 0.1) -> pd.DataFrame:
-        """Pairs as in `edges`, end by end: the share of samples in which the end `at` a variable is an arrow, ..."""
+        """Pairs as in `edges`: the share of samples in which the endpoint `at` a variable is an arrow, a tail, ..."""
         rows = []
         for place, value in enumerate(self.result.contexts):
             shares, graph = self.frequency[place], self.result.graphs[value]
@@ -117,7 +117,7 @@ class Stability:
 
 
 def _share_of_end(shares: Floats, end: Endpoint, kind: GraphKind) -> float:
-    """The share of an end at the second variable, from the shares of all marks of a pair."""
+    """The share of an endpoint at the second variable, from the shares of all marks of a pair."""
     return float(
         sum(share for share, mark in zip(shares, MARKS[kind], strict=True) if endpoints_of_mark(mark)[1] is end)
     )
@@ -208,7 +208,7 @@ class Resample:
         self.values -= self.values.mean(axis=0)
 
     def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The ends of all contexts for one sample, shape (contexts, N, N)."""
+        """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
         return self.outcome(drawn_rows(self.of_cell, number, seed)).endpoints
 
     def outcome(self, chosen: NDArray[np.intp]) -> Outcome:
@@ -241,7 +241,7 @@ class HalfWindows(NamedTuple):
     settings: Settings
 
     def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The ends of all contexts for one sample, shape (contexts, N, N)."""
+        """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
         settings = replace(self.settings, seed=seed)
         score = ScoreOptions(**settings.score)
         task = windows_task(self.windows.half(number, seed), settings, score, 1, Watch(nobody))
@@ -321,7 +321,7 @@ class BlockResample:
         self.blocks = [block.some(kept) for block in scanned.blocks]
 
     def endpoints(self, number: int, seed: int) -> NDArray[np.int8]:
-        """The ends of all contexts for one sample, shape (contexts, N, N)."""
+        """The endpoints of all contexts for one sample, shape (contexts, N, N)."""
         moments = self._on_columns(drawn_moments(self.blocks, number, seed))
         prepared = PreparedGaussian(moments, self.data.contexts, self.kind)
         task = Task(prepared, self.data, self.statistics, self.links, self.settings, ScoreOptions(), 1, Watch(nobody),

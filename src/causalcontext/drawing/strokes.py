@@ -52,8 +52,8 @@ class Stroke:
     Attributes
     ----------
     pair : (int, int)
-        Positions i < j of its ends.
-    ends : (End, End)
+        Positions i < j of its variables.
+    endpoints : (Endpoint, Endpoint)
         At i and at j.
     colours : tuple of str
         Several take turns along the line.
@@ -222,7 +222,7 @@ def _edges(graph: Graph) -> list[tuple[int, int]]:
 
 
 def endpoints_of(graph: Graph, pair: tuple[int, int]) -> tuple[Endpoint, Endpoint]:
-    """The ends at the first and at the second of two variables."""
+    """The endpoints at the first and at the second of two variables."""
     return Endpoint(graph.endpoints[pair[::-1]]), Endpoint(graph.endpoints[pair])
 
 

@@ -66,7 +66,7 @@ class OpenGraphs:
 
     Parameters
     ----------
-    ends : array of int, shape (graphs, N, N)
+    endpoints : array of int, shape (graphs, N, N)
     contexts : Contexts
         The context variables, and their levels in every graph.
 

@@ -1,7 +1,7 @@
-"""What stands at the two ends of an edge, and how the edge is written.
+"""The two endpoints of an edge, and how the edge is written.
 
-`endpoints[i, j]` is the end AT j of the edge between i and j, so `i --> j` has an arrow at `[i, j]` and a tail at `[j,
-i]`. Functions of ends take arrays of shape (..., N, N); leading axes are graphs.
+`endpoints[i, j]` is the endpoint AT j of the edge between i and j: `i --> j` has an arrow at `[i, j]` and a tail at
+`[j, i]`. Functions of endpoints take arrays of shape (..., N, N); leading axes are graphs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Endpoints = NDArray[np.int8]
 
 
 class Endpoint(IntEnum):
-    """One end of an edge. `MIXED` is for unions: a tail in one context and an arrow in another."""
+    """One endpoint of an edge. `MIXED` is for unions: a tail in one context and an arrow in another."""
 
     NONE = 0
     TAIL = 1
@@ -49,21 +49,21 @@ _WRITTEN = {
     Endpoint.CONFLICT: "xx",
     Endpoint.MIXED: "++",
 }
-"""An end on the left and on the right of an edge."""
+"""How an endpoint is written on the left and on the right of an edge."""
 
 MARK_OF_ENDPOINTS: dict[tuple[Endpoint, Endpoint], str] = (
     {(Endpoint.NONE, Endpoint.NONE): ""}
     | {(x, y): f"{_WRITTEN[x][0]}-{_WRITTEN[y][1]}" for x, y in product(_WRITTEN, repeat=2)}
     | {(Endpoint.MIXED, Endpoint.MIXED): "<=>"}
 )
-"""The mark of an edge between x and y, read from x to y, by the end at x and the end at y."""
+"""The mark of an edge between x and y, read from x to y, by the endpoint at x and the endpoint at y."""
 
 ENDPOINTS_OF_MARK = {mark: endpoints for endpoints, mark in MARK_OF_ENDPOINTS.items()}
 _MARK_OF_CODES = np.array([[MARK_OF_ENDPOINTS.get((x, y), "") for y in Endpoint] for x in Endpoint], dtype=object)
 
 
 def endpoints_of_mark(mark: str) -> tuple[Endpoint, Endpoint]:
-    """The ends at x and at y of an edge that is written so from x to y.
+    """The endpoints at x and at y of an edge with this mark, read from x to y.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def adjacent(endpoints: Endpoints) -> Bools:
 
 
 def marked(endpoints: Endpoints, mark: str) -> Bools:
-    """True where the edge from i to j is written so."""
+    """True where the edge from i to j has this mark."""
     first, second = ENDPOINTS_OF_MARK[mark]
     return np.asarray((endpoints == second) & (_at_first(endpoints) == first))
 
@@ -112,7 +112,7 @@ def may_cause(endpoints: Endpoints) -> Bools:
 
 
 def endpoints_of_arcs(arcs: Bools, both: Endpoint = Endpoint.CIRCLE) -> Endpoints:
-    """The ends of graphs with i --> j where an arc leads from i to j alone, and `both` where arcs lead both ways."""
+    """The endpoints of graphs with i --> j where only an arc from i to j exists, and `both` where arcs go both ways."""
     back = arcs.swapaxes(-1, -2)
     return np.select([arcs & back, arcs, back], [both, Endpoint.ARROW, Endpoint.TAIL], Endpoint.NONE).astype(np.int8)
 

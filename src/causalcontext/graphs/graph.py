@@ -52,7 +52,7 @@ class Graph:
     ----------
     names : sequence of str
         The variables, in the order of the table.
-    ends : array of int, shape (variables, variables)
+    endpoints : array of int, shape (variables, variables)
         `endpoints[i, j]` is the `Endpoint` at j of the edge between `i` and `j`; both endpoints of an edge are set, or
         none.
     kind : {"cpdag", "pag"}
@@ -114,10 +114,10 @@ class Graph:
         return tuple(Edge(self.names[i], self.names[j], mark_of(self._endpoints, i, j)) for i, j in written)
 
     def mark(self, x: Node, y: Node) -> str:
-        """The edge read from `x` to `y`, the end at `x` first: `"-->"`, `"<--"`, `"o-o"`, ..., or `""` for none.
+        """The edge read from `x` to `y`, the endpoint at `x` first: `"-->"`, `"<--"`, `"o-o"`, ..., or `""` for none.
 
         `"x-x"` is a conflict; `"o->"` and `"<->"` stand in a PAG; in a union of contexts `"<=>"` points one way here
-        and the other way there, and `"+"` is an end that is a tail here and an arrow there. In a window graph
+        and the other way there, and `"+"` is an endpoint that is a tail here and an arrow there. In a window graph
         `("X", -1)` is `"X(t-1)"`.
         """
         return mark_of(self._endpoints, self.position(x), self.position(y))
@@ -247,7 +247,7 @@ def _spelled(node: tuple[str, int]) -> str:
 
 
 def _is_whole(codes: Endpoints) -> bool:
-    """Whether every edge has two ends that exist, and no variable an edge to itself."""
+    """Whether every edge has two known endpoints, and no variable an edge to itself."""
     first, second = np.divmod(np.flatnonzero(codes != 0), max(len(codes), 1))
     there, here = codes[first, second], codes[second, first]
     known = there.min(initial=Endpoint.NONE) >= Endpoint.NONE and there.max(initial=Endpoint.NONE) <= Endpoint.MIXED

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 
 def union_graph(graphs: Sequence[Graph]) -> Graph:
-    """The union, end by end.
+    """The union, endpoint by endpoint.
 
-    Of CPDAGs a tail or an arrow wins over a circle, a circle over a conflict. An end that is a tail here and an arrow
-    there is mixed; so directed wins over undirected, undirected over conflict, and `<=>` is directed both ways.
+    Of CPDAGs a tail or an arrow wins over a circle, a circle over a conflict. An endpoint that is a tail here and an
+    arrow there is mixed; so directed wins over undirected, undirected over conflict, and `<=>` is directed both ways.
 
-    Of PAGs an end is what all contexts that have the edge say, else a circle: `o->` here and `<-o` there is `o-o`, not
-    a hidden common cause that no context has. A mixed end may stand by itself (`+->`: `-->` here and `<->` there).
+    Of PAGs an endpoint is what all contexts with the edge agree on, else a circle: `o->` here and `<-o` there is `o-o`,
+    not a hidden common cause that no context has. A mixed endpoint may stand by itself (`+->`: `-->` here and `<->`
+    there).
 
     Examples
     --------
@@ -37,7 +38,7 @@ def union_graph(graphs: Sequence[Graph]) -> Graph:
 
 
 def union_endpoints(stack: Endpoints, kind: GraphKind = GraphKind.CPDAG) -> Endpoints:
-    """The ends of the union of several graphs, shape (N, N), from theirs, shape (graphs, N, N)."""
+    """The endpoints of the union of several graphs, shape (N, N), from theirs, shape (graphs, N, N)."""
     tail, arrow = (np.isin(stack, (end, Endpoint.MIXED)).any(axis=0) for end in (Endpoint.TAIL, Endpoint.ARROW))
     largest = stack.max(axis=0)
     if kind is GraphKind.PAG:
@@ -65,9 +66,9 @@ class LabeledUnion:
     """The edges of the union graph, each with the contexts in which it is present (paper, App. "Labeled union graphs").
 
     An edge carries the mark of the union graph: where some contexts direct it and others leave it undirected, it is
-    directed; in PAGs it has the ends on which all of them agree. An edge with a mixed end, such as one that is directed
-    one way here and the other way there, is several edges, each with its own mark and contexts; contexts that leave it
-    undirected or in conflict are one of them.
+    directed; in PAGs it has the endpoints on which all of them agree. An edge with a mixed endpoint, such as one that
+    is directed one way here and the other way there, is several edges, each with its own mark and contexts; contexts
+    that leave it undirected or in conflict are one of them.
     """
 
     __slots__ = ("all_contexts", "edges")

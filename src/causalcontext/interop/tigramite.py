@@ -16,7 +16,7 @@ from causalcontext.interop.formats import refuse_marks
 from causalcontext.kernels.arrays import Values
 
 _MARKS = tuple(mark for mark, endpoints in ENDPOINTS_OF_MARK.items() if Endpoint.MIXED not in endpoints)
-"""Its `+->` is two edges in one, not an end that differs between contexts."""
+"""Its `+->` is two edges in one, not an endpoint that differs between contexts."""
 
 
 def to_tigramite(graph: Graph) -> NDArray[np.str_]:
