@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from causalcontext.graphs.endpoints import adjacent
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Task
 from causalcontext.results.entries import Decision
@@ -14,7 +15,6 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.search.algorithm import unoriented
 from causalcontext.search.indicator import with_indicator
-from causalcontext.search.intersection import intersect
 from causalcontext.views import adaptive, masked, pooled
 
 
@@ -53,6 +53,31 @@ def pc_b(task: Task) -> Outcome:
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
     notes = tuple(dict.fromkeys((*everywhere.notes, *inside.notes)))
     return Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
+
+
+def intersect(masked: Endpoints, pooled: Endpoints, contexts: Sequence[int]) -> Endpoints:
+    """The ends of PC-B (paper, App. "Baseline method / intersection graph").
+
+    They come from those of PC-M, shape (contexts, N, N), and of PC-P, shape (N, N).
+    A mark on which both agree is kept, the directed one is taken where only one is directed, and where they contradict
+    each other the edge is a conflict. Links at context variables are those of PC-P.
+    """
+    both = adjacent(masked) & adjacent(pooled)
+    masked_directed, pooled_directed = _either_way(masked), _either_way(pooled)
+    same = masked == pooled
+    endpoints = np.select(
+        [~both, same & same.swapaxes(1, 2), masked_directed & ~pooled_directed, pooled_directed & ~masked_directed],
+        [np.int8(Endpoint.NONE), masked, masked, pooled],
+        default=np.int8(Endpoint.CONFLICT),
+    ).astype(np.int8)
+    chosen = list(contexts)
+    endpoints[:, chosen], endpoints[:, :, chosen] = pooled[chosen], pooled[:, chosen]
+    return endpoints
+
+
+def _either_way(endpoints: Endpoints) -> Bools:
+    forward = directed(endpoints)
+    return forward | forward.swapaxes(-1, -2)
 
 
 def _decided_by_pool(inside: CITestLog, everywhere: CITestLog) -> Bools:

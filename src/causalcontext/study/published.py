@@ -25,9 +25,9 @@ from causalcontext.data.tables import read_table
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.graphs.union import union_endpoints
+from causalcontext.methods.pc import intersect
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.batches import BatchedSearch
-from causalcontext.search.intersection import intersect
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.linear import ContextSCM, add_effects, cut_at_quantiles
 from causalcontext.simulate.random_graphs import ModelDesign, random_family
