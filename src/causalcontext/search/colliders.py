@@ -89,7 +89,7 @@ def _in_words(verdicts: Ints) -> bool | None:
 def _verdicts(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges: Edges,
               triples: OpenTriples) -> Ints:  # fmt: skip
     """`COLLIDER`, `PASSES` or `OPEN` for every triple; around a context the vote is conservative."""
-    at_context = np.isin(triples.w, plan.contexts.positions)
+    at_context = plan.among(plan.contexts.positions)[triples.w]
     if plan.collider_rule != "first":
         votes = _votes(search, plan, sepsets, edges, triples)
         return _counted(votes, at_context | (plan.collider_rule == "conservative"))
@@ -147,10 +147,10 @@ def _votes(search: LevelSearch | None, plan: Plan, sepsets: SepsetRecords, edges
     if search is None:
         return separating, holding
     separated = sepsets.are_separated(triples.graph, triples.x, triples.y)
-    at_x, at_y = (np.isin(column, plan.searched) for column in (triples.x, triples.y))
+    at_x, at_y = (plan.among(plan.searched)[column] for column in (triples.x, triples.y))
     for contexts, share in plan.shares:
-        own = np.isin(triples.x, contexts).astype(np.int64) + np.isin(triples.y, contexts)
-        mine = (own == len(contexts)) & (at_x.astype(np.int64) + at_y == len(contexts))
+        own = plan.among(contexts).astype(np.int64)
+        mine = (own[triples.x] + own[triples.y] == len(contexts)) & (at_x.astype(np.int64) + at_y == len(contexts))
         leading = share.leader[triples.graph]
         places = np.flatnonzero(separated & mine & (share.begin <= leading) & (leading < share.end))
         if places.size:

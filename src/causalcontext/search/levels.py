@@ -147,7 +147,7 @@ def level_tasks(plan: Plan, graphs: Bools, size: int, only: Bools | None = None,
 def group_of(plan: Plan, edges: Edges, contexts: tuple[int, ...], share: SharedAnswers,
              inside: bool = False) -> PairGroup:  # fmt: skip
     """Whom pairs may condition on: neighbours that may be causes, in PAGs any and every trigger."""
-    hidden = np.isin(np.arange(plan.variables), plan.contexts.positions)  # context variables are no plain conditions
+    hidden = plan.among(plan.contexts.positions)  # context variables are no plain conditions
     neighbours = list_neighbours(edges, plan.serving, plan.trigger_numbers, hidden, share, len(plan.triggers))
     if inside or plan.kind is GraphKind.PAG:
         every = (1 << (share.end - share.begin)) - 1

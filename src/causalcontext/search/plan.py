@@ -151,6 +151,12 @@ class Plan:
         numbers[list(self.triggers)] = np.arange(len(self.triggers))
         return numbers
 
+    def among(self, columns: Sequence[int]) -> Bools:
+        """Which variables are some columns, shape (N,)."""
+        found = np.zeros(self.variables, dtype=bool)
+        found[list(columns)] = True
+        return found
+
     @cached_property
     def context_numbers(self) -> Ints:
         """The number of the searched context variable that a column is, -1 for others; -2 for one not searched."""
