@@ -68,7 +68,7 @@ def fates(model: CurvedModel, result: cc.ContextGraphs) -> Counter[tuple[str, st
         if model.context not in (x, y):
             endpoints = " to ".join("category" if model.categorical[end] else "number" for end in (x, y))
             row = rows.get(frozenset((names[x], names[y])))
-            count[endpoints, "not in the graphs" if row is None else "claimed" if row.claimed else row.doubt] += 1
+            count[endpoints, "not in the graphs" if row is None else "claimed" if row.claimed else row.reason] += 1
     return count
 
 

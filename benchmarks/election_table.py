@@ -37,7 +37,7 @@ def show(title: str, **options: object) -> None:
     for note in (*result.notes, *(str(violation) for violation in result.model_checks)):
         print(f"- {note}")
     found = result.changes("Clinton", "Dole")
-    print(found[["source", "target", "present", "claimed", "doubt"]].to_string(index=False))
+    print(found[["source", "target", "present", "claimed", "reason"]].to_string(index=False))
 
 
 def main() -> None:

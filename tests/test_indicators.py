@@ -133,7 +133,7 @@ def test_results_are_explained_saved_and_compared(tmp_path):
     assert cc.load(tmp_path / "r.json") == result
     (change,) = result.changes("<= 0.3", "> 0.3").itertuples()
     assert (change.status, change.q < 1e-6) == ("candidate", True)
-    assert change.doubt == "score-ac cannot be run for such a context or graph"
+    assert change.reason == "score-ac cannot be run for such a context or graph"
     assert not result.diagnose().about("deterministic context")
     assert [f.evidence["cause"] for f in result.diagnose().about("missing edge")] == ["mechanism"]
 

@@ -102,7 +102,7 @@ def test_labels_and_changes_follow_the_graphs(name: str) -> None:
             if row.kind == "edge":
                 assert result.graphs[row.present].mark(row.source, row.target)
                 assert not result.graphs[row.absent].mark(row.source, row.target)
-                assert not (row.claimed and row.doubt)
+                assert not (row.claimed and row.reason)
 
 
 @every_table

@@ -215,7 +215,7 @@ def test_changes_compare_two_combinations(switched):
     frame = table(4, n=4000)
     found = switched.changes((0, "east"), (1, "east")).set_index(["source", "target"]).loc["X", "Y"]
     assert (found["present"], found["absent"], found["label"]) == ((1, "east"), (0, "east"), "absent")
-    assert (found["status"], found["doubt"]) == ("candidate", "score-ac cannot be run for such a context or graph")
+    assert (found["status"], found["reason"]) == ("candidate", "score-ac cannot be run for such a context or graph")
     assert found["q"] < 1e-6
     rows = [frame[(frame["A"] == a)] for a in (1, 0)]  # Y has no other possible cause, so B stays pooled
     twins = [naive.regression_slope(part[["X", "Y"]].to_numpy(), 0, 1, ()) for part in rows]

@@ -190,6 +190,8 @@ def test_a_method_that_is_added_searches_windows_too(monkeypatch):
     assert found.settings.method == "mine"
     assert found.notes == ("found by a method of my own",)
     assert dict(found.graphs) == dict(cc.discover(land, "regime", method="pc-ac", lags=1).graphs)
+    static = cc.discover(table(), "R", method="pc-ac")
+    assert list(found.changes(*found.contexts)) == list(static.changes(*static.contexts))
     assert found.stability(samples=2).samples == 2
     monkeypatch.setitem(METHODS, "mine", Method(mine, lags=False))
     with pytest.raises(cc.NotYetError, match="method 'mine' with lags"):

@@ -160,7 +160,7 @@ def test_an_edge_that_shows_where_it_was_not_found_is_no_change():
     cut = replace(result, graphs={0: result.graphs[0], 1: without})
     row = cut.changes(0, 1).iloc[0]
     assert row["p"] < 1e-6
-    assert (row["doubt"], row["claimed"]) == ("the slope differs from 0 there too", False)
+    assert (row["reason"], row["claimed"]) == ("the slope differs from 0 there too", False)
     assert np.isnan(row["q"])
 
 
@@ -177,7 +177,7 @@ def test_a_change_that_the_other_direction_explains_is_not_claimed():
         without = Graph.from_edges(result.names, [("R", "Y", "-->")])
         found = replace(result, graphs={0: result.graphs[0], 1: without}).changes(0, 1).iloc[0]
         claimed += bool(found["claimed"])
-        doubted += found["doubt"] == "no change if the edge has the other direction"
+        doubted += found["reason"] == "no change if the edge has the other direction"
     assert claimed <= 1
     assert doubted >= 8
 
@@ -210,7 +210,7 @@ def switched(seed: int, rows: int = 600) -> pd.DataFrame:
 def test_what_both_engines_find_is_claimed():
     for method in ("pc-ac", "score-ac"):
         found = cc.discover(switched(0), "R", method=method).changes("on", "off").set_index(["source", "target"])
-        assert found.loc[("X", "Y"), ["claimed", "status", "doubt"]].tolist() == [True, "claimed", ""]
+        assert found.loc[("X", "Y"), ["claimed", "status", "reason"]].tolist() == [True, "claimed", ""]
 
 
 def test_a_claim_that_the_score_does_not_make_is_a_candidate():
@@ -220,7 +220,7 @@ def test_a_claim_that_the_score_does_not_make_is_a_candidate():
     same = dict.fromkeys(result.contexts, other.graphs["on"])
     result.__dict__["second_opinion"] = replace(other, graphs=same)
     row = result.changes("on", "off").set_index(["source", "target"]).loc["X", "Y"]
-    assert (row["claimed"], row["status"], row["doubt"]) == (False, "candidate", "score-ac does not confirm it")
+    assert (row["claimed"], row["status"], row["reason"]) == (False, "candidate", "score-ac does not confirm it")
     assert row["q"] < 0.05
 
 
@@ -232,7 +232,7 @@ def test_nothing_is_claimed_where_the_model_is_wrong():
     assert curved.loc[curved["claimed"], ["source", "target"]].to_numpy().tolist() == [["X", "Y"]]
     found = cc.discover(table, "R", method="pc-ac").changes("on", "off")
     assert not found["claimed"].any()
-    assert found.loc[found["kind"] == "edge", "doubt"].str.len().gt(0).all()
+    assert found.loc[found["kind"] == "edge", "reason"].str.len().gt(0).all()
     assert set(found["status"]) <= {"candidate"}
 
 

@@ -110,11 +110,11 @@ def test_slopes_that_shrink_together_are_no_change_of_one_cause():
     for seed in range(4):
         found = cc.discover(noisier_table(seed, 6.0), "R", method="score-ac", knowledge=known).changes("a", "b")
         assert not found["claimed"].any()
-        doubts += found["doubt"].tolist()
+        doubts += found["reason"].tolist()
     expected = {"there is no other cause to compare its odds with", "all causes may have smaller effects there"}
     assert expected.intersection(doubts)
     alone = cc.discover(noisier_table(0, 1.0, 0.0, 0.0), "R", method="score-ac", knowledge=known).changes("a", "b")
-    assert alone["doubt"].tolist() == ["there is no other cause to compare its odds with"]
+    assert alone["reason"].tolist() == ["there is no other cause to compare its odds with"]
 
 
 def test_what_one_cause_kept_is_held_against_what_another_lost():

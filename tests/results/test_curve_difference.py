@@ -93,7 +93,7 @@ def test_no_claims_where_residuals_say_that_the_model_is_wrong():
     assert "uneven spread" in result.evidence.contradicted
     found = result.changes("a", "b").set_index(["source", "target"])
     assert not found["claimed"].any()
-    assert "the model is wrong (noise is not constant)" in found.loc[("X", "Y"), "doubt"]
+    assert "the model is wrong (noise is not constant)" in found.loc[("X", "Y"), "reason"]
 
 
 def table_with_a_category(seed, rows=600, there=0.0):

@@ -68,7 +68,7 @@ def test_a_line_that_stands_in_for_a_wave_is_a_candidate_with_its_reason():
         result = cc.discover(waves(seed), "R", method="score-ac", knowledge=cc.Knowledge(tiers=[["Z"], ["X"], ["Y"]]))
         found = result.changes("a", "b")
         assert {tuple(pair) for pair in found.loc[found["claimed"], ["source", "target"]].to_numpy()} <= {("Z", "Y")}
-        reasons += found.loc[found["source"] == "X", "doubt"].tolist()
+        reasons += found.loc[found["source"] == "X", "reason"].tolist()
     assert "curves of Z may explain it" in reasons
 
 

@@ -340,13 +340,13 @@ def test_the_report_knows_time(result, tmp_path):
 
 
 def test_the_report_tells_which_copy_a_change_follows():
-    from causalcontext.report.answer_lagged import lagged_stories
+    from causalcontext.report.answer import lagged_stories
 
     design = SeriesDesign(variables=3, lags=1, into_context="lagged", changes=3)
     for seed in range(20):
         model = random_series_model(design, seed)
         found = lagged(model.sample(800, seed), "R", lags=1)
-        told = [story.sentence for story in lagged_stories(found)]
+        told = [sentence for sentence, _ in lagged_stories(found)]
         if any("by the value of R(t-1)" in sentence for sentence in told):
             return
     raise AssertionError("no change follows R(t-1)")

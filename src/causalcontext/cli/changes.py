@@ -8,7 +8,6 @@ import typer
 
 from causalcontext.cli.inputs import ResultArgument, context_text, context_value
 from causalcontext.cli.terminal import print_line, show_page, show_table
-from causalcontext.graphs.lag_names import at
 from causalcontext.results.files import load
 
 
@@ -27,18 +26,9 @@ def changes(
     if found.empty:
         show_page(f"no edge differs between {first} and {second}")
         return
-    if result.series is not None:
-        header = ["link", f"slope in {first}", f"in {second}", "q", "claimed"]
-        rows = [
-            [f"{at(row['source'], row['lag'])} --> {row['target']}", f"{row['slope_first']:.2f}",
-             f"{row['slope_second']:.2f}", f"{row['q']:.2g}", "yes" if row["claimed"] else "no"]
-            for row in found.to_dict("records")
-        ]  # fmt: skip
-    else:
-        header = ["edge", "found in", "effect there", "elsewhere", "q", "claimed"]
-        rows = [
-            [f"{row.source} {row.mark} {row.target}", context_text(row.present), f"{row.effect_present:.2f}",
-             f"{row.effect_absent:.2f}", f"{row.q:.2g}", "yes" if row.claimed else f"no{row.doubt and ': '}{row.doubt}"]
-            for row in found.itertuples()
-        ]  # fmt: skip
-    show_table("changes", header, rows)
+    rows = [
+        [f"{row.source} {row.mark} {row.target}", context_text(row.present), f"{row.effect_present:.2f}",
+         f"{row.effect_absent:.2f}", f"{row.q:.2g}", "yes" if row.claimed else f"no{row.reason and ': '}{row.reason}"]
+        for row in found.itertuples()
+    ]  # fmt: skip
+    show_table("changes", ["edge", "found in", "effect there", "elsewhere", "q", "claimed"], rows)

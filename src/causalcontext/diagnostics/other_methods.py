@@ -27,7 +27,7 @@ from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, adjac
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.registry import run_method
-from causalcontext.methods.task import Task
+from causalcontext.methods.task import Task, windows_task
 from causalcontext.progress import COLLIDERS, Watch, nobody
 from causalcontext.results.verdicts import WithinContexts, inside_words, why_inside_only
 from causalcontext.score.options import ScoreOptions
@@ -61,7 +61,7 @@ ADVICE = {
 def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
     """The result of the other engine, or why there is none."""
     other = "score-ac" if result.evidence is None else "pc-ac"
-    if result.rows is None or result.prepared is None:
+    if result.windowed is None and (result.rows is None or result.prepared is None):
         return "a result without rows cannot be compared with another engine"
     if not result.complete:
         return f"{other} was not run: the search was interrupted"
@@ -77,10 +77,13 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
 
 def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     rows, prepared, settings = result.rows, result.prepared, replace(result.settings, method=other)
-    assert rows is not None
-    assert prepared is not None
     options, watch = ScoreOptions(transform="none", time_limit=TIME_LIMIT), Watch(nobody, TIME_LIMIT)
-    task = _task(replace(result, settings=settings), rows, prepared, options, watch)
+    if result.windowed is not None:
+        task = windows_task(result.windowed, settings, options, 1, watch)
+    else:
+        assert rows is not None
+        assert prepared is not None
+        task = _task(replace(result, settings=settings), rows, prepared, options, watch)
     found = run_method(other, task)
     if watch.over:
         return f"{other} did not finish within {TIME_LIMIT:.0f} s"
@@ -91,7 +94,7 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
     }
     return replace(result, graphs=graphs, settings=replace(settings, score=asdict(options)), log=found.log,
                    evidence=found.evidence, origins=dict(found.origins), doubts=found.doubts,
-                   notes=found.notes)  # fmt: skip
+                   notes=found.notes, series=found.series)  # fmt: skip
 
 
 def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,9 @@ from causalcontext.diagnostics.findings import Severity
 from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
-from causalcontext.report.answer_lagged import lagged_stories
+from causalcontext.graphs.lag_names import at
 from causalcontext.results.mechanism_difference import compare
+from causalcontext.results.series import series_of
 from causalcontext.results.slopes import Slope
 from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
 from causalcontext.results.violations import is_curved
@@ -77,9 +79,36 @@ def _differences(result: ContextGraphs) -> Iterator[str]:
 
 def _told(result: ContextGraphs) -> list[tuple[str, bool]]:
     """Every difference in a sentence, and whether it may be claimed."""
-    if result.series is not None and result.series.slopes:
-        return [(story.sentence, story.claimed) for story in lagged_stories(result)]
+    if result.series is not None:
+        return lagged_stories(result)
     return [(_sentence(story), story.claimed) for story in stories(result)]
+
+
+def lagged_stories(result: ContextGraphs) -> list[tuple[str, bool]]:
+    """With lags, every link that differs between two contexts in a sentence, and whether that may be claimed."""
+    errors = {(row.source, row.target, row.context): row.own_error for row in series_of(result).slopes}
+    rows = [row for pair in combinations(result.contexts, 2) for row in result.changes(*pair).to_dict("records")]
+    kept = [row for row in rows if row["kind"] in ("edge", "slope")]
+    return sorted(((_lagged_sentence(result, row, errors), row["claimed"]) for row in kept), key=lambda one: not one[1])
+
+
+def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tuple[str, str, Any], float]) -> str:
+    names = [shortened(printable(row[end]), 40) for end in ("source", "target")]
+    sides = ((row["present"], row["effect_present"]), (row["absent"], row["effect_absent"]))
+    turned = sides[0][1] * sides[1][1] < 0
+    what = "turns its sign" if turned else "changes its slope"
+    if row["kind"] == "edge":
+        what = f"is found in {shortened(printable(str(row['present'])), 40)} only"
+    reads = result.reads.get(row["target"])
+    lags = () if reads is None else reads[1] if isinstance(reads[1], tuple) else (reads[1],)
+    if reads is not None and lags != (0,):
+        what += f" (by the value of {' or '.join(shortened(printable(at(reads[0], lag)), 40) for lag in lags)})"
+    slopes = []
+    for value, found in sides:
+        interval = _interval(Slope(found, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0))
+        slopes.append(f"{interval or format(found, '.2g')} in {shortened(printable(str(value)), 40)}")
+    verdict = _verdict(ChangeVerdict(bool(row["claimed"]), str(row["reason"])))
+    return f"{names[0]} {row['mark']} {names[1]} {what}: its slope is {', '.join(slopes)}. {verdict}"
 
 
 def _cautions(result: ContextGraphs) -> Iterator[str]:

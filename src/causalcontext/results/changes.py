@@ -3,7 +3,7 @@
 An edge that is missing in a small context may be lack of power, and a correlation moves with the variance of the cause
 though the mechanism does not. So a change is claimed only where the edge is found in one context and not in the other,
 the slopes differ too, after false-discovery control over all such claims, and nothing else explains the difference
-(`results.comparison`).
+(`results.slope_fits`). With lags a link that both contexts have may change its slope, too.
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.dataset import with_normal_scores
 from causalcontext.data.frames import frame_of
-from causalcontext.data.moments import Moments
-from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.errors import NotYetError, OptionError, shortly
+from causalcontext.errors import CausalContextError, OptionError, shortly
 from causalcontext.graphs.endpoints import Endpoint, as_written, directed, mark_of
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.mechanism_difference import compare, conditions, moments_at, possible_causes
-from causalcontext.results.slopes import slope
-from causalcontext.results.violations import by_ranks, has_levels, is_curved, slopes_mislead
+from causalcontext.results.series import context_nodes
+from causalcontext.results.slope_fits import SlopeFits, fits_of
+from causalcontext.results.violations import has_levels, is_curved, slopes_mislead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,9 +43,9 @@ class Change(NamedTuple):
     """One difference between the graphs of two contexts.
 
     `effect` is the slope of the target on the source in either context, NaN where it cannot be computed; of a curved
-    mechanism, and beside categories, it is how much of the mechanism shows, 1 being all of it. `doubt` says what speaks
-    against a change, in words; if that was found before slopes were compared, there is no `q`. `status` is "claimed",
-    or "candidate" for what is only worth another look.
+    mechanism, and beside categories, it is how much of the mechanism shows, 1 being all of it. `reason` says why a
+    change is not claimed; if that was found before slopes were compared, there is no `q`. `status` is "claimed", or
+    "candidate" for what is only worth another look.
     """
 
     source: str
@@ -64,7 +61,7 @@ class Change(NamedTuple):
     q: float
     claimed: bool
     label: str
-    doubt: str
+    reason: str
     status: str = CANDIDATE
 
 
@@ -79,17 +76,18 @@ def changes(result: ContextGraphs, first: Any, second: Any, alpha: float | None 
 
 def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
     """The differences between two context graphs, with what these graphs alone would claim."""
-    moments = moments_of(result)
+    fits = fits_of(result)
     a, b = context_place(result, first), context_place(result, second)
     if a == b:
         raise OptionError(f"changes needs two different contexts, got {first!r} twice")
     level = result.settings.alpha if alpha is None else alpha
-    found = [_compare(result, moments, *edge) for edge in _one_sided(result, a, b)]
-    adjusted = false_discovery([1.0 if change.doubt else change.p for change in found], _picked_from(result))
+    found = [_compare(result, fits, *edge) for edge in _one_sided(result, a, b)]
+    found += _other_slopes(result, fits, a, b)
+    adjusted = false_discovery([1.0 if change.reason else change.p for change in found], _picked_from(result))
     what = "curves" if is_curved(result) else "slopes"
     found = [
         _recalled(result, change) if _needs_rows(result, change)
-        else change if change.doubt else _decided(change, float(q), level, what)
+        else change if change.reason else _decided(change, float(q), level, what)
         for change, q in zip(found, adjusted, strict=True)
     ]  # fmt: skip
     return [*found, *_turned(result, a, b), *_other_end(result, a, b)]
@@ -99,7 +97,7 @@ def _decided(change: Change, q: float, level: float, what: str) -> Change:
     """A claim where q is small, else a candidate."""
     if q <= level:
         return change._replace(q=q, claimed=True, status=CLAIMED)
-    return change._replace(q=q, doubt=f"the {what} may be the same" if q == q else f"the {what} cannot be compared")
+    return change._replace(q=q, reason=f"the {what} may be the same" if q == q else f"the {what} cannot be compared")
 
 
 def _needs_rows(result: ContextGraphs, change: Change) -> bool:
@@ -111,8 +109,8 @@ def _recalled(result: ContextGraphs, change: Change) -> Change:
     """What was claimed before a result was saved that needs rows to be compared again."""
     known = result.known_claims
     if not isinstance(known, str) and known is not None and claim_of(change) in known:
-        return change._replace(claimed=True, status=CLAIMED, doubt="")
-    return change._replace(doubt=change.doubt or "it was not claimed before the result was saved without its rows")
+        return change._replace(claimed=True, status=CLAIMED, reason="")
+    return change._replace(reason=change.reason or "it was not claimed before the result was saved without its rows")
 
 
 def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) -> list[Change]:
@@ -136,7 +134,10 @@ def confirmed(result: ContextGraphs, first: Any, second: Any, alpha: float | Non
     if result.known_claims is not None:
         return result.known_claims if isinstance(result.known_claims, str) else set(result.known_claims)
     other = result.second_opinion
-    return other if isinstance(other, str) else set(map(claim_of, own_claims_made(other, first, second, alpha)))
+    if isinstance(other, str):
+        return other
+    made = own_claims_made(other, first, second, alpha)
+    return set(map(claim_of, made))
 
 
 def own_claims_made(result: ContextGraphs, first: Any, second: Any, alpha: float | None = None) -> list[Change]:
@@ -152,9 +153,9 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
     if result.known_claims is not None:
         return result.known_claims
     asked = result.evidence is None or is_curved(result) or has_levels(result)
-    if not asked or len(result.contexts) > MOST_CONTEXTS or result.moments is None:
+    if not asked or len(result.contexts) > MOST_CONTEXTS or (result.moments is None and result.series is None):
         return "score-ac was not run before the result was saved"
-    if result.settings.series or result.context is None:
+    if result.context is None:
         return ()
     kept: dict[Claim, None] = {}
     for first, second in combinations(result.contexts, 2):
@@ -168,16 +169,19 @@ def claims_to_keep(result: ContextGraphs) -> tuple[Claim, ...] | str:
 
 
 def claim_of(change: Change) -> Claim:
-    """The two ends by name, and the contexts as they are written."""
-    return (*sorted((change.source, change.target)), str(change.present), str(change.absent))  # type: ignore[return-value]
+    """The two ends by name, and the contexts as they are written; of a slope in any order, which is the alphabet's."""
+    here, there = (str(value) for value in (change.present, change.absent))
+    if change.kind == "slope":
+        here, there = sorted((here, there))
+    return (*sorted((change.source, change.target)), here, there)  # type: ignore[return-value]
 
 
 def _contexts_of(found: list[Change]) -> tuple[Any, Any]:
     return next((change.present, change.absent) for change in found if change.claimed)
 
 
-def _candidate(change: Change, doubt: str) -> Change:
-    return change._replace(claimed=False, status=CANDIDATE, doubt=doubt)
+def _candidate(change: Change, reason: str) -> Change:
+    return change._replace(claimed=False, status=CANDIDATE, reason=reason)
 
 
 def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.DataFrame:
@@ -186,9 +190,9 @@ def labels(result: ContextGraphs, negligible: float = LARGEST_NEGLIGIBLE) -> pd.
     "present": found there. "absent": not found, and the 90 % interval of the partial correlation lies within
     ±`negligible`. "undetermined": not found, but it may well be there.
     """
-    moments = moments_of(result)
+    fits = fits_of(result)
     rows = [
-        (*edge, value, *_label(result, moments, x, y, place, negligible))
+        (*edge, value, *_label(result, fits, x, y, place, negligible))
         for x, y, *edge in _union_edges(result)
         for place, value in enumerate(result.contexts)
     ]
@@ -209,18 +213,6 @@ def false_discovery(p: Sequence[float], of: int = 0) -> Floats:
     return adjusted
 
 
-def moments_of(result: ContextGraphs) -> Moments:
-    """The per-context moments that slopes are computed from: of normal scores, where the search used these."""
-    if result.context is None:
-        raise OptionError("there is only one graph; pass context=... to discover to compare contexts")
-    if result.moments is None:
-        raise NotYetError("not yet: changes and labels need moments of every context, which this result does not have")
-    if by_ranks(result) and result.rows is not None:
-        scores = with_normal_scores(result.rows)
-        return gather_statistics(scores, "listwise").of_columns(scores)
-    return result.moments
-
-
 def context_place(result: ContextGraphs, value: Any) -> int:
     """The position of a context value."""
     for place, known in enumerate(result.contexts):
@@ -233,7 +225,7 @@ def context_place(result: ContextGraphs, value: Any) -> int:
 def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:
     """(source, target, context that has the edge, context that has not) for system pairs."""
     endpoints = [result.graphs[value].endpoints for value in result.contexts]
-    contexts = result.cells.positions
+    contexts = context_nodes(result)
     for x, y in zip(*np.nonzero(np.triu((endpoints[a] != 0) != (endpoints[b] != 0))), strict=True):
         if x in contexts or y in contexts:
             continue
@@ -242,17 +234,31 @@ def _one_sided(result: ContextGraphs, a: int, b: int) -> Iterator[tuple[int, int
         yield int(source), int(target), present, absent
 
 
-def _compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
-             absent: int) -> Change:  # fmt: skip
-    here, there, p, doubt, _ = compare(result, moments, x, y, present, absent)
+def _compare(result: ContextGraphs, fits: SlopeFits, x: int, y: int, present: int, absent: int) -> Change:
+    here, there, p, doubt, _ = fits.compare(x, y, present, absent)
     mark = mark_of(result.graphs[result.contexts[present]].endpoints, x, y)
-    label = _label(result, moments, x, y, absent, LARGEST_NEGLIGIBLE)[0]
+    try:
+        label = _label(result, fits, x, y, absent, LARGEST_NEGLIGIBLE)[0]
+    except CausalContextError:  # without the moments of windows nothing is known of a correlation
+        label = "undetermined"
     return Change(result.names[x], result.names[y], mark, "edge", result.contexts[present], result.contexts[absent],
                   here.value, there.value, there.value - here.value, p, np.nan, False, label, doubt)  # fmt: skip
 
 
+def _other_slopes(result: ContextGraphs, fits: SlopeFits, a: int, b: int) -> Iterator[Change]:
+    """Links over time that both contexts have, with slopes that differ."""
+    for x, y in fits.moved(a, b):
+        here, there, p = fits.slopes(x, y, a, b)
+        mark = mark_of(result.graphs[result.contexts[a]].endpoints, x, y)
+        yield Change(result.names[x], result.names[y], mark, "slope", result.contexts[a], result.contexts[b],
+                     here.value, there.value, there.value - here.value, p, np.nan, False, "present", "")  # fmt: skip
+
+
 def _picked_from(result: ContextGraphs) -> int:
-    """Out of how many pairs a score-based search picks differences without testing any; 0 for one that tests."""
+    """Out of how many links a search picks differences without testing each; 0 for tests of rows, which test them."""
+    if result.series is not None:
+        targets = len(result.series.variables) - len(result.cells.positions)
+        return targets * (targets * (result.series.lags + 1) - 1)
     variables = len(result.names) - len(result.cells.positions)
     return 0 if result.evidence is None else variables * (variables - 1) // 2
 
@@ -279,16 +285,11 @@ def _other_end(result: ContextGraphs, a: int, b: int) -> Iterator[Change]:
 
 
 def _label(
-    result: ContextGraphs, moments: Moments, x: int, y: int, place: int, negligible: float
+    result: ContextGraphs, fits: SlopeFits, x: int, y: int, place: int, negligible: float
 ) -> tuple[str, float, float, int]:
     """The label, the partial correlation, the end of its 90 % interval that is further from 0, and the rows."""
-    given, contexts = conditions(result, x, y, place), result.cells.positions
-    near = {*given, *possible_causes(result, y, x, (place,)), *possible_causes(result, x, y, (place,))}
-    fixed = contexts if len(contexts) == 1 else [z for z in contexts if z in near]
-    chosen = moments_at(result, moments, [place], fixed)
-    system = [z for z in given if z not in contexts]
-    n, fit = int(chosen.rows[0]), slope(chosen, 0, x, y, system)
-    weight = n - len(system) - 3
+    fit, n, conditions = fits.inside(x, y, place)
+    weight = n - conditions - 3
     bound = float(np.tanh(np.abs(np.arctanh(fit.correlation)) + ONE_SIDED_95 / np.sqrt(weight))) if weight > 0 else 1.0
     if result.graphs[result.contexts[place]].endpoints[x, y]:
         return "present", fit.correlation, bound, n
@@ -297,7 +298,7 @@ def _label(
 
 def _union_edges(result: ContextGraphs) -> Iterator[tuple[int, int, str, str, str]]:
     """Edges of the union between system variables by position and by name, the cause first where there is one."""
-    contexts, union = result.cells.positions, result.union.endpoints
+    contexts, union = context_nodes(result), result.union.endpoints
     for x, y in zip(*np.nonzero(np.triu(union)), strict=True):
         if x not in contexts and y not in contexts:
             source, target = as_written(union, int(x), int(y))

@@ -282,27 +282,20 @@ class ContextGraphs(EffectMethods):
         A change is claimed where an edge is found in one context and not in the other, its slopes differ after
         false-discovery control (`q` <= alpha), nothing else explains that, no model check says that the model is wrong,
         and, for methods that test, score-ac makes the same claim in the same rows; all else is a "candidate"
-        (`status`), and `doubt` says why. Where mechanisms are curved, effects are relative to the context that has the
+        (`status`), and `reason` says why. Where mechanisms are curved, effects are relative to the context that has the
         edge: 1 is its whole curve, 0 no effect, on values of the cause that both contexts have. `label` says
         whether the edge is "absent" where it was not found, or "undetermined". Edges that turn around are listed with
         the kind "direction"; edges of PAGs with an end that is a tail in the first and an arrow in the second context,
-        or the other way, with the kind "end" and both marks. With several context variables, a context is a tuple of
-        their values.
+        or the other way, with the kind "end" and both marks. With lags, links of both contexts whose slopes differ have
+        the kind "slope", and effects are slopes on the rows of the context lag that the target `reads`. With several
+        context variables, a context is a tuple of their values.
         """
-        if self.series is not None:
-            from causalcontext.results.changes_lagged import changes_lagged
-
-            return changes_lagged(self, first, second, alpha)
         from causalcontext.results.changes import changes
 
         return changes(self, first, second, alpha)
 
     def labels(self, negligible: float = 0.15) -> pd.DataFrame:
         """Whether each edge is present, absent or undetermined in each context, with the evidence."""
-        if self.series is not None:
-            from causalcontext.results.labels_lagged import labels_lagged
-
-            return labels_lagged(self, negligible)
         from causalcontext.results.changes import labels
 
         return labels(self, negligible)

@@ -201,3 +201,12 @@ def series_of(result: ContextGraphs) -> SeriesFacts:
     if result.series is None:
         raise OptionError("this result has no lags; pass lags=... to discover for rows that follow each other in time")
     return result.series
+
+
+def context_nodes(result: ContextGraphs) -> frozenset[int]:
+    """The context variables by position, with lags at all times."""
+    positions, series = result.cells.positions, result.series
+    if series is None:
+        return frozenset(positions)
+    step = len(series.variables)
+    return frozenset(position - lag * step for position in positions for lag in range(series.lags + 1))

@@ -66,7 +66,7 @@ class ChangeVerdicts:
             edges = found[found["kind"] == "edge"]
             self._known[places] = {
                 frozenset((source, target)): ChangeVerdict(bool(claimed), str(doubt))
-                for source, target, claimed, doubt in edges[["source", "target", "claimed", "doubt"]]
+                for source, target, claimed, doubt in edges[["source", "target", "claimed", "reason"]]
                 .to_numpy()
                 .tolist()
             }

@@ -12,9 +12,9 @@ from causalcontext.data.sufficient_statistics import drop_empty_cells
 from causalcontext.errors import listed
 from causalcontext.model_checks.linear_fits import check_table
 from causalcontext.model_checks.violations import CURVES, KINDS, OUTLIERS, ROWS, TAILS, UNEXPLAINED, Violation
+from causalcontext.results.series import context_nodes, series_of
 
 if TYPE_CHECKING:
-    from causalcontext.data.dataset import Dataset
     from causalcontext.results.contexts import ContextGraphs
 
 MODEL_FREE = ("cmi-knn", "rcot")
@@ -30,23 +30,39 @@ ENGINE = (OUTLIERS, ROWS)
 def find_violations(result: ContextGraphs) -> tuple[Violation, ...]:
     """What the model checks find that matters to the method and the test; nothing without rows.
 
-    Of a table that was read in batches they look at the sample, whose rows do not follow each other. A search with lags
-    has copies of columns that nothing in its window causes: these checks are not for it.
+    Of a table that was read in batches they look at the sample, whose rows do not follow each other. With lags they
+    look at the windows, and at variables of time t alone: nothing in a window causes what was before. Whether windows
+    depend on earlier ones is the question of the lag alarm.
     """
-    data = _rows_at_hand(result)
-    if data is None or not result.complete or result.settings.series:
+    if not result.complete:
         return ()
-    kinds = _kinds(result) if result.rows is not None else tuple(kind for kind in _kinds(result) if kind != ROWS)
-    data = with_normal_scores(data) if by_ranks(result) else data
     endpoints = np.stack([result.graphs[value].endpoints for value in result.contexts])
+    if result.windowed is not None:
+        data = result.windowed.columns
+        beyond = len(data.names) - len(result.names)
+        wide = np.pad(endpoints, ((0, 0), (0, beyond), (0, beyond)))
+        kinds = tuple(kind for kind in _kinds(result) if kind != ROWS)
+        found = (_at_time_t(violation, result) for violation in check_table(data, wide) if violation.kind in kinds)
+        return tuple(violation for violation in found if violation is not None)
+    if result.rows is not None:
+        data, kinds = result.rows, _kinds(result)
+    elif result.scanned is not None:
+        data = drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
+        kinds = tuple(kind for kind in _kinds(result) if kind != ROWS)
+    else:
+        return ()
+    data = with_normal_scores(data) if by_ranks(result) else data
     return tuple(violation for violation in check_table(data, endpoints) if violation.kind in kinds)
 
 
-def _rows_at_hand(result: ContextGraphs) -> Dataset | None:
-    """All rows, or the sample of a table that was read in batches; None of a loaded result."""
-    if result.rows is not None or result.scanned is None:
-        return result.rows
-    return drop_empty_cells(result.scanned.data, result.scanned.statistics)[0]
+def _at_time_t(violation: Violation, result: ContextGraphs) -> Violation | None:
+    """The part of a violation that is about variables at time t; None if there is none."""
+    now = series_of(result).variables
+    kept = [(column, size) for column, size in zip(violation.columns, violation.sizes, strict=True) if column in now]
+    if not kept:
+        return None
+    columns, sizes = zip(*kept, strict=True)
+    return Violation(violation.kind, columns, sizes[0], sizes)
 
 
 def slopes_mislead(result: ContextGraphs) -> str:
@@ -67,7 +83,7 @@ def is_curved(result: ContextGraphs) -> bool:
 
 def has_levels(result: ContextGraphs) -> bool:
     """Whether equations hold categories or ordered columns, which have no slopes."""
-    system = set(range(len(result.names))) - set(result.cells.positions)
+    system = set(range(len(result.names))) - context_nodes(result)
     return result.evidence is not None and any(not Kind(result.data.kinds[place]).is_number for place in system)
 
 
