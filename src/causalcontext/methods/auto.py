@@ -16,7 +16,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
-from causalcontext.methods.score_ac import FEWEST, few_rows, from_scores, score_ac, scored
+from causalcontext.methods.score_ac import FEWEST, few_rows, score_ac, scored
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import CURVES, UNEXPLAINED, Violation
 from causalcontext.results.outcome import Outcome
@@ -122,13 +122,13 @@ def auto(task: Task) -> Outcome:
     if preferred is None and few:
         preferred = MethodChoice("pc-ac", few)
     if preferred is None:
-        found = scored(task)
-        choice = choose_by_residuals(found.findings, len(task.data.system))
+        outcome, findings, complete = scored(task)
+        choice = choose_by_residuals(findings, len(task.data.system))
         if named:
             choice = MethodChoice("score-ac", f"{' and '.join(named)} {'was' if len(named) == 1 else 'were'} passed")
-        elif not found.complete:  # no time is left for another search
+        elif not complete:  # no time is left for another search
             choice = MethodChoice("score-ac", "it accepts all columns")
-        return _chosen(choice, from_scores(task, found))
+        return _chosen(choice, outcome)
     return _chosen(preferred, by_tests(task))
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.errors import DataError, NotYetError
 from causalcontext.methods.task import Task
-from causalcontext.results.log import CITestLog
+from causalcontext.model_checks.violations import Violation
 from causalcontext.results.outcome import Outcome
-from causalcontext.score.engine import ScoreOutcome, run_score
+from causalcontext.score.engine import run_score
 from causalcontext.timeseries.scored import score_windows
 
 ONE_CONTEXT = "not yet: score-ac takes one context variable; join them into one column, or pass method='pc-ac'"
@@ -21,11 +19,11 @@ def score_ac(task: Task) -> Outcome:
     """score-ac: the best-scoring model."""
     if task.windows is not None:
         return score_windows(task.windows, task.settings.knowledge, task.score, task.settings.seed, task.advance)
-    return from_scores(task, scored(task))
+    return scored(task)[0]
 
 
-def scored(task: Task) -> ScoreOutcome:
-    """The best-scoring model of the table."""
+def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
+    """The best-scoring model of the table, what its residuals say, and whether there was time enough."""
     if len(task.data.contexts.positions) > 1:
         raise NotYetError(ONE_CONTEXT)
     statistics = _statistics_of_rows(task)
@@ -58,10 +56,3 @@ def few_rows(task: Task) -> str:
 
 def _is_sample(task: Task) -> bool:
     return int(task.statistics.moments.rows.sum()) > task.data.n_rows
-
-
-def from_scores(task: Task, found: ScoreOutcome) -> Outcome:
-    """A model as the outcome of a search without tests."""
-    log = CITestLog.empty(len(task.cells), len(task.data.names))
-    tests = np.zeros(2, dtype=np.int64)
-    return Outcome(found.endpoints, log, tests, not found.interrupted, evidence=found.evidence, notes=found.notes)

@@ -4,7 +4,7 @@ A number x in standard units offers x and, where curves are allowed, its square,
 steps at five quantiles, each without what the columns before it explain: greedy choices among columns that say nearly
 the same are poor. Knots are taken over all rows, so a column is the same function in every context. A category offers
 an indicator of every level, an ordered variable its normal scores and, as curves, a step between every two levels.
-Further columns are proposed by the data (`proposals`): steps at a place of their own, and products of two variables.
+Further columns are proposed by the data (`curves`): steps at a place of their own, and products of two variables.
 """
 
 from __future__ import annotations

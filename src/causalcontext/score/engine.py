@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,12 +10,12 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import NotYetError, listed
-from causalcontext.graphs.endpoints import Endpoints
 from causalcontext.knowledge import Links
 from causalcontext.model_checks.violations import Violation
 from causalcontext.progress import Advance
-from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import residual_notes
+from causalcontext.results.outcome import Outcome
 from causalcontext.score.clock import Clock
 from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.equations import mechanisms_of
@@ -30,21 +29,9 @@ MOST_LEVELS = 20
 """The most levels of a categorical or ordered column."""
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreOutcome:
-    """Ends of every context in the order of the table, the evidence, and what the residuals say."""
-
-    endpoints: Endpoints
-    evidence: ScoreEvidence
-    findings: tuple[Violation, ...]
-    notes: tuple[str, ...]
-    complete: bool
-    interrupted: bool
-
-
 def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, options: ScoreOptions, seed: int,
-              n_jobs: int, advance: Advance) -> ScoreOutcome:  # fmt: skip
-    """The best-scoring model of a table, with honest marks."""
+              n_jobs: int, advance: Advance) -> tuple[Outcome, tuple[Violation, ...], bool]:  # fmt: skip
+    """The best-scoring model of a table, with honest marks; what its residuals say; whether there was time enough."""
     for position in table.system:
         levels = 0 if table.kinds[position].is_number else len(table.categories[position])
         if levels > MOST_LEVELS:
@@ -68,8 +55,9 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     }  # fmt: skip
     evidence = judge(directed, explored.curved, facts)
     notes = (*_notes(explored, findings), *_cut(clock))
-    endpoints = in_table(chosen, directed.endpoints)
-    return ScoreOutcome(endpoints, evidence, findings, notes, not clock.cut, clock.interrupted)
+    endpoints, log = in_table(chosen, directed.endpoints), CITestLog.empty(len(data.n), len(table.names))
+    outcome = Outcome(endpoints, log, np.zeros(2, np.int64), not clock.interrupted, evidence=evidence, notes=notes)
+    return outcome, findings, not clock.cut
 
 
 def _directed(explored: Explored, clock: Clock) -> Directed:

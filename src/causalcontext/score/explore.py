@@ -21,12 +21,11 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
-from causalcontext.score.alarm import curves_gain, looks_curved
+from causalcontext.score.curves import curves_gain, looks_curved, propose
 from causalcontext.score.data import ScoreData, score_data
 from causalcontext.score.design import ScoreDesign
 from causalcontext.score.model import FittedModel, before
 from causalcontext.score.options import MOST_CURVED_VARIABLES, ScoreOptions
-from causalcontext.score.proposals import propose
 from causalcontext.score.search import Effort, FoundModels, search
 from causalcontext.score.workspace import FitWorkspace
 

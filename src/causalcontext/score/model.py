@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from causalcontext.kernels.arrays import Bools, Ints
+from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CONTEXTS, OWNER, PARTNER, SOURCE
 from causalcontext.score.data import members
 from causalcontext.score.design import POOLED, ScoreDesign
@@ -83,6 +83,13 @@ class FittedModel:
     def before(self, node: int, mask: int) -> Bools:
         """The variables before a node in all of some contexts, shape (p,)."""
         return before(np.argsort(self.orders, axis=1), node, mask)
+
+    def residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
+        """The residuals of a number in one of its regressions, and the rows of it."""
+        matrix, rows, _ = self.design.matrix_and_rows(part.block, part.columns)
+        response = self.design.values[self.design.response[node], rows]
+        slopes = np.linalg.lstsq(matrix.T, response, rcond=None)[0]
+        return response - slopes @ matrix, rows
 
     @cached_property
     def links(self) -> Bools:

@@ -23,7 +23,6 @@ from causalcontext.model_checks.residuals import (
     statistics,
 )
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD, TAILS, Violation
-from causalcontext.score.alarm import residuals_of
 from causalcontext.score.model import FittedModel
 
 
@@ -41,7 +40,7 @@ def _of_node(model: FittedModel, node: int) -> Statistics | None:
     """The statistics of a node, every part of it in its own units; None without residuals."""
     parts, held = [], earlier(model, node)
     for part in model.parts[node]:
-        residual, rows = residuals_of(model, node, part)
+        residual, rows = model.residual(node, part)
         if len(residual) >= len(part.columns) + SPARE_ROWS and residual.std() >= 1e-6:
             values = model.design.data.values[:, rows][held].T
             parts.append((in_units(residual[:, None]), in_units(values - values.mean(axis=0))))
