@@ -26,9 +26,8 @@ from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.notes import marked, with_marks
 from causalcontext.results.provenance import DataSummary, Settings
-from causalcontext.results.schema import check_content
+from causalcontext.results.schema import check_content, check_range
 from causalcontext.results.series import SeriesFacts
-from causalcontext.results.value_checks import check_range
 from causalcontext.search.family import Doubt, Origin
 from causalcontext.views import Contexts
 

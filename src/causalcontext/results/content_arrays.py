@@ -12,7 +12,7 @@ from causalcontext.data.moments import Moments
 from causalcontext.kernels.arrays import Values
 from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.log import CITestLog
-from causalcontext.results.value_checks import check_range
+from causalcontext.results.schema import check_range
 from causalcontext.views import Contexts, Reason
 
 _INTEGER_COLUMNS = {"decision": np.int8, "n": np.int64, "view": np.int64, "reason": np.int8, "untested": np.int64,

@@ -20,8 +20,7 @@ from causalcontext.errors import NotYetError, OptionError
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.lag_names import window_names
 from causalcontext.kernels.levels.gaussian import STUDENT
-from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
-from causalcontext.results.effects.window_links import LinkChoice
+from causalcontext.results.effects.lagged_mechanics import LaggedMechanics, LinkChoice
 from causalcontext.results.mechanism_difference import (
     SHOWN,
     STILL_THERE,

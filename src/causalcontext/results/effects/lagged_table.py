@@ -13,13 +13,12 @@ from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit
 from causalcontext.results.effects.frames import framed
-from causalcontext.results.effects.lagged_mechanics import LaggedMechanics, WindowChoice
+from causalcontext.results.effects.lagged_mechanics import MOST_CHOICES, LaggedMechanics, WindowChoice
 from causalcontext.results.effects.mechanics import NoAnswer, Refused
 from causalcontext.results.effects.mechanisms import COLUMNS as MECHANISM_COLUMNS
 from causalcontext.results.effects.responses import Responses
 from causalcontext.results.effects.shared_fits import SharedFit
 from causalcontext.results.effects.table import numbers, same
-from causalcontext.results.effects.window_links import MOST_CHOICES
 
 if TYPE_CHECKING:
     import pandas as pd

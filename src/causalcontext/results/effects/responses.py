@@ -19,10 +19,9 @@ from causalcontext.results.effects.asking import NO_PATH
 from causalcontext.results.effects.composition import MOST_PATHS
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import MechanismFit
-from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
+from causalcontext.results.effects.lagged_mechanics import MOST_CHOICES, LaggedMechanics, LinkChoice
 from causalcontext.results.effects.mechanics import NoAnswer
 from causalcontext.results.effects.sets import Possible, collected
-from causalcontext.results.effects.window_links import MOST_CHOICES, LinkChoice
 
 Path = tuple[tuple[int, int], ...]
 """(variable, steps ago), the cause first."""
