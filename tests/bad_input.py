@@ -193,10 +193,6 @@ PYTHON = {
     "a context that mixes types": (cc.DataError, _from_python(good_table(R=[1, "1"] * (ROWS // 2)), "R")),
     "several context columns, one of them measured": (cc.DataError, _from_python(good_table(), ["R", "Z"])),
     "the same context column twice": (cc.OptionError, _from_python(good_table(), ["R", "R"])),
-    "several context columns for score-ac": (
-        cc.NotYetError,
-        _from_python(two_contexts(), ["S", "R"], method="score-ac"),
-    ),
     "an option that does not exist": (cc.OptionError, _from_python(good_table(), "R", alhpa=0.01)),
     "a combination of contexts that does not occur": (
         cc.OptionError,

@@ -196,7 +196,6 @@ def test_any_kind_of_table():
         ({"context": []}, "expected the name of a column, or several in a list"),
         ({"context": ["A", "A"]}, "expected different column names"),
         ({"context": ["A", "C"]}, "no context column 'C'"),
-        ({"context": ["A", "B"], "method": "score-ac"}, "score-ac takes one context variable"),
         ({"context": ["A", "B"], "test": "regression-legacy"}, "takes one context variable"),
         ({"context": ["A", cc.threshold("X", 0.0)]}, "expected the name of a column, or several in a list"),
     ],

@@ -393,11 +393,10 @@ def test_a_lazy_table_with_text_is_collected():
 def test_a_large_file_is_read_in_batches(files, monkeypatch):
     monkeypatch.setattr(streams, "LARGE_FILE", 1)
     assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
-    refused = [("R", {"missing": "testwise"}, "listwise"), (["R", "E"], {"method": "score-ac"}, "one context"),
-               ("R", {"transform": "ranks", "method": "pc-ac"}, "in memory")]  # fmt: skip
-    for context, options, words in refused:
+    refused = [({"missing": "testwise"}, "listwise"), ({"transform": "ranks", "method": "pc-ac"}, "in memory")]
+    for options, words in refused:
         with pytest.raises(cc.CausalContextError, match=words):
-            cc.discover(files["file"], context, **options)
+            cc.discover(files["file"], "R", **options)
 
 
 def test_discover_keeps_as_many_rows_as_it_is_asked_for(files):

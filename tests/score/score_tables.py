@@ -9,7 +9,6 @@ from causalcontext.knowledge import Knowledge
 from causalcontext.score.clock import Clock
 from causalcontext.score.data import score_data
 from causalcontext.score.design import ScoreDesign
-from causalcontext.score.merging import lattice_blocks
 from causalcontext.score.options import ScoreOptions
 from causalcontext.score.search import Effort, search
 from causalcontext.score.workspace import FitWorkspace
@@ -58,7 +57,11 @@ def design_of(table, context="R", curves=True, **options):
 
 def workspace_of(design, curves=True, densities=True):
     """A workspace with all sets of contexts as blocks: block `mask - 1`, then the shifted and the mixed one."""
-    assert lattice_blocks(design) == list(range(len(lattice_blocks(design))))
+    blocks = [
+        *design.pooled(range(1, design.everything + 1)),
+        *(block for q in range(len(design.data.readers)) for block in design.changing(q)),
+    ]
+    assert blocks == list(range(len(blocks)))
     return FitWorkspace(design, curves, densities)
 
 
@@ -69,8 +72,10 @@ def searched(table, how, curves=False, context="R", seed=0, **options):
 
 
 def fits_of(workspace, tasks, candidates):
-    """Scores and chosen columns of (block, node) with some candidates."""
-    scores, _, sets = workspace.fit(tasks, candidates)
+    """Scores and chosen columns of (block, node) with some candidates, which are system variables."""
+    offered = np.zeros((len(tasks), workspace.design.data.candidates), dtype=bool)
+    offered[:, : workspace.design.data.responses] = np.array(candidates)[:, : workspace.design.data.responses]
+    scores, _, sets = workspace.fit(tasks, offered)
     return scores, [columns.tolist() for columns in sets]
 
 

@@ -11,14 +11,21 @@ from score_tables import curved_table, data_of, design_of, fits_of, kinds_table,
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.kernels.compiling import kernel
-from causalcontext.kernels.orders.partitions import ContextPartitions, best_partition, best_score, chosen_slots
+from causalcontext.kernels.orders.slots import (
+    NodeSlots,
+    best_partition,
+    best_score,
+    chosen_slots,
+    readers_in_reach,
+    usable_readers,
+)
 from causalcontext.kernels.rows.class_choice import ClassRows, choice_pointer, class_pointer
 from causalcontext.kernels.rows.likelihoods import LOGIT, pass_pointer
 from causalcontext.kernels.rows.noise_densities import MANY, best_density
 from causalcontext.knowledge import Knowledge
 from causalcontext.score.columns import LINEAR
 from causalcontext.score.data import members, score_data
-from causalcontext.score.design import BY_CELL, MIXED, PLAIN, POOLED, SHIFTED, ScoreDesign
+from causalcontext.score.design import MIXED, PLAIN, POOLED, SHIFTED, ScoreDesign
 from causalcontext.score.options import ScoreOptions
 from marks import rest_slow
 
@@ -28,9 +35,13 @@ def generator():
     return np.random.default_rng(20)
 
 
+READ = np.array([True])
+"""The reader has what it needs."""
+
+
 def rows_of(design, block, columns):
     """The columns of a regression on its rows, intercepts first; the rows; the sum of the columns' prices."""
-    data, (kind, mask), about = design.data, design.key(block), design.about(block)
+    data, (kind, mask, _), about = design.data, design.key(block), design.about(block)
     code = data.codes[-1]
     rows = np.isin(code, members(mask, data.contexts))
     code = code[rows]
@@ -73,7 +84,7 @@ def columns_for(tables, design, node, generator, size):
 
 def places_of(data):
     """The number of every variable by its name."""
-    return {data.table.names[column]: j for j, column in enumerate(data.position) if column >= 0}
+    return {data.table.names[column]: j for j, column in enumerate(data.position)}
 
 
 @pytest.mark.parametrize("contexts", [1, 2, 3])
@@ -100,7 +111,7 @@ def test_without_curves_and_laws_it_is_the_linear_gaussian_score():
     assert workspace.arrays.rows.facts[1] == 0.0
     for parents in ((), (1,), (0, 3, 4)):
         columns = [int(first[j]) for j in parents]
-        found = workspace.score([(block, 2, columns) for block in range(design.block(SHIFTED, 3) + 1)])[:, 0]
+        found = workspace.score([(block, 2, columns) for block in range(design.block(SHIFTED, 3, 0) + 1)])[:, 0]
         naive = [naive_score.local_score(values[np.isin(code, members(mask, 2))], 2, parents, 2.0)
                  for mask in (1, 2, 3)]  # fmt: skip
         naive.append(naive_score.shifted_score(values, code, 2, parents, 2.0))
@@ -176,38 +187,68 @@ def test_forced_parents_stay():
     data = data_of(model_table(300, 13), knowledge=knowledge)
     place = places_of(data)
     design = ScoreDesign(data, ScoreOptions(), False)
-    _, sets = fits_of(workspace_of(design, False), [(2, place["X0"])], [np.arange(data.candidates) != place["X0"]])
+    _, sets = fits_of(workspace_of(design, False), [(2, place["X0"])], [np.arange(data.responses) != place["X0"]])
     assert {int(design.first[place[name]]) for name in ("X1", "X3")} <= set(sets[0])
 
 
 @pytest.mark.parametrize("contexts", [2, 3, 4])
 @pytest.mark.parametrize("more", [1, 2])
 def test_best_partition_is_the_best_of_all(contexts, more, generator):
-    slots = (1 << contexts) - 1 + more
-    unused = np.zeros((2, 1, slots), dtype=np.int64)
-    family = ContextPartitions(contexts, unused[0], unused, np.zeros(1, dtype=np.int64))
-    pooled = (1 << contexts) - 2
+    blocks = (1 << contexts) - 2
+    slots = one_reader(contexts, blocks, np.zeros((2, blocks + more), dtype=np.int64))
     for _ in range(50):
-        scores = generator.normal(size=slots)
+        scores = generator.normal(size=1 + blocks + more)
         ways = [way for way in naive_score.partitions(list(range(contexts))) if len(way) > 1]
-        worth = [sum(scores[sum(1 << r for r in block) - 1] for block in way) for way in ways]
-        assert best_partition(contexts, unused, 0, scores) == pytest.approx(max(worth))
-        best = max([*worth, *scores[pooled:]])
-        assert best_score(family, 0, scores, True) == pytest.approx(best)
-        assert sum(scores[slot] for slot in chosen_slots(family, 0, scores, True)) == pytest.approx(best)
-        assert chosen_slots(family, 0, scores, False) == [pooled]
+        worth = [sum(scores[sum(1 << r for r in block)] for block in way) for way in ways]
+        assert best_partition(contexts, blocks, slots.joins[:, 0, 1:], scores[1:]) == pytest.approx(max(worth))
+        best = max([*worth, scores[0], *scores[1 + blocks :]])
+        assert best_score(slots, 0, scores, READ) == pytest.approx(best)
+        assert sum(scores[slot] for slot in chosen_slots(slots, 0, scores, READ)) == pytest.approx(best)
+        assert chosen_slots(slots, 0, scores, ~READ) == [0]
+        bound = slots._replace(may=np.array([[False, True]]))
+        assert best_score(bound, 0, scores, READ) == pytest.approx(max([*worth, *scores[1 + blocks :]]))
+        assert 0 not in chosen_slots(bound, 0, scores, READ)
+
+
+def one_reader(cells, blocks, joins):
+    """The slots of one node and one reader, which needs nobody."""
+    count = 1 + joins.shape[1]
+    joined = np.hstack([np.zeros((2, 1), dtype=np.int64), joins])[:, None]
+    return NodeSlots(np.zeros((1, count), dtype=np.int64), joined, np.array([[1, cells, blocks, count]]),
+                     np.minimum(np.arange(count), 1) - 1, np.array([[-1, -1]]),
+                     np.ones((1, 2), dtype=bool))  # fmt: skip
+
+
+def test_of_two_readers_the_better_one_is_read_where_its_needs_come_first(generator):
+    may = np.ones((1, 3), dtype=bool)
+    slots = NodeSlots(np.zeros((1, 7), dtype=np.int64), np.zeros((2, 1, 7), dtype=np.int64),
+                      np.array([[1, 2, 2, 4], [4, 2, 2, 7]]), np.array([-1, 0, 0, 0, 1, 1, 1]),
+                      np.array([[1, -1], [1, 2]]), may)  # fmt: skip
+    for _ in range(50):
+        scores = generator.normal(size=7)
+        ways = [[[0]], [[1, 2], [3]], [[4, 5], [6]]]
+        for usable in ((False, False), (True, False), (True, True)):
+            open_ways = [way for own, there in zip(ways, (True, *usable), strict=True) if there for way in own]
+            best = max(scores[way].sum() for way in open_ways)
+            assert best_score(slots, 0, scores, np.array(usable)) == pytest.approx(best)
+            assert scores[chosen_slots(slots, 0, scores, np.array(usable))].sum() == pytest.approx(best)
+    place = np.array([1, 0, 2])
+    assert usable_readers(slots.needs, place, 0, -1, False).tolist() == [True, False]
+    assert readers_in_reach(slots.needs, place, 0).tolist() == [True, False]
+    assert usable_readers(slots.needs, place, 0, 2, True).tolist() == [True, True]
+    assert usable_readers(slots.needs, place, 0, 1, False).tolist() == [False, False]
 
 
 def test_best_cut_of_a_merge_tree(generator):
-    joins = np.array([[[0, 1, 2, 3, 4, 0, 2, 5, 7, 0]], [[0, 1, 2, 3, 4, 1, 3, 4, 6, 0]]])
-    family = ContextPartitions(5, joins[0], joins, np.zeros(1, dtype=np.int64))
+    joins = np.array([[0, 1, 2, 3, 4, 0, 2, 5, 7, 0], [0, 1, 2, 3, 4, 1, 3, 4, 6, 0]])
+    slots = one_reader(5, 9, joins)
     cuts = [[7, 6], [7, 2, 3], [5, 4, 6], [5, 4, 2, 3], [0, 1, 4, 6], [0, 1, 4, 2, 3]]
     for _ in range(50):
-        scores = generator.normal(size=10)
-        best = max(sum(scores[slot] for slot in cut) for cut in cuts)
-        assert best_partition(5, joins, 0, scores) == pytest.approx(best)
-        chosen = chosen_slots(family, 0, scores, True)
-        assert sum(scores[chosen]) == pytest.approx(max(best, scores[8], scores[9]))
+        scores = generator.normal(size=11)
+        best = max(sum(scores[1 + slot] for slot in cut) for cut in cuts)
+        assert best_partition(5, 9, joins, scores[1:]) == pytest.approx(best)
+        chosen = chosen_slots(slots, 0, scores, READ)
+        assert sum(scores[chosen]) == pytest.approx(max(best, scores[0], scores[10]))
 
 
 @pytest.mark.parametrize("contexts", [2, 3])
@@ -315,7 +356,7 @@ def test_separated_contexts_have_a_finite_score(generator):
 def test_two_contexts_may_have_slopes_of_their_own():
     for contexts, kinds in ((2, [SHIFTED, MIXED]), (3, [SHIFTED]), (5, [SHIFTED])):
         design = design_of(model_table(300, 1, contexts=contexts))
-        assert [design.key(block)[0] for block in design.changing()] == kinds
+        assert [design.key(block)[0] for block in design.changing(0)] == kinds
 
 
 def correlations(scatter):
@@ -332,7 +373,8 @@ def test_a_long_table_is_scored_on_part_of_its_rows(monkeypatch):
     part = design_of(table, curves=False)
     assert part.data.values.shape[1] == 1000
     assert part.data.weight == 4.0
-    assert correlations(part.scatter[1]) == pytest.approx(correlations(whole.scatter[1]), abs=1e-9)
+    own, all_rows = (design.scatter[1, :7, :7] for design in (part, whole))
+    assert correlations(own) == pytest.approx(correlations(all_rows), abs=1e-9)
     wanted = [(2, 7, [0, 1]), (2, 0, [2, 3]), (2, 0, [])]
     a, b = (workspace_of(design, curves=False).score(wanted)[:, 0] for design in (whole, part))
     assert b[0] == pytest.approx(a[0], rel=0.1)
@@ -348,7 +390,9 @@ def through_pointer(call, rows, fit, one_pass, sets, prices):
 def thinned(values, codes, classes, price):
     """What `choose_columns` leaves of all columns, and its score."""
     starts = np.array([0, len(codes)])
-    rows = ClassRows(np.ascontiguousarray(values.T), codes, starts, 1, False, classes, False, 1.0, 1.0)
+    rows = ClassRows(
+        np.ascontiguousarray(values.T), codes, starts, np.zeros(1, dtype=np.int64), classes, False, 1.0, 1.0
+    )
     sets, prices = np.full((3, values.shape[1] + 1), -1), np.full((3, values.shape[1]), price)
     sets[0] = [values.shape[1], *range(values.shape[1])]
     score = through_pointer(choice_pointer(), rows, class_pointer(), pass_pointer(LOGIT), sets, prices)
@@ -390,8 +434,8 @@ def test_many_classes_are_thinned_out_on_some_rows_and_scored_on_all():
 def test_a_curve_may_live_in_one_context():
     """The residual variance of a mixed model is that of a regression on the rows, with the curve times its context."""
     design = design_of(curved_table(300, 1))
-    workspace, block = workspace_of(design), design.block(MIXED, 3)
-    owner, _, source, _, lives, _, curved = design.tables().about[BY_CELL]
+    workspace, block = workspace_of(design), design.block(MIXED, 3, 0)
+    owner, _, source, _, lives, _, curved = design.tables().about[PLAIN + 1]
     node, codes, values = 3, design.data.codes[-1], design.values
     bent = np.flatnonzero((curved == 1) & (lives == 1) & (owner == 1))[0]
     straight = np.flatnonzero((curved == 0) & (lives == 3) & (owner == 0))[-1]

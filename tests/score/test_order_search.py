@@ -6,7 +6,7 @@ from itertools import pairwise
 import naive_score
 import numpy as np
 import pytest
-from score_tables import curved_table, design_of, fits_of, kinds_table, model_table, quiet, searched, workspace_of
+from score_tables import curved_table, design_of, fits_of, kinds_table, model_table, quiet, searched
 
 import causalcontext as cc
 from causalcontext.graphs.endpoints import directed, marked
@@ -37,7 +37,7 @@ def test_kept_scores_are_those_of_a_fresh_fit(contexts, curves):
     for shared in (True, False) if contexts > 1 else (True,):
         standing = Climber(workspace, slots, np.tile(order, (contexts, 1)), shared, stop)
         before = standing.fit()
-        for visits in sweeps(p, generator)[:3]:
+        for visits in sweeps(p, design.data.nodes, generator)[:3]:
             gain, after = standing.climb(visits[None])
             other.kept.names[:] = 0
             fresh = Climber(other, slots, standing.orders.copy(), shared, stop).fit()
@@ -46,8 +46,9 @@ def test_kept_scores_are_those_of_a_fresh_fit(contexts, curves):
             assert gain >= 0.0
             before = after
         order = standing.orders[0]
-    prefix = standing.orders[:, : np.flatnonzero(standing.orders[0] == p)[0] + 1]
-    assert (prefix == prefix[0]).all()
+    if contexts > 1:
+        prefix = standing.orders[:, : np.flatnonzero(standing.orders[0] == p)[0] + 1]
+        assert (prefix == prefix[0]).all()
 
 
 def _fit(workspace, task, candidates):
@@ -59,7 +60,7 @@ def _fit(workspace, task, candidates):
 def test_fits_are_kept_and_know_whose_candidacy_matters(curves):
     table = kinds_table(300, 3).drop(columns="M").assign(**curved_table(300, 4).drop(columns="R"))
     design, generator = design_of(table, curves=curves), np.random.default_rng(5)
-    p = design.data.candidates
+    p = design.data.responses
     if curves:
         design = design.with_proposed([BasisFunction(0, 1, PRODUCT, -1.0), BasisFunction(2, 4, PRODUCT, -1.0),
                                        BasisFunction(3, -1, OWN_STEP, 0.3)])  # fmt: skip
@@ -69,7 +70,7 @@ def test_fits_are_kept_and_know_whose_candidacy_matters(curves):
         task = (int(generator.integers(blocks)), int(generator.integers(p)))
         chosen = (generator.random(p) < 0.5) & (np.arange(p) != task[1])
         first, again = (_fit(workspace, task, chosen) for _ in range(2))
-        matters = workspace.arrays.fits.matters[task[1], 0].copy()
+        matters = workspace.arrays.fits.matters[task[1], 0, :p].copy()
         assert first == again == _fit(FitWorkspace(design, curves, memory=design.new_memory()), task, chosen)
         for j in np.flatnonzero(~matters & (np.arange(p) != task[1])):
             fresh = FitWorkspace(design, curves, memory=design.new_memory())
@@ -82,7 +83,7 @@ def test_what_is_kept_is_forgotten_when_there_is_no_room():
     design = design_of(model_table(200, 1, nodes=9), curves=False)
     slots, order = lattice(design), random_order(design, np.random.default_rng(0))
     large, small = (FitWorkspace(design, False, memory=design.new_memory(), keeps=True) for _ in range(2))
-    small.kept = no_kept(8, small.width, 32)
+    small.kept = no_kept(9, small.width, 32)
     one, other = (climb_from(order, workspace, slots, np.random.default_rng(1), Clock().flag)
                   for workspace in (large, small))  # fmt: skip
     assert one.score == other.score
@@ -102,12 +103,13 @@ class Naive(naive_score.SmallProblem):
 
     def __init__(self, design, banned=None):
         self.design, self.banned = design, banned
-        super().__init__(design.data.values.T, design.data.codes[-1], 2.0, self._of_context)
+        super().__init__(design.data.values[:-1].T, design.data.codes[-1], 2.0, self._of_context)
 
     def _of_context(self, prefix):
         before = [j for j in prefix if self.banned != (j, self.p)]
-        workspace, first, sets = workspace_of(self.design, curves=False), self.design.first, naive_score.subsets(before)
-        scores = workspace.score([(2, self.p, [int(first[j]) for j in chosen]) for chosen in sets])[:, 0]
+        pooled, first, sets = self.design.block(POOLED, 3), self.design.first, naive_score.subsets(before)
+        tasks = [(pooled, self.p, [int(first[j]) for j in chosen]) for chosen in sets]
+        scores = FitWorkspace(self.design, curves=False).score(tasks)[:, 0]
         best = int(np.argmax(scores))
         return scores[best], sets[best]
 
@@ -290,7 +292,7 @@ def test_blocks_stay_where_they_are_while_others_are_added():
     later = design.tables()
     assert len(later.covariance) > len(kept)
     assert design.pooled([1, 2]) == numbers
-    assert [design.key(block) for block in numbers] == [(POOLED, 1), (POOLED, 2)]
+    assert [design.key(block) for block in numbers] == [(POOLED, 1, -1), (POOLED, 2, -1)]
     for place in first.block[:2, 0]:
         size = int(first.block[0, 1]) ** 2
         assert np.array_equal(kept[place : place + size], before[place : place + size])

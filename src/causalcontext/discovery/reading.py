@@ -19,7 +19,6 @@ from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table, take_columns
 from causalcontext.discovery.conclusion import ranked
 from causalcontext.errors import FileError, NotYetError, OptionError
 from causalcontext.methods.registry import check_takes_lags
-from causalcontext.methods.score_ac import ONE_CONTEXT
 from causalcontext.options import Options
 from causalcontext.timeseries.windows import SeriesWindows, read_windows
 
@@ -93,9 +92,6 @@ def check_scannable(context: Any, options: Options) -> None:
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
     if ranked(options):
         raise NotYetError('not yet: transform="ranks" needs the table in memory')
-    several = context is not None and not isinstance(context, str) and len(context) > 1
-    if several and options.method == "score-ac":
-        raise NotYetError(ONE_CONTEXT)
 
 
 def _scanned(table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None) -> Scan:

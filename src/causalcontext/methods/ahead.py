@@ -60,7 +60,7 @@ def kinds_for(method: str, test: str, data: Dataset) -> tuple[str, ...]:
     """What a search calls, by its options and the kinds of columns alone; for "auto" what it tries first."""
     contexts = len(data.contexts.cells)
     if method == "score-ac" or (method == "auto" and choose_by_columns(data) is None):
-        return ("orders" if is_quick(contexts, len(data.system)) else "climbs", "scores")
+        return ("orders" if is_quick(contexts, len(data.system), len(data.contexts.positions)) else "climbs", "scores")
     numbers = all(data.kinds[place] is Kind.CONTINUOUS for place in data.system)
     searched = ("levels",) if numbers and test in ("auto", "partial-correlation") else ("batches",)
     return ("comparisons", *searched) if test == "auto" and contexts > 1 and method != "pc-m" else searched

@@ -137,7 +137,7 @@ def _refused(data: Dataset) -> str:
     if data.contexts.source is not None:
         return "score-ac does not take a context that is made out of a column"
     if len(data.contexts.positions) > 1:
-        return "score-ac takes one context variable"
+        return "score-ac was not measured with several contexts"
     many = [data.names[i] for i in data.system if i in data.categories and len(data.categories[i]) > MOST_LEVELS]
     return f"column {many[0]!r} has more than {MOST_LEVELS} levels" if many else ""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
-from causalcontext.errors import DataError, NotYetError
+from causalcontext.errors import DataError
 from causalcontext.methods.task import Task
 from causalcontext.model_checks.violations import Violation
 from causalcontext.results.outcome import Outcome
 from causalcontext.score.engine import run_score
 from causalcontext.timeseries.scored import score_windows
 
-ONE_CONTEXT = "not yet: score-ac takes one context variable; join them into one column, or pass method='pc-ac'"
 FEWEST = 10
 """Rows that every context must have in the sample of a scan."""
 
@@ -24,8 +23,6 @@ def score_ac(task: Task) -> Outcome:
 
 def scored(task: Task) -> tuple[Outcome, tuple[Violation, ...], bool]:
     """The best-scoring model of the table, what its residuals say, and whether there was time enough."""
-    if len(task.data.contexts.positions) > 1:
-        raise NotYetError(ONE_CONTEXT)
     statistics = _statistics_of_rows(task)
     return run_score(task.data, statistics, task.links, task.score, task.settings.seed, task.n_jobs, task.advance)
 

@@ -77,7 +77,7 @@ def _evaluated(values: Floats, codes: Ints, functions: Sequence[BasisFunction]) 
 
 
 def evaluated(values: Floats, codes: Ints, function: BasisFunction) -> Floats:
-    """One function; `values` are in standard units, shape (p, rows)."""
+    """One function; `values` are in standard units, shape (C, rows)."""
     x = values[function.owner]
     if function.kind == LINEAR:
         return np.asarray(x)

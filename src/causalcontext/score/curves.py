@@ -78,11 +78,12 @@ def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float
     Pairs in which no curve of the effect would pay beside lines are passed over.
     """
     p, block = design.data.responses, design.block(POOLED, design.everything)
-    links = np.asarray(model.links.any(axis=0))[:p, :p]
+    links = np.asarray(model.links.any(axis=0))
+    links[p:], links[:, p:] = False, False
     wanted: list[tuple[int, Bools]] = []
     for cause, effect in _bent_backwards(design, links, need):
         above, beside = links[:, cause], links[:, effect]
-        this, that = np.arange(p) == cause, np.arange(p) == effect
+        this, that = np.arange(len(links)) == cause, np.arange(len(links)) == effect
         wanted += [(cause, above), (effect, beside), (cause, above | that), (effect, beside & ~this)]
     if not wanted:
         return 0.0
@@ -111,10 +112,10 @@ def _eligible(design: ScoreDesign, model: FittedModel, node: int, part: Part, un
     Given a category every function of a cause differs in mean, and a straight line is not the right one. What
     may not be an effect could as well come first, wherever it stands.
     """
-    data, p = design.data, design.data.responses
-    eligible = unrelated[node, :p] & ~model.links[members(part.mask, data.contexts), node, :p].any(axis=0)
+    data = design.data
+    eligible = unrelated[node] & ~model.links[members(part.mask, data.contexts), node].any(axis=0)
     if data.kind[node] == NUMBER:
-        eligible |= model.before(node, part.mask) | ~design.allowed[:p, node]
+        eligible |= model.before(node, part.mask) | ~design.allowed[:, node]
     return np.asarray(eligible & design.allowed[node])
 
 
@@ -124,9 +125,12 @@ def _unrelated(design: ScoreDesign) -> Bools:
     first = design.first[:p]
     away = design.means[:, first] - data.n @ design.means[:, first] / n
     total = design.scatter[:, first[:, None], first].sum(axis=0) + (away.T * data.n) @ away
-    unrelated = np.zeros((p + 1, p + 1), dtype=bool)
+    unrelated = np.zeros((data.nodes, data.nodes), dtype=bool)
     unrelated[:p, :p] = total**2 / n < np.log(n)
-    unrelated[p, :p] = (data.n[:, None] * away**2).sum(axis=0) < np.log(n) * max(data.contexts - 1, 1)
+    for context, reader in zip(range(p, data.nodes), data.readers, strict=False):  # pairs of them come later
+        rows = np.bincount(reader.groups, weights=data.n)
+        sums = (reader.groups == np.arange(reader.levels)[:, None]) @ (data.n[:, None] * away)
+        unrelated[context, :p] = (sums**2 / rows[:, None]).sum(axis=0) < np.log(n) * (reader.levels - 1)
     return unrelated
 
 
@@ -137,22 +141,21 @@ def _products(design: ScoreDesign, model: FittedModel) -> Iterator[float]:
     """
     data = design.data
     for node, part in model.regressions():
-        if data.kind[node] != NUMBER or not 3 <= data.candidates <= MOST_FOR_PRODUCTS:
+        if data.kind[node] != NUMBER or not 3 <= data.causes <= MOST_FOR_PRODUCTS:
             continue
         residual, rows = model.residual(node, part)
         cost = design.price(data.rows_of(part.mask))
-        gains = [gain for _, gain in _products_for(data, model.before(node, part.mask), rows, residual, cost)]
+        before = model.before(node, part.mask) & data.is_system
+        gains = [gain for _, gain in _products_for(data, before, rows, residual, cost)]
         yield max(gains, default=0.0)
 
 
 def propose(design: ScoreDesign) -> list[BasisFunction]:
     """Columns worth trying beside the usual ones, in a fixed order."""
     data = design.data
-    p, numbers = data.candidates, np.flatnonzero(data.kind == NUMBER).tolist()
-    alone = np.eye(p, dtype=bool)
-    everything = [(y, ~alone[y]) for y in numbers]
-    if data.contexts == 2:
-        everything.append((data.responses, np.ones(p, dtype=bool)))
+    numbers, alone = np.flatnonzero(data.kind == NUMBER).tolist(), np.eye(data.candidates, dtype=bool)
+    everything = [(y, data.is_system & ~alone[y]) for y in numbers]
+    everything += [(c, data.is_system) for c in range(data.responses, data.nodes) if data.classes[c] == 2]
     pairs = [(y, alone[x]) for y in numbers for x in numbers if x != y] if len(numbers) <= MOST_IN_PAIRS else []
     cost, order = design.price(data.total), cache(lambda x: np.argsort(data.values[x], kind="stable"))
     steps: dict[BasisFunction, None] = {}
@@ -160,7 +163,8 @@ def propose(design: ScoreDesign) -> list[BasisFunction]:
     for place, (node, residual, chosen, slopes) in enumerate(_regressed(design, everything + pairs)):
         steps.update(dict.fromkeys(_steps(design, residual, chosen, slopes, order)))
         if place < len(everything) and node < data.responses:
-            for function, gain in _products_for(data, ~alone[node], np.arange(len(residual)), residual, cost):
+            others = data.is_system & ~alone[node]
+            for function, gain in _products_for(data, others, np.arange(len(residual)), residual, cost):
                 products[function] = max(gain, products.get(function, 0.0))
     best = sorted(products, key=lambda function: -products[function])[:MOST_PRODUCTS]
     return [*sorted(steps), *sorted(best)]
@@ -177,7 +181,7 @@ def _regressed(design: ScoreDesign,
     _, slopes, sets = workspace.fit([(block, node) for node, _ in wanted], [others for _, others in wanted])
     for (node, _), found, chosen in zip(wanted, slopes, sets, strict=True):
         columns, found = design.values[chosen], found[: len(chosen)]
-        if node == design.data.responses:
+        if node >= design.data.responses:
             response = (design.data.codes[node] == 0).astype(float)
             found = np.linalg.lstsq(columns.T, response - response.mean(), rcond=None)[0]
         else:
@@ -223,7 +227,7 @@ def _products_for(data: ScoreData, allowed: Bools, rows: NDArray[np.generic], re
 
     One factor is a number, the other a number or a level of a category.
     """
-    p, n = data.candidates, len(residual)
+    p, n = data.causes, len(residual)
     names, factors = _factors(data, allowed, rows)
     if len(names) < 2:
         return

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +15,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER, ORDERED
+from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT
 from causalcontext.knowledge import Links
 
 MOST_VALUES = 24_000_000
@@ -23,33 +27,56 @@ SMALLEST_GAP = 0.03
 KINDS = {Kind.CONTINUOUS: NUMBER, Kind.COUNT: NUMBER, Kind.ORDERED: ORDERED, Kind.CATEGORICAL: CLASS}
 
 
+class Reader(NamedTuple):
+    """What a mechanism may change with: one context variable, or two.
+
+    Attributes
+    ----------
+    needs : tuple of int
+        The nodes that come before every node that uses it.
+    groups : array of int, shape (K,)
+        Its level in every cell.
+    levels : int
+        How many levels it has.
+    """
+
+    needs: tuple[int, ...]
+    groups: Ints
+    levels: int
+
+    def cells(self, mask: int) -> int:
+        """The cells in which it has some of its values, both as bit masks."""
+        return sum(1 << cell for cell, value in enumerate(self.groups.tolist()) if mask >> value & 1)
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreData:
     """The variables in an order that depends on content alone, their rows, and the cell of every row.
 
-    p system variables, numbered 0 .. p - 1; each has a mechanism, and may be a cause. The context is number p. Rows are
-    coded into K cells, in which mechanisms may differ: the contexts, one cell without any.
+    p system variables, numbered 0 .. p - 1, then the context variables: these are the nodes, each with a mechanism and
+    a place in the order. C candidates may be causes: the nodes. Rows are coded into K cells, in which mechanisms may
+    differ: the combinations of the contexts, one cell without any.
 
     Attributes
     ----------
     table : Dataset
     links : Links
         What is known, in the numbers of the table.
-    position : array of int, shape (p + 1,)
-        The place of every variable among the table's columns; -1 for a missing context.
-    kind, classes : arrays of int, shape (p + 1,)
+    position : array of int, shape (C,)
+        The place of every variable among the table's columns.
+    kind, classes : arrays of int, shape (C,)
         `NUMBER`, `CLASS` or `ORDERED`, and how many classes there are.
-    centre, scale : arrays, shape (p,)
-        The units of numbers.
+    centre, scale : arrays, shape (C,)
+        The units of numbers; 0 and 1 for the context.
     n : array of float, shape (K,)
         The rows of the table in every cell.
-    gap : array, shape (p + 1,)
+    gap : array, shape (C,)
         The distance of neighbouring values, in standard units, of counts and other numbers with few values; else 0.
-    values : array, shape (p, rows)
+    values : array, shape (C, rows)
         Of all rows, or of part of a long table, sorted by cell: numbers in standard units, normal scores of ordered
         classes; zeros for categories.
-    codes : array of int, shape (p + 1, rows)
-        Classes of categories and ordered variables; the context is last.
+    codes : array of int, shape (C, rows)
+        Classes of categories and ordered variables.
     cells : array of int, shape (rows,)
     weight : float
         How many rows of the table each of these stands for.
@@ -71,18 +98,50 @@ class ScoreData:
 
     @property
     def responses(self) -> int:
-        """The variables with a mechanism and a place in the order, beside the context."""
-        return len(self.position) - 1
+        """The system variables p: the nodes beside context variables."""
+        return len(self.table.system)
+
+    @property
+    def nodes(self) -> int:
+        """The variables with a mechanism and a place in the order."""
+        return len(self.position)
 
     @property
     def candidates(self) -> int:
-        """The variables that may be causes, beside the context; so far these are the responses."""
-        return len(self.position) - 1
+        """The variables that may be causes; so far these are the nodes."""
+        return len(self.position)
+
+    @property
+    def causes(self) -> int:
+        """The candidates of system variables, which read the context instead of taking it for a parent."""
+        return self.responses
+
+    @property
+    def is_system(self) -> Bools:
+        """Which candidates are system variables."""
+        return np.arange(self.candidates) < self.responses
 
     @property
     def contexts(self) -> int:
-        """The cells; 1 without a context variable."""
+        """The cells K; 1 without a context variable."""
         return len(self.n)
+
+    @cached_property
+    def readers(self) -> tuple[Reader, ...]:
+        """Every context variable, then every pair of them."""
+        codes, p = self.table.contexts.cells, self.responses
+        chosen = [some for size in (1, 2) for some in combinations(range(self.nodes - p), size)]
+        found = []
+        for some in chosen:
+            values = sorted({tuple(cell[j] for j in some) for cell in codes})
+            groups = np.array([values.index(tuple(cell[j] for j in some)) for cell in codes], dtype=np.int64)
+            found.append(Reader(tuple(p + j for j in some), groups, len(values)))
+        return tuple(found)
+
+    @property
+    def orders(self) -> int:
+        """How many orders there are: one per cell, but of many combinations of several contexts one for all."""
+        return self.contexts if len(self.readers) <= 1 or self.contexts <= MOST_CELLS_EXACT else 1
 
     @property
     def total(self) -> float:
@@ -103,17 +162,17 @@ class ScoreData:
             yield self.values, self.codes, self.cells
             return
         usable = np.flatnonzero(complete_rows(self.table))
-        size = max(1000, MOST_VALUES // (20 * max(self.candidates, 1)))
+        size = max(1000, MOST_VALUES // (20 * max(self.causes, 1)))
         for start in range(0, len(usable), size):
             yield self._rows(usable[start : start + size])
 
     def _rows(self, rows: Ints) -> tuple[Floats, Ints, Ints]:
         """Values, codes and cells of some rows of the table, sorted by cell."""
-        table, p = self.table, self.candidates
+        table = self.table
         rows = rows[np.argsort(table.codes[rows], kind="stable")]
-        values, codes = np.zeros((p, len(rows))), np.zeros((p + 1, len(rows)), dtype=np.int64)
-        codes[p] = table.codes[rows]
-        for place, column in enumerate(self.position[:p].tolist()):
+        values = np.zeros((self.candidates, len(rows)))
+        codes = np.zeros(values.shape, dtype=np.int64)
+        for place, column in enumerate(self.position.tolist()):
             own = np.asarray(table.columns[column])[rows]
             if self.kind[place] == NUMBER:
                 values[place] = (own - self.centre[place]) / self.scale[place]
@@ -121,12 +180,12 @@ class ScoreData:
                 codes[place] = own
             if self.kind[place] == ORDERED:
                 values[place] = _level_scores(table, column, int(self.classes[place]))[codes[place]]
-        return values, codes, codes[p]
+        return values, codes, table.codes[rows].astype(np.int64)
 
     def with_rows(self) -> ScoreData:
         """The same with its rows, or with every m-th row of a long table."""
         usable = np.flatnonzero(complete_rows(self.table))
-        step = max(1, -(-len(usable) // MOST_ROWS), -(-len(usable) * self.candidates // MOST_VALUES))
+        step = max(1, -(-len(usable) // MOST_ROWS), -(-len(usable) * self.causes // MOST_VALUES))
         values, codes, cells = self._rows(usable[::step])
         gap = np.zeros(len(self.kind))
         for j in np.flatnonzero(self.kind == NUMBER).tolist():
@@ -142,12 +201,15 @@ def score_data(table: Dataset, statistics: SufficientStatistics, links: Links) -
     scale = np.sqrt(np.diagonal(pooled) / whole.rows[0])
     scale = np.where(scale > 0.0, scale, 1.0)
     order = _canonical_order(pooled, scale, statistics)
-    position = np.append(np.array(table.system)[order], -1 if table.context is None else table.context)
-    kinds = [table.kinds[column] for column in position[:-1]]
-    levels = [0 if table.kinds[column].is_number else len(table.categories[column]) for column in position[:-1]]
+    contexts = table.contexts.positions
+    position = np.array([*np.array(table.system)[order], *contexts], dtype=np.int64)
+    system = position[: len(order)].tolist()
+    kinds = [*(KINDS[table.kinds[column]] for column in system), *(CLASS for _ in contexts)]
+    levels = [*(0 if table.kinds[column].is_number else len(table.categories[column]) for column in system),
+              *map(len, table.levels)]  # fmt: skip
     nothing = np.empty(0, dtype=np.int64)
-    return ScoreData(table, links, position, np.array([*(KINDS[kind] for kind in kinds), CLASS], dtype=np.int64),
-                     np.array([*levels, len(statistics.moments.rows)], dtype=np.int64), centre[order], scale[order],
+    return ScoreData(table, links, position, np.array(kinds, dtype=np.int64), np.array(levels, dtype=np.int64),
+                     np.append(centre[order], np.zeros(len(contexts))), np.append(scale[order], np.ones(len(contexts))),
                      statistics.moments.rows.astype(np.float64), np.zeros(len(position)), np.empty((0, 0)),
                      nothing[None], nothing, 1.0).with_rows()  # fmt: skip
 

@@ -100,7 +100,7 @@ def _cut(clock: Clock) -> list[str]:
 def _undeclared(data: ScoreData) -> list[str]:
     """A note on columns of few whole numbers that nobody called counts."""
     found = []
-    for j in np.flatnonzero(data.gap[:-1] > 0.0).tolist():
+    for j in np.flatnonzero(data.gap > 0.0).tolist():
         values, position = data.values[j] * data.scale[j] + data.centre[j], data.position[j]
         whole = np.allclose(values, np.round(values), rtol=0.0, atol=1e-6) and values.min() > -0.5
         if whole and values.max() > 1.5 and data.table.kinds[position] is Kind.CONTINUOUS:

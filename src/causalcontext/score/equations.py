@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats
-from causalcontext.kernels.orders.fit_arrays import CLASS, CONTEXTS, NUMBER, ORDERED, SOURCE
+from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER, ORDERED, SOURCE
 from causalcontext.kernels.rows.class_choice import TOLERANCE
 from causalcontext.kernels.rows.glm import RIDGE, first_slopes, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL
@@ -28,14 +28,14 @@ def mechanisms_of(model: FittedModel, raw: ScoreData) -> Mechanisms:
     data = model.design.data
     found = [(_number_equation if data.kind[node] == NUMBER else _class_equation)(model.design, node, part)
              for node, part in model.regressions()]  # fmt: skip
-    nodes = np.argsort(data.position)[int(data.position[-1] < 0) :].tolist()
+    nodes = np.argsort(data.position).tolist()
     return Mechanisms(tuple(_scale(data, raw, node) for node in nodes), tuple(found))
 
 
 def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     """How a variable is measured."""
-    if node == data.responses:
-        return Scale(plain.CATEGORY, levels=tuple(data.table.values))
+    if node >= data.responses:
+        return Scale(plain.CATEGORY, levels=data.table.levels[node - data.responses])
     position = int(data.position[node])
     if data.kind[node] != NUMBER:
         levels = tuple(data.table.categories[position])
@@ -45,7 +45,7 @@ def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
         scores[data.codes[node]] = data.values[node]
         return Scale(plain.ORDERED, levels=levels, scores=tuple(scores.tolist()))
     own = int(np.flatnonzero(raw.position == position)[0])
-    count = PLACES if data.candidates <= MANY_VARIABLES else FEW_PLACES
+    count = PLACES if data.causes <= MANY_VARIABLES else FEW_PLACES
     values = raw.values[own] * raw.scale[own] + raw.centre[own]
     places = np.quantile(values, np.linspace(0.0, 1.0, count))
     if raw.gap[own] > 0.0 and own in small_counts(raw):
@@ -67,7 +67,8 @@ def _number_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
     density = np.zeros(MANY + 5)
     gain = best_density(residual, design.data.weight * len(residual), density)
     terms, constants = _terms(design, part, rows, slopes[None, shifts:])
-    intercepts = tuple((float(slopes[r if shifts > 1 else 0] + constants[0, r]),) for r in range(len(contexts)))
+    groups = design.groups(part.block)[contexts]
+    intercepts = tuple((float(slopes[group] + constants[0, r]),) for r, group in enumerate(groups.tolist()))
     density_kept = tuple(density[[0, *range(3, len(density))]].tolist()) if gain > 0.0 else (0.0,)
     return Equation(int(design.data.position[node]), tuple(contexts), plain.NUMBER, intercepts, terms,
                     float(residual.std()), density_kept)  # fmt: skip
@@ -93,8 +94,8 @@ def _class_equation(design: ScoreDesign, node: int, part: Part) -> Equation:
         base = own[:, :1]
     terms, constants = _terms(design, part, rows, own[:, shifts:])
     base = np.repeat(base, len(contexts), axis=1)
-    for r in range(1, shifts):
-        base[:, r] += sign * own[:, r]
+    for r, group in enumerate(design.groups(part.block)[contexts].tolist()):
+        base[:, r] += sign * own[:, group] if group else 0.0
     base = base + sign * constants
     return Equation(int(data.position[node]), tuple(contexts), plain.ORDERED if ordered else plain.CATEGORY,
                     tuple(tuple(row) for row in base.T.tolist()), terms, 0.0, (0.0,))  # fmt: skip
@@ -105,7 +106,7 @@ def _terms(design: ScoreDesign, part: Part, rows: Bools, slopes: Floats) -> tupl
     about, contexts = design.about(part.block), members(part.mask, design.data.contexts)
     weights: dict[tuple[int, int], Floats] = {}
     for place, column in enumerate(part.columns):
-        source, lives = int(about[SOURCE, column]), int(about[CONTEXTS, column]) or part.mask
+        source, lives = int(about[SOURCE, column]), design.lives(part.block, column)
         for function in np.flatnonzero(design.mix[source]).tolist():
             key = (function, lives)
             weights[key] = weights.get(key, 0.0) + slopes[:, place] * design.mix[source, function]

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CURVED, NUMBER, OWNER, PARTNER
-from causalcontext.kernels.orders.partitions import FREE, MOST_CONTEXTS_EXACT, NEVER, best_partition
+from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in_reach
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.score.clock import Clock
 from causalcontext.score.data import ScoreData, members
-from causalcontext.score.design import POOLED
+from causalcontext.score.design import ScoreDesign
 from causalcontext.score.merging import lattice
 from causalcontext.score.model import FittedModel, Part, owners
 from causalcontext.score.search import FoundModels, Rival
@@ -44,8 +44,8 @@ class Directed:
     ----------
     model : FittedModel
         The best one: a rival may have turned out to be better.
-    endpoints : array of int, shape (K, p + 1, p + 1)
-    margin : array, shape (p + 1, p + 1)
+    endpoints : array of int, shape (K, nodes, nodes)
+    margin : array, shape (nodes, nodes)
         `margin[cause, effect]`: what forbidding the direction costs, at most `ENOUGH`; NaN where it was not asked.
     """
 
@@ -76,11 +76,10 @@ def _nobody(cause: int, effect: int, floor: float) -> FittedModel | None:
 
 def _ask(model: FittedModel, rivals: Rival, clock: Clock | None) -> tuple[Bools, Floats, FittedModel | None]:
     """The links that are directed, margins, and a better model if one shows up."""
-    links, allowed, role = model.links, model.design.allowed, model.design.role
+    links, allowed, p = model.links, model.design.allowed, model.design.data.responses
     directed, margin = links.copy(), np.full(links.shape[1:], np.nan)
     for cause, effect in np.argwhere(links.any(axis=0)).tolist():
-        back = role[cause] != NEVER if effect == len(role) else allowed[cause, effect]
-        if not back:
+        if not (_may_read(model.design, cause, effect) if effect >= p and cause < p else allowed[cause, effect]):
             continue
         other = None if clock is not None and clock.late else rivals(cause, effect, model.score - ENOUGH)
         if clock is not None and clock.skips("directions"):
@@ -96,6 +95,11 @@ def _ask(model: FittedModel, rivals: Rival, clock: Clock | None) -> tuple[Bools,
     return directed, margin, None
 
 
+def _may_read(design: ScoreDesign, node: int, context: int) -> bool:
+    """Whether the mechanism of a node may change with a context variable."""
+    return bool((design.may[node, 1:] & (design.needs == context).any(axis=1)).any())
+
+
 def judge(directed: Directed, curves: bool, facts: dict[str, object]) -> ScoreEvidence:
     """The evidence, with variables in the order of the table; `facts` are the fields that describe the search.
 
@@ -104,12 +108,12 @@ def judge(directed: Directed, curves: bool, facts: dict[str, object]) -> ScoreEv
     model = directed.model
     data, workspace = model.design.data, FitWorkspace(model.design, curves)
     k, p = data.contexts, data.responses
-    difference, strength = (np.full((k, p + 1, p + 1), np.nan) for _ in range(2))
+    difference, strength = (np.full((k, data.nodes, data.nodes), np.nan) for _ in range(2))
     _judge_causes(model, workspace, difference, strength)
     if k > 1:
         _judge_context_effects(model, curves, difference)
         at_context = np.sqrt(-np.expm1(-2.0 * np.maximum(difference, 0.0) / data.total))
-        strength[:, p, :], strength[:, :, p] = at_context[:, p, :], at_context[:, :, p]
+        strength[:, p:, :], strength[:, :, p:] = at_context[:, p:, :], at_context[:, :, p:]
     return _arranged(directed, difference, strength, facts)
 
 
@@ -141,8 +145,8 @@ def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Float
         for r in members(part.mask, data.contexts):
             absent = design.allowed[node] & ~model.parents[r, node] & model.before(node, 1 << r)
             absent &= np.isfinite(gains[:, 0])
-            difference[r, node, :-1][absent] = gains[absent, 0]
-            strength[r, node, :-1][absent] = np.copysign(np.sqrt(np.abs(gains[absent, 1])), gains[absent, 1])
+            difference[r, node, absent] = gains[absent, 0]
+            strength[r, node, absent] = np.copysign(np.sqrt(np.abs(gains[absent, 1])), gains[absent, 1])
 
 
 def _sign(model: FittedModel, part: Part, cause: int, slopes: Floats) -> float:
@@ -154,36 +158,46 @@ def _sign(model: FittedModel, part: Part, cause: int, slopes: Floats) -> float:
 
 
 def _judge_context_effects(model: FittedModel, curves: bool, difference: Floats) -> None:
-    """Links from the context: the best changing model of a node against the pooled one.
+    """Links from context variables: the best model of a node that changes with one against the best that does not.
 
     With many contexts a changing model has the partition that was found, or all contexts apart.
     """
-    design, k, p = model.design, model.design.data.contexts, model.design.data.responses
-    nodes = [node for node in np.flatnonzero(~model.before(p, design.everything)).tolist() if design.role[node] == FREE]
-    if not nodes:
-        return
-    joins = lattice(design).joins if k <= MOST_CONTEXTS_EXACT else None
-    apart = design.pooled(range(1, design.everything) if joins is not None else [1 << r for r in range(k)])
-    pooled, changing = design.block(POOLED, design.everything), design.changing()
+    design, place, p = model.design, np.argsort(model.orders, axis=1)[0], model.design.data.responses
+    slots, nodes = lattice(design), []
+    for node in range(p):
+        usable = readers_in_reach(slots.needs, place, node) & slots.may[node, 1:]
+        nodes += [(node, usable)] if usable.any() else []
     tasks: list[Task] = []
-    ends = []
-    for node in nodes:
-        found = [part.block for part in model.parts[node]]
-        blocks = found if joins is None and len(found) > 1 else apart
-        tasks += [(block, node) for block in (*changing, *blocks, pooled)]
-        ends.append(len(tasks))
+    for node, usable in nodes:
+        tasks += [(block, node) for block, q in zip(slots.block[node].tolist(), slots.owner.tolist(), strict=True)
+                  if q < 0 or usable[q]]  # fmt: skip
+        tasks += [(part.block, node) for part in model.parts[node]]
+    if not tasks:
+        return
     candidates = [model.before(node, design.key(block)[1]) & design.allowed[node] for block, node in tasks]
     scores, _, _ = FitWorkspace(design, curves).fit(tasks, candidates)
-    for node, own in zip(nodes, np.split(scores, ends[:-1]), strict=True):
-        whole, rest = float(own[: len(changing)].max()), own[len(changing) :]
-        split = rest[:-1].sum() if joins is None else best_partition(k, joins, node, rest)
-        difference[:, node, p] = max(whole, float(split)) - own[-1]
+    found = dict(zip(tasks, scores.tolist(), strict=True))
+    for node, usable in nodes:
+        own = np.array([found.get((block, node), -np.inf) for block in slots.block[node].tolist()])
+        reads, whole = model.reads(node), sum(found[part.block, node] for part in model.parts[node])
+        for context in range(p, design.data.nodes):
+            reading = (slots.needs == context).any(axis=1)
+            with_it = best_score(_only(slots, reading, False), node, own, usable)
+            without = best_score(_only(slots, ~reading, True), node, own, usable)
+            if context in reads:
+                with_it = max(with_it, whole)
+            if np.isfinite(with_it) and np.isfinite(without):
+                difference[:, node, context] = with_it - without
+
+
+def _only(slots: NodeSlots, readers: Bools, pooled: bool) -> NodeSlots:
+    """Slots of some readers only, and perhaps the pooled one."""
+    return slots._replace(may=slots.may & np.append(pooled, readers))
 
 
 def in_table(data: ScoreData, array: NDArray[Any]) -> NDArray[Any]:
     """An array with nodes on its last two axes, in the order of the table."""
-    there = data.position >= 0
-    back = np.flatnonzero(there)[np.argsort(data.position[there])]
+    back = np.argsort(data.position)
     return np.asarray(array[..., back[:, None], back])
 
 
@@ -192,7 +206,7 @@ def _arranged(directed: Directed, difference: Floats, strength: Floats, facts: d
     model, data = directed.model, directed.model.design.data
     graphs, difference, strength, margin = (in_table(data, each) for each in (model.links, difference, strength,
                                                                               directed.margin))  # fmt: skip
-    own = np.argsort(data.position)[int(data.position[-1] < 0) :]
+    own = np.argsort(data.position)
     first, second = np.triu_indices(len(own), 1)
     present = graphs[:, first, second] | graphs[:, second, first]
     forward = graphs[:, first, second] | (~graphs[:, second, first] & ~np.isnan(difference[:, second, first]))

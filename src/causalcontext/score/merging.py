@@ -15,24 +15,46 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import Memory
-from causalcontext.kernels.orders.partitions import ContextPartitions, best_partition
+from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NO_BLOCK, NodeSlots, best_partition
 from causalcontext.score.data import members
-from causalcontext.score.design import ScoreDesign
+from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.workspace import FitWorkspace
 
 Tree = tuple[tuple[int, int, int], ...]
 """Slots as (contexts as a bit mask, left slot, right slot), single contexts first, all contexts last."""
 
 
-def lattice_blocks(design: ScoreDesign) -> list[int]:
-    """The blocks of all sets of contexts by mask, then those of all contexts that change with them."""
-    return [*design.pooled(range(1, design.everything + 1)), *design.changing()]
+def lattice(design: ScoreDesign) -> NodeSlots:
+    """The slots of every node where these are all sets of values of a reader; all values apart where these are many."""
+    blocks = []
+    for reader in design.data.readers:
+        few = reader.levels <= MOST_CELLS_EXACT
+        masks = range(1, (1 << reader.levels) - 1) if few else (1 << level for level in range(reader.levels))
+        blocks.append([design.pooled([reader.cells(mask) for mask in masks])] * design.data.nodes)
+    return _node_slots(design, blocks)
 
 
-def lattice(design: ScoreDesign) -> ContextPartitions:
-    """The slots of every node where these are all sets of contexts."""
-    slots = np.tile(lattice_blocks(design), (design.data.responses, 1))
-    return ContextPartitions(design.data.contexts, slots, np.zeros((2, *slots.shape), dtype=np.int64), design.role)
+def _node_slots(design: ScoreDesign, blocks: Sequence[Sequence[Sequence[int]]], joins: Ints | None = None) -> NodeSlots:
+    """The pooled slot of every node, then for every reader the given blocks, then those that change in all cells."""
+    slots, owner, runs = [[design.block(POOLED, design.everything)] for _ in range(design.data.nodes)], [-1], []
+    for q, (reader, own) in enumerate(zip(design.data.readers, blocks, strict=True)):
+        first, changing = len(owner), design.changing(q)
+        owner += [q] * (len(own[0]) + len(changing))
+        runs.append([first, reader.levels, len(own[0]), len(owner)])
+        for node, mine in enumerate(own):
+            slots[node] += [*mine, *changing]
+    joined = np.zeros((2, len(slots), len(owner)), dtype=np.int64)
+    if joins is not None:
+        joined[:, :, 1 : 1 + joins.shape[2]] = joins
+    return NodeSlots(np.array(slots, dtype=np.int64), joined, np.array(runs, dtype=np.int64).reshape(-1, 4),
+                     np.array(owner), design.needs, design.may)  # fmt: skip
+
+
+def without_reader(slots: NodeSlots, cause: int, effect: int) -> NodeSlots:
+    """Slots of which one node uses none of the readers that need another."""
+    may = slots.may.copy()
+    may[effect, 1:] &= ~(slots.needs == cause).any(axis=1)
+    return slots._replace(may=may)
 
 
 class Merger:
@@ -48,7 +70,7 @@ class Merger:
         Without orders no node has candidates.
         """
         data = self._design.data
-        place = np.zeros((data.contexts, data.responses + 1), dtype=np.int64) if place is None else place
+        place = np.zeros((data.contexts, data.nodes), dtype=np.int64) if place is None else place
         growing = [_Growing(data.contexts) for _ in range(data.responses)]
         while any(not tree.done for tree in growing):
             tasks = [(node, mask) for node, tree in enumerate(growing) for mask in tree.wanted()]
@@ -60,7 +82,7 @@ class Merger:
 
     def scores(self, tasks: Sequence[tuple[int, int]], place: Ints) -> Floats:
         """Scores by moments of (node, contexts); candidates come before the node in all orders of these contexts."""
-        design, earlier = self._design, place[:, None, :-1] < place[:, :-1, None]
+        design, earlier = self._design, place[:, None] < place[:, :, None]
         before = {mask: np.all(earlier[members(mask, len(place))], axis=0) for mask in {mask for _, mask in tasks}}
         found = {(node, mask): before[mask][node] & design.allowed[node] for node, mask in tasks}
         keys = {task: (*task, candidates.tobytes()) for task, candidates in found.items()}
@@ -84,16 +106,15 @@ class Merger:
     def _best(self, node: int, tree: Tree, place: Ints) -> float:
         """The best cut of a tree, the root included."""
         scores = self.scores([(node, mask) for mask, _, _ in tree], place)
-        joins = np.array([[[a for _, a, _ in tree]], [[b for _, _, b in tree]]])
-        return max(float(scores[-1]), float(best_partition(self._design.data.contexts, joins, 0, scores)))
+        joins = np.array([[a for _, a, _ in tree], [b for _, _, b in tree]])
+        return max(float(scores[-1]), float(best_partition(len(place), len(tree), joins, scores)))
 
-    def slots(self, trees: Sequence[Tree]) -> ContextPartitions:
-        """The slots of some trees, then those of all contexts that change with them."""
-        design = self._design
-        block = np.array([[*design.pooled([mask for mask, _, _ in tree]), *design.changing()] for tree in trees])
-        joins = np.zeros((2, *block.shape), dtype=np.int64)
-        joins[:, :, : len(trees[0])] = [[[slot[side] for slot in tree] for tree in trees] for side in (1, 2)]
-        return ContextPartitions(design.data.contexts, block, joins, design.role)
+    def slots(self, trees: Sequence[Tree]) -> NodeSlots:
+        """The slots of some trees; the context has none of them, and that of the last tree is never looked at."""
+        everybody = [*trees, *[trees[-1]] * (self._design.data.nodes - len(trees))]
+        blocks = [[*self._design.pooled([mask for mask, _, _ in tree[:-1]]), NO_BLOCK] for tree in everybody]
+        joins = [[[slot[side] for slot in tree] for tree in everybody] for side in (1, 2)]
+        return _node_slots(self._design, [blocks], np.array(joins))
 
 
 class _Growing:

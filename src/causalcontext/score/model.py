@@ -28,17 +28,16 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """K contexts, p system variables in the order of the data; the context is number p.
+    """K contexts, p system variables in the order of the data; the context, if there is one, is number p.
 
     Attributes
     ----------
     score : float
         The penalised log-likelihood of the table in pooled standard units.
-    orders : array of int, shape (K, p + 1)
+    orders : array of int, shape (K, nodes)
         Every node comes after its parents; all orders agree up to the context.
     parts : tuple of tuples of Part
-        The regressions of every node: one, or one for every block of a partition. The last node is the context, which
-        has none if there is no context variable.
+        The regressions of every node: one, or one for every block of a partition.
     design : ScoreDesign
         What the columns and blocks are.
     """
@@ -50,9 +49,10 @@ class FittedModel:
 
     @cached_property
     def kind(self) -> tuple[str, ...]:
-        """What every node's model is: pooled, partitioned, shifted or mixed; "context" for the last."""
-        kinds = [PARTITIONED if len(parts) > 1 else self.design.key(parts[0].block)[0] for parts in self.parts[:-1]]
-        return (*kinds, CONTEXT)
+        """What every node's model is: pooled, partitioned, shifted or mixed; "context" for that one."""
+        p = self.design.data.responses
+        kinds = [PARTITIONED if len(parts) > 1 else self.design.key(parts[0].block)[0] for parts in self.parts[:p]]
+        return (*kinds, *(CONTEXT for _ in self.parts[p:]))
 
     def regressions(self) -> Iterator[tuple[int, Part]]:
         """All nodes with their regressions."""
@@ -60,16 +60,16 @@ class FittedModel:
 
     @cached_property
     def block(self) -> Ints:
-        """The contexts that share the mechanism of a node in a context, as a bit mask; shape (K, p + 1)."""
-        masks = np.full((len(self.orders), len(self.parts)), self.design.everything)
+        """The contexts that share the mechanism of a node in a context, as a bit mask; shape (K, nodes)."""
+        masks = np.full((self.design.data.contexts, len(self.parts)), self.design.everything)
         for node, part in self.regressions():
             masks[members(part.mask, len(masks)), node] = part.mask
         return masks
 
     @cached_property
     def parents(self) -> Bools:
-        """`parents[r, child, parent]`, shape (K, p + 1, p)."""
-        found = np.repeat(self.design.required[None], len(self.orders), axis=0)
+        """`parents[r, child, parent]`, shape (K, nodes, C)."""
+        found = np.repeat(self.design.required[None], self.design.data.contexts, axis=0)
         for node, part in self.regressions():
             for r in members(part.mask, len(found)):
                 found[r, node, list(self.parents_of(part, r))] = True
@@ -77,11 +77,11 @@ class FittedModel:
 
     def parents_of(self, part: Part, context: int) -> tuple[int, ...]:
         """The parents of a regression in one of its contexts, sorted."""
-        about = self.design.about(part.block)
-        return owners(about, [c for c in part.columns if about[CONTEXTS, c] == 0 or about[CONTEXTS, c] >> context & 1])
+        lives = self.design.lives
+        return owners(self.design.about(part.block), [c for c in part.columns if lives(part.block, c) >> context & 1])
 
     def before(self, node: int, mask: int) -> Bools:
-        """The variables before a node in all of some contexts, shape (p,)."""
+        """The variables before a node in all of some contexts, shape (C,)."""
         return before(np.argsort(self.orders, axis=1), node, mask)
 
     def residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
@@ -93,17 +93,27 @@ class FittedModel:
 
     @cached_property
     def links(self) -> Bools:
-        """Directed links of every context, shape (K, p + 1, p + 1), row -> column, the context last; read only."""
-        children = np.array([kind not in (POOLED, CONTEXT) for kind in self.kind])
-        links = np.broadcast_to(children, (len(self.orders), len(children), len(children))).copy()
-        links[:, :-1] = self.parents.transpose(0, 2, 1)
+        """Directed links of every context, shape (K, nodes, nodes), row -> column; read only."""
+        links = self.parents.transpose(0, 2, 1).copy()
+        for node in range(self.design.data.responses):
+            links[:, list(self.reads(node)), node] = True
         return links
+
+    def reads(self, node: int) -> tuple[int, ...]:
+        """The context variables that the mechanism of a node changes with."""
+        parts = self.parts[node]
+        kind, _, reader = self.design.key(parts[0].block)
+        if len(parts) == 1:
+            return () if kind == POOLED else self.design.data.readers[reader].needs
+        same = self.block[:, node]
+        return next(needs for needs, groups, _ in self.design.data.readers
+                    if len({*zip(groups.tolist(), same.tolist(), strict=True)}) == len({*groups.tolist()}))  # fmt: skip
 
 
 def before(place: Ints, node: int, mask: int) -> Bools:
     """The variables before a node in all of some contexts; `place` has the place of every node in their orders."""
-    here = place[members(mask, len(place))]
-    return np.asarray((here[:, :-1] < here[:, node : node + 1]).all(axis=0))
+    here = place[members(mask, len(place))] if len(place) > 1 else place
+    return np.asarray((here < here[:, node : node + 1]).all(axis=0))
 
 
 def translated(model: FittedModel, new: ScoreDesign) -> FittedModel:

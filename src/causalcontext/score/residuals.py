@@ -55,6 +55,6 @@ def _of_node(model: FittedModel, node: int) -> Statistics | None:
 def earlier(model: FittedModel, node: int) -> list[int]:
     """The numbers that a residual is held against: those before the node in all contexts, its parents if many."""
     data, held = model.design.data, model.before(node, model.design.everything)
-    if data.candidates > MANY_VARIABLES:
+    if data.causes > MANY_VARIABLES:
         held = np.asarray(model.parents[:, node].any(axis=0))
     return [j for j in range(data.candidates) if data.kind[j] == NUMBER and held[j]]

@@ -14,16 +14,15 @@ from functools import partial
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Ints
-from causalcontext.kernels.orders.fit_arrays import MASK
 from causalcontext.kernels.orders.fits import fit_pointer
 from causalcontext.kernels.orders.order_moves import OrderProblem, State, climb
-from causalcontext.kernels.orders.partitions import MOST_CONTEXTS_EXACT, NEVER, ContextPartitions, chosen_slots
 from causalcontext.kernels.orders.selection import copy_pointer
+from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NodeSlots, chosen_slots, readers_in_reach
 from causalcontext.progress import Advance
 from causalcontext.score.clock import Clock
 from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.exact_search import ExactScores, check_size, is_quick
-from causalcontext.score.merging import Merger, lattice
+from causalcontext.score.merging import Merger, lattice, without_reader
 from causalcontext.score.model import FittedModel, Part
 from causalcontext.score.options import MANY_CONTEXTS
 from causalcontext.score.workspace import FitWorkspace
@@ -76,9 +75,10 @@ def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[I
     nobody asked for, if it ends far below, and nobody is `sure` that the search will pay.
     """
     options, data = design.options, design.data
-    quick = options.search == "auto" and options.starts is None and is_quick(data.contexts, data.responses)
+    size = data.contexts, data.responses, data.nodes - data.responses
+    quick = options.search == "auto" and options.starts is None and is_quick(*size)
     if options.search == "exact":
-        check_size(data.contexts, data.responses)
+        check_size(*size)
     elif not quick:
         starts = options.number_of_starts(data.responses, data.contexts, curves)
         return OrderSearch(design, curves, effort, orders, starts).search(needed)
@@ -103,7 +103,8 @@ class OrderSearch:
 
     def __init__(self, design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[Ints], random: int) -> None:
         self._design, self._curves, self._effort, self._given = design, curves, effort, orders
-        self._slots = lattice(design) if design.data.contexts <= MOST_CONTEXTS_EXACT else None
+        is_tree = len(design.data.readers) == 1 and design.data.contexts > MOST_CELLS_EXACT
+        self._slots = None if is_tree else lattice(design)
         self._total = random + len(orders)
         self._jobs = min(effort.n_jobs, self._total)
         self._workspaces: list[FitWorkspace] = []
@@ -183,13 +184,13 @@ class OrderSearch:
         return lambda *link: clock.result(clock.start(partial(rivals.without, *link)))
 
 
-def climb_from(order: Ints, workspace: FitWorkspace, slots: ContextPartitions, generator: np.random.Generator,
+def climb_from(order: Ints, workspace: FitWorkspace, slots: NodeSlots, generator: np.random.Generator,
                stop: Ints) -> FittedModel:  # fmt: skip
     """The model at the end of a climb from one order; whoever writes 1 to `stop` ends it."""
     data = workspace.design.data
-    for shared in (True, False) if data.contexts > 1 else (True,):
-        climber = Climber(workspace, slots, np.tile(order, (data.contexts, 1)), shared, stop)
-        _, score = climber.climb(sweeps(data.responses, generator), np.arange(data.responses))
+    for shared in (True, False) if data.orders > 1 else (True,):
+        climber = Climber(workspace, slots, np.tile(order, (data.orders, 1)), shared, stop)
+        _, score = climber.climb(sweeps(data.responses, data.nodes, generator), np.arange(data.nodes))
         order = climber.orders[0]
     return climber.model(score)
 
@@ -199,29 +200,29 @@ class Climber:
 
     Parameters
     ----------
-    orders : array of int, shape (K, p + 1)
+    orders : array of int, shape (K, nodes)
         One order per context; while they are `shared` all blocks look at the first.
     stop : array of int, shape (1,)
     """
 
-    def __init__(self, workspace: FitWorkspace, slots: ContextPartitions, orders: Ints, shared: bool,
+    def __init__(self, workspace: FitWorkspace, slots: NodeSlots, orders: Ints, shared: bool,
                  stop: Ints) -> None:  # fmt: skip
         self.design, self.slots, self.shared = workspace.design, slots.block.shape[1], shared
         self.workspace = workspace.with_slots(2 * self.slots)
         arrays, data = self.workspace.arrays, self.design.data
-        uses = (arrays.tables.block[:, MASK, None] >> np.arange(data.contexts) & 1).astype(bool)
-        if shared:
-            uses[:], uses[:, 0] = False, True
+        uses = arrays.tables.groups >= 0
+        if shared or data.orders == 1:
+            uses = np.tile(np.arange(data.orders) == 0, (len(uses), 1))
         self.problem = OrderProblem(fit_pointer(), copy_pointer(), workspace.calls, slots, self.design.allowed,
                                     self.design.earlier)  # fmt: skip
         self.state = State(self.workspace.note, arrays.fits.scores, arrays.fits.matters, arrays.work.candidates,
                            np.stack([orders, np.argsort(orders, axis=1)]).astype(np.int64), uses,
-                           np.zeros((2, data.responses)), np.zeros(slots.block.shape, dtype=bool),
-                           np.zeros(data.responses + 1, dtype=bool), stop)  # fmt: skip
+                           np.zeros((2, data.nodes)), np.zeros(slots.block.shape, dtype=bool),
+                           np.zeros(data.nodes, dtype=bool), stop)  # fmt: skip
 
     @property
     def orders(self) -> Ints:
-        """The orders, shape (K, p + 1)."""
+        """The orders, shape (K, nodes)."""
         return np.asarray(self.state.orders[0])
 
     def climb(self, visits: Ints, stale: Ints = NOBODY, window: tuple[int, int] | None = None,
@@ -233,7 +234,7 @@ class Climber:
 
     def fit(self) -> float:
         """The score of the orders as they are."""
-        return self.climb(NOBODY[None], np.arange(self.design.data.responses))[1]
+        return self.climb(NOBODY[None], np.arange(self.design.data.nodes))[1]
 
     def return_to(self, other: Climber) -> None:
         """Stand where another one stands, whose fits are elsewhere only at the nodes that were touched."""
@@ -245,35 +246,26 @@ class Climber:
 
     def model(self, score: float) -> FittedModel:
         """The model where the climb stands."""
-        design, family, place = self.design, self.problem.family, self.state.orders[1, 0]
-        contexts, p = design.data.contexts, design.data.responses
+        design, slots, place = self.design, self.problem.slots, self.state.orders[1, 0]
         parts = []
-        for node in range(p):
-            after = bool(contexts == 1 or place[node] > place[p])
-            chosen = chosen_slots(family, node, self.state.scores[node, : self.slots], after)
-            blocks = [(slot, int(family.block[node, slot])) for slot in chosen]
+        for node in range(design.data.nodes):
+            usable = readers_in_reach(slots.needs, place, node)
+            chosen = chosen_slots(slots, node, self.state.scores[node, : self.slots], usable)
+            blocks = [(slot, int(slots.block[node, slot])) for slot in chosen]
             parts.append(tuple(Part(block, design.key(block)[1], self.workspace.taken(node, slot))
                                for slot, block in blocks))  # fmt: skip
-        everything = Part(design.block(POOLED, design.everything), design.everything, self.workspace.taken(p, 0))
-        parts.append((everything,) if contexts > 1 else ())
         return FittedModel(score, self.orders.copy(), tuple(parts), design)
 
 
-def sweeps(nodes: int, generator: np.random.Generator) -> Ints:
+def sweeps(system: int, nodes: int, generator: np.random.Generator) -> Ints:
     """In which sequence the nodes are visited, sweep by sweep; the context comes last."""
-    visits = generator.permuted(np.tile(np.arange(nodes), (MOST_SWEEPS, 1)), axis=1)
-    return np.hstack([visits, np.full((MOST_SWEEPS, 1), nodes)])
+    visits = generator.permuted(np.tile(np.arange(system), (MOST_SWEEPS, 1)), axis=1)
+    return np.hstack([visits, np.tile(np.arange(system, nodes), (MOST_SWEEPS, 1))])
 
 
 def random_order(design: ScoreDesign, generator: np.random.Generator) -> Ints:
-    """A random order of all variables and the context that keeps what must come first."""
-    if design.data.contexts > 1:
-        return _random_extension(design.earlier, generator)
-    return np.concatenate([[design.data.responses], _random_extension(design.earlier[:-1, :-1], generator)])
-
-
-def _random_extension(earlier: Bools, generator: np.random.Generator) -> Ints:
-    """A random order in which a comes before b wherever `earlier[a, b]`."""
+    """A random order of all nodes that keeps what must come first."""
+    earlier = design.earlier
     waiting = generator.permutation(len(earlier)).tolist()
     order: list[int] = []
     missing = earlier.sum(axis=0)
@@ -288,7 +280,7 @@ def _random_extension(earlier: Bools, generator: np.random.Generator) -> Ints:
 class Rivals:
     """The best models near a given one in which a link is missing."""
 
-    def __init__(self, model: FittedModel, workspace: FitWorkspace, slots: ContextPartitions, stop: Ints) -> None:
+    def __init__(self, model: FittedModel, workspace: FitWorkspace, slots: NodeSlots, stop: Ints) -> None:
         self._score, orders = model.score, model.orders
         starts = [(np.tile(orders[0], (len(orders), 1)), True)]
         if not (orders == orders[0]).all():
@@ -306,7 +298,7 @@ class Rivals:
         The two ends move first, no further than to each other; if that comes close, they and their neighbours move
         anywhere.
         """
-        stale = NOBODY if effect == len(self._near) - 1 else np.array([effect])
+        stale = np.array([effect])
         best: FittedModel | None = None
         for home, trial in zip(self._homes, self._trials, strict=True):
             problem = _banned(trial.problem, cause, effect)
@@ -321,19 +313,17 @@ class Rivals:
 
     def _visits(self, cause: int, effect: int, neighbours: bool) -> Ints:
         """The two ends and the context, or also what is linked to them, over and over."""
-        p = len(self._near) - 1
+        p = self._homes[0].design.data.responses
         others = np.flatnonzero(self._near[cause] | self._near[effect]).tolist() if neighbours else []
-        order = [*(v for v in (effect, cause) if v != p), *(v for v in others if v not in (cause, effect, p)),
-                 *([p] if p in (cause, effect) else [])]  # fmt: skip
+        order = [*(v for v in (effect, cause) if v < p), *(v for v in others if v not in (cause, effect) and v < p),
+                 *(v for v in (effect, cause) if v >= p)]  # fmt: skip
         return np.tile(np.array(order, dtype=np.int64), (MOST_SWEEPS // 4 if neighbours else 2, 1))
 
 
 def _banned(problem: OrderProblem, cause: int, effect: int) -> OrderProblem:
     """The problem without one link."""
-    if cause == problem.allowed.shape[1]:
-        role = problem.family.role.copy()
-        role[effect] = NEVER
-        return problem._replace(family=problem.family._replace(role=role))
+    if not problem.allowed[effect, cause]:
+        return problem._replace(slots=without_reader(problem.slots, cause, effect))
     allowed = problem.allowed.copy()
     allowed[effect, cause] = False
     return problem._replace(allowed=allowed)

@@ -58,7 +58,7 @@ class FitWorkspace:
         self.width = design.width(curves)
         places = 1 << (14 if data.responses <= 12 else 17)
         self.kept = no_kept(data.candidates, self.width, places) if keeps else no_kept(data.candidates, 1, 0)
-        kinds = data.kind if data.position[-1] >= 0 else data.kind[:-1]
+        kinds = data.kind[: data.nodes]
         self.calls = calls_for(self.densities, bool((kinds != NUMBER).any()), bool((kinds == ORDERED).any()))
         self._make_room(1)
 
@@ -71,7 +71,7 @@ class FitWorkspace:
     def _make_room(self, slots: int) -> None:
         design, tables, facts = self.design, self.design.tables(), self.design.rows.facts.copy()
         facts[DENSITIES], facts[CURVES] = float(self.densities), float(self.curves)
-        p, nodes = design.data.candidates, design.data.responses + 1
+        p, nodes = design.data.candidates, design.data.nodes
         self.arrays = FitArrays(tables, design.rows._replace(facts=facts), density_table(),
                                 no_fits(nodes, slots, self.width, p if len(self.kept.names) else 0),
                                 scratch(p, tables.about.shape[2], self.width, int(design.rows.node[:, WIDTH].max())),

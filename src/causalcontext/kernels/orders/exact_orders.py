@@ -1,8 +1,8 @@
-"""The best orders by dynamic programming: one order per context, all with the same beginning up to the context.
+"""The best orders by dynamic programming: one order for all cells, or one per cell after all that readers need.
 
-Sets of nodes are bit masks. `best[b, i, S]` is the best score of node i in block b with candidates S. Before the
-context all orders agree, so the state is one set; after it the state is one set per context, packed into one number,
-and a node is placed in all contexts of a block at once.
+Sets of nodes are bit masks. `best[s, i, A]` is the best score of node i in slot s with candidates A. Up to the last
+node that a reader needs all orders agree, so the state is one set; after it, where every cell has an order of its own,
+the state is one set per cell, packed into one number, and a node is placed in all cells of a block at once.
 """
 
 from __future__ import annotations
@@ -30,40 +30,37 @@ from causalcontext.kernels.orders.fit_arrays import (
     Fits,
     Scratch,
 )
-from causalcontext.kernels.orders.partitions import ALWAYS, NEVER
+from causalcontext.kernels.orders.slots import NodeSlots, best_score
 
 SAME = 1e-7
 """Scores that differ by less are equal: the first one is taken, whatever rounding says."""
 
 
-def all_scores(fit: FunctionPointer, calls: Calls, arrays: Note, blocks: Ints, allowed: Bools, pooled: int,
+def all_scores(fit: FunctionPointer, calls: Calls, arrays: Note, slots: NodeSlots, allowed: Bools,
                width: int) -> tuple[Floats, Ints, Ints]:  # fmt: skip
-    """The best scores of all nodes in all blocks with candidates inside every set, and the columns that they take.
+    """The best scores of all nodes in all slots with candidates inside every set, and the columns that they take.
 
     Parameters
     ----------
-    blocks : array of int
-    allowed : array of bool, shape (p + 1, p)
-        The last row is the context's.
-    pooled : int
-        The block of the context; -1 without one.
+    allowed : array of bool, shape (nodes, candidates)
 
     Returns
     -------
-    best, found : arrays, shape (len(blocks) + 1, p, sets)
-        Scores, and rows of `pool`. The context is node 0 of the last block.
+    best, found : arrays, shape (slots, nodes, sets)
+        Scores, and rows of `pool`.
     pool : array of int, shape (rows, 1 + W)
         A number of columns, and the columns.
     """
-    p, last = allowed.shape[1], len(blocks)
-    best, found = np.zeros((last + 1, p, 1 << p)), np.zeros((last + 1, p, 1 << p), dtype=np.int64)
-    pool = np.zeros((1 + (2 << p), 1 + width), dtype=np.int64)
-    for place, block in enumerate([*blocks.tolist(), pooled]):
-        for node in range(p if place < last else min(p, int(pooled >= 0))):
-            if len(pool) - pool[0, 0] <= 1 << p:
+    nodes, count = slots.block.shape
+    best = np.full((count, nodes, 1 << nodes), -math.inf)
+    found = np.zeros(best.shape, dtype=np.int64)
+    pool = np.zeros((1 + (2 << nodes), 1 + width), dtype=np.int64)
+    for slot in range(count):
+        for node in np.flatnonzero(slots.may[:, 1 + slots.owner[slot]]).tolist():
+            if len(pool) - pool[0, 0] <= 1 << nodes:
                 pool = np.concatenate([pool, np.zeros_like(pool)])
-            who = node if place < last else p
-            subset_scores(fit, calls, arrays, block, who, allowed[who], pool, best[place, node], found[place, node])
+            block = int(slots.block[node, slot])
+            subset_scores(fit, calls, arrays, block, node, allowed[node], pool, best[slot, node], found[slot, node])
     return best, found, pool
 
 
@@ -72,32 +69,30 @@ def subset_scores(fit: FunctionPointer, calls: Calls, arrays: Note, block: int, 
                   best: Floats, found: Ints) -> None:  # fmt: skip
     """The best score of a node in a block with candidates inside every set, and where its columns are in `pool`.
 
-    A fit that never looked at some of its candidates is the fit of every set without them. `pool[0, 0]` is the number
-    of rows in use after the first one.
+    What is given is always a candidate. A fit that never looked at some of its candidates is the fit of every set
+    without them. `pool[0, 0]` is the number of rows in use after the first one.
     """
-    p, tables = allowed.size, fetch(arrays, FIT_ARRAYS, BlockTables)
-    candidates, whole = fetch(arrays, FIT_ARRAYS, Scratch).candidates, fetch(arrays, FIT_ARRAYS, Fits).whole[node, 0]
+    tables, fits = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, Fits)
+    candidates, whole, nodes = fetch(arrays, FIT_ARRAYS, Scratch).candidates, fits.whole[node, 0], fits.whole.shape[0]
     about = tables.about[tables.block[block, DESIGN]]
-    for members in range(1 << p):
-        best[members] = -math.inf
-    may, must = _mask(allowed), _mask(tables.required[node])
-    if node < p:
-        may &= ~(1 << node)
-    done = np.zeros(1 << p, dtype=np.bool_)
-    for members in range((1 << p) - 1, -1, -1):
+    may, must = _mask(allowed, nodes) & ~(1 << node), _mask(tables.required[node], nodes)
+    done = np.zeros(best.size, dtype=np.bool_)
+    for j in range(candidates.size):
+        candidates[j] = allowed[j]
+    for members in range(best.size - 1, -1, -1):
         if done[members] or members & ~may or must & ~members:
             continue
-        for j in range(p):
+        for j in range(nodes):
             candidates[j] = members & (1 << j) != 0
         score = fit(arrays, calls, block, node, np.int64(0))
         place, needed = _put(whole, pool), must
         if whole[END] == UNKNOWN:
             needed = members
         for t in range(whole[LENGTH]):
-            column = whole[PATH + t]
-            needed |= 1 << about[OWNER, column]
-            if about[PARTNER, column] >= 0:
-                needed |= 1 << about[PARTNER, column]
+            for side in (OWNER, PARTNER):
+                owner = about[side, whole[PATH + t]]
+                if 0 <= owner < nodes:
+                    needed |= 1 << owner
         free = members & ~needed
         part = free
         while True:
@@ -107,10 +102,10 @@ def subset_scores(fit: FunctionPointer, calls: Calls, arrays: Note, block: int, 
             if part == 0:
                 break
             part = (part - 1) & free
-    for members in range(1 << p):
-        if members & ~may and (node >= p or not members & (1 << node)):
+    for members in range(best.size):
+        if members & ~may and not members & (1 << node):
             best[members], found[members] = best[members & may], found[members & may]
-    _take_best_subsets(best, found, p)
+    _take_best_subsets(best, found, nodes)
 
 
 @kernel
@@ -125,79 +120,104 @@ def _put(whole: Ints, pool: Ints) -> int:
 
 
 @kernel
-def _take_best_subsets(best: Floats, found: Ints, p: int) -> None:
+def _take_best_subsets(best: Floats, found: Ints, nodes: int) -> None:
     """Replace the score of every set by the best one of its subsets: greedy choices are not monotone."""
-    for bit in range(p):
-        for members in range(1 << p):
+    for bit in range(nodes):
+        for members in range(best.size):
             if members & (1 << bit):
                 smaller = members ^ (1 << bit)
                 if best[smaller] > best[members] + 1e-9:
                     best[members], found[members] = best[smaller], found[smaller]
 
 
-def best_prefixes(pooled: Floats, cause: int, effect: int) -> tuple[Floats, Ints]:
-    """The best score of every set of nodes as the beginning of the order, and its last node; no cause -> effect."""
-    score, last = np.full(pooled.shape[1], -math.inf), np.full(pooled.shape[1], -1, dtype=np.int64)
-    fill_prefixes(pooled, cause, effect, score, last)
+def best_prefixes(best: Floats, slots: NodeSlots, needed: int, stops: bool, cause: int,
+                  effect: int) -> tuple[Floats, Ints]:  # fmt: skip
+    """The best score of every set of nodes as the beginning of all orders, and its last node; no cause -> effect.
+
+    Parameters
+    ----------
+    needed : int
+        The nodes that readers need, as a bit mask.
+    stops : bool
+        Whether the common beginning ends with the last of these.
+    """
+    score, last = np.full(best.shape[2], -math.inf), np.full(best.shape[2], -1, dtype=np.int64)
+    ban = np.array([cause, effect], dtype=np.int64)
+    fill_prefixes(best, slots, needed, stops, ban, score, last)
     return score, last
 
 
 @kernel
-def fill_prefixes(pooled: Floats, cause: int, effect: int, score: Floats, last: Ints) -> None:
+def fill_prefixes(best: Floats, slots: NodeSlots, needed: int, stops: bool, ban: Ints, score: Floats,
+                  last: Ints) -> None:  # fmt: skip
     """`score` and `last` are filled, which are -inf and -1 before."""
-    p, sets = pooled.shape
+    count, nodes, sets = best.shape
+    own, usable = np.empty(count), np.zeros(slots.needs.shape[0], dtype=np.bool_)
     score[0] = 0.0
     for members in range(1, sets):
-        for i in range(p):
-            if members & (1 << i):
-                rest = members ^ (1 << i)
-                inside = rest & ~(1 << cause) if i == effect else rest
-                value = score[rest] + pooled[i, inside]
-                if value > score[members] + SAME:
-                    score[members], last[members] = value, i
+        for turn in range(nodes):
+            i = turn if stops else nodes - 1 - turn
+            rest = members ^ (1 << i)
+            if not members & (1 << i) or score[rest] == -math.inf or (stops and rest & needed == needed):
+                continue
+            inside = rest & ~(1 << ban[0]) if i == ban[1] else rest
+            for slot in range(count):
+                own[slot] = best[slot, i, inside]
+            for q in range(usable.size):
+                usable[q] = _are_inside(slots.needs[q], rest)
+            value = score[rest] + best_score(slots, i, own, usable)
+            if value > score[members] + SAME:
+                score[members], last[members] = value, i
 
 
-def best_suffixes(best: Floats, contexts: int, role: Ints) -> Floats:
+@kernel
+def _are_inside(needs: Ints, members: int) -> bool:
+    """Whether a set has all nodes that a reader needs."""
+    inside = True
+    for needed in needs:
+        inside = inside and (needed < 0 or members & (1 << needed) != 0)
+    return inside
+
+
+def best_suffixes(best: Floats, slots: NodeSlots, cells: Ints, orders: int, system: int) -> Floats:
     """The best score of what is still to be placed, for every tuple of sets placed so far.
 
-    Blocks are numbered by their contexts (mask - 1); the ones after these are placed in all contexts.
+    Parameters
+    ----------
+    cells : array of int, shape (slots,)
+        The cells of a slot as a bit mask.
+    orders, system : int
+        The number of orders, and of nodes that are placed in each of them: the first ones.
     """
-    score = np.full(1 << (contexts * best.shape[1]), -math.inf)
-    fill_suffixes(best, contexts, role, score)
+    score = np.full(1 << (orders * system), -math.inf)
+    fill_suffixes(best, slots, cells, np.array([orders, system]), score)
     return score
 
 
 @kernel
-def fill_suffixes(best: Floats, contexts: int, role: Ints, score: Floats) -> None:
-    """`score` is filled."""
-    blocks, p, sets = best.shape
-    score[(1 << (contexts * p)) - 1] = 0.0
-    full = (1 << contexts) - 1
-    for state in range((1 << (contexts * p)) - 2, -1, -1):
+def fill_suffixes(best: Floats, slots: NodeSlots, cells: Ints, sizes: Ints, score: Floats) -> None:
+    """`score` is filled; `sizes` are the numbers of orders and of nodes that are placed in each."""
+    orders, system = sizes[0], sizes[1]
+    score[score.size - 1] = 0.0
+    for state in range(score.size - 2, -1, -1):
         highest = -math.inf
-        for i in range(p):
-            missing = _missing(state, i, contexts, p)
-            for b in range(blocks if missing else 0):
-                block = b + 1 if b < full else full
-                if block & missing != block or not _fits_role(b, full, contexts, role[i]):
-                    continue
-                inside, after = sets - 1, state
-                for r in range(contexts):
-                    if block & (1 << r):
-                        inside &= (state >> (r * p)) & (sets - 1)
-                        after |= 1 << (r * p + i)
-                highest = max(highest, best[b, i, inside] + score[after])
+        for i in range(system):
+            missing = _missing(state, i, orders, system)
+            for slot in range(cells.size if missing else 0):
+                if cells[slot] & missing == cells[slot] and slots.may[i, 1 + slots.owner[slot]]:
+                    inside, after = _placed(state, i, cells[slot], orders, system, best.shape[2] - 1)
+                    highest = max(highest, best[slot, i, inside] + score[after])
         score[state] = highest
 
 
-def best_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Floats, bound: float, cause: int,
-              effect: int) -> tuple[float, Ints, Ints]:  # fmt: skip
+def best_path(best: Floats, slots: NodeSlots, cells: Ints, orders: int, system: int, entry: Floats, ahead: Floats,
+              bound: float, cause: int, effect: int) -> tuple[float, Ints, Ints]:  # fmt: skip
     """The best way to place all nodes without the link cause -> effect, if it scores more than `bound`.
 
     Parameters
     ----------
     entry : array, shape (sets,)
-        The score of everything up to the context, for every set of nodes before it.
+        The score of the common beginning, for every set of the first `system` nodes in it.
     ahead : array, shape (states,)
         `best_suffixes` without the ban: no state can end better, so states that fall short are passed over.
 
@@ -206,74 +226,70 @@ def best_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Flo
     score : float
         -inf if it is below the bound.
     before, step : arrays of int, shape (states,)
-        The state before every state, -1 for the first one, and the step from there: `node * blocks + block`.
+        The state before every state, -1 for the first one, and the step from there: `node * slots + slot`.
     """
-    states = 1 << (contexts * best.shape[1])
-    steps = np.full((2, states), -1, dtype=np.int64)
+    steps = np.full((2, len(ahead)), -1, dtype=np.int64)
     ban = np.array([cause, effect], dtype=np.int64)
-    score = fill_path(best, contexts, role, entry, ahead, bound, ban, np.full(states, -math.inf), steps)
-    return float(score), steps[0], steps[1]
+    sizes, score = np.array([orders, system]), np.full(len(ahead), -math.inf)
+    total = fill_path(best, slots, cells, sizes, entry, ahead, bound, ban, score, steps)
+    return float(total), steps[0], steps[1]
 
 
 @kernel
-def fill_path(best: Floats, contexts: int, role: Ints, entry: Floats, ahead: Floats, bound: float, ban: Ints,
-              score: Floats, steps: Ints) -> float:  # fmt: skip
+def fill_path(best: Floats, slots: NodeSlots, cells: Ints, sizes: Ints, entry: Floats, ahead: Floats, bound: float,
+              ban: Ints, score: Floats, steps: Ints) -> float:  # fmt: skip
     """`score` and `steps` are filled; the score of all nodes, which is -inf if it is below the bound."""
-    blocks, p, sets = best.shape
-    states, cause, effect = score.size, ban[0], ban[1]
-    full = (1 << contexts) - 1
-    for members in range(sets):
+    cause, effect, orders, system = ban[0], ban[1], sizes[0], sizes[1]
+    for members in range(entry.size):
         state = 0
-        for r in range(contexts):
-            state |= members << (r * p)
+        for r in range(orders):
+            state |= members << (r * system)
         score[state] = entry[members]
-    for state in range(states - 1):
+    for state in range(score.size - 1):
         if score[state] + ahead[state] <= bound:
             continue
-        for i in range(p):
-            missing = _missing(state, i, contexts, p)
-            for b in range(blocks if missing else 0):
-                block = b + 1 if b < full else full
-                if block & missing != block or not _fits_role(b, full, contexts, role[i]):
+        for i in range(system):
+            missing = _missing(state, i, orders, system)
+            for slot in range(cells.size if missing else 0):
+                if cells[slot] & missing != cells[slot] or not slots.may[i, 1 + slots.owner[slot]]:
                     continue
-                inside, after = sets - 1, state
-                for r in range(contexts):
-                    if block & (1 << r):
-                        inside &= (state >> (r * p)) & (sets - 1)
-                        after |= 1 << (r * p + i)
+                inside, after = _placed(state, i, cells[slot], orders, system, best.shape[2] - 1)
                 if i == effect:
                     inside &= ~(1 << cause)
-                value = score[state] + best[b, i, inside]
+                value = score[state] + best[slot, i, inside]
                 if value > score[after] + SAME:
-                    score[after], steps[0, after], steps[1, after] = value, state, i * blocks + b
-    return float(score[states - 1])
+                    score[after], steps[0, after], steps[1, after] = value, state, i * cells.size + slot
+    return float(score[score.size - 1])
 
 
 @kernel
-def _missing(state: int, node: int, contexts: int, p: int) -> int:
-    """The contexts in which a node is still to be placed."""
+def _missing(state: int, node: int, orders: int, system: int) -> int:
+    """The cells in which a node is still to be placed."""
     missing = 0
-    for r in range(contexts):
-        if not state & (1 << (r * p + node)):
+    for r in range(orders):
+        if not state & (1 << (r * system + node)):
             missing |= 1 << r
     return missing
 
 
 @kernel
-def _fits_role(block: int, full: int, contexts: int, role: int) -> bool:
-    """Whether a node may use a block after the context: pooled only if the context is never its parent, and so on."""
-    pooled = block == full - 1
-    if contexts == 1:
-        return True
-    if role == NEVER:
-        return pooled
-    return not pooled if role == ALWAYS else True
+def _placed(state: int, node: int, cells: int, orders: int, system: int, everything: int) -> tuple[int, int]:
+    """What a node may take its parents from in some cells, and the state with the node placed in these.
+
+    All nodes after the first `system` ones are placed.
+    """
+    inside, after, own = everything, state, (1 << system) - 1
+    for r in range(orders):
+        if cells & (1 << r):
+            inside &= (state >> (r * system)) | ~own
+            after |= 1 << (r * system + node)
+    return inside, after
 
 
 @kernel
-def _mask(row: Bools) -> int:
+def _mask(row: Bools, size: int) -> int:
     members = 0
-    for j in range(row.size):
+    for j in range(size):
         if row[j]:
             members |= 1 << j
     return members

@@ -25,7 +25,7 @@ NUMBER, CLASS, ORDERED = range(3)
 """Kinds of nodes."""
 KIND, RESPONSE, WIDTH, CLASSES, PIECES = range(5)
 """Columns of `FitRows.node`."""
-OFFSET, COLUMNS, DESIGN, MASK, BY_CONTEXT, LIMIT = range(6)
+OFFSET, COLUMNS, DESIGN, IDENTITY, LIMIT = range(5)
 """Columns of `BlockTables.block`."""
 ROWS, START, PRICE = range(3)
 """Columns of `BlockTables.number`."""
@@ -44,28 +44,30 @@ Names = NDArray[np.uint64]
 
 
 class BlockTables(NamedTuple):
-    """The design: all blocks. B blocks, Q columns at most, p variables; plain columns, and columns by contexts.
+    """The design: all blocks. B blocks, Q columns at most, p variables; plain columns, and columns by cells.
 
     Attributes
     ----------
     covariance : array, shape (entries,)
         One square matrix after the other.
-    block : array of int, shape (B, 6)
-        Where its matrix starts, how many columns it has, 0 for plain columns and 1 for columns by contexts, its
-        contexts as a bit mask, 1 if every context has its own intercept, the most columns beside required ones (-1:
-        too few rows).
+    block : array of int, shape (B, 5)
+        Where its matrix starts, how many columns it has, 0 for plain columns and more for columns by cells of a reader,
+        a number for what it is in all designs of a table, the most columns beside required ones (-1: too few rows).
+    groups : array of int, shape (B, cells)
+        The intercept of every cell, -1 for cells that are not in the block.
     number : array, shape (B, 3)
         Rows; the score of a number of unit variance without parents; the price of one parameter.
-    about : array of int, shape (2, 7, Q)
-    first : array of int, shape (2, p + 2)
+    about : array of int, shape (1 + readers, 7, Q)
+    first : array of int, shape (1 + readers, p + 2)
     cost, weight, variance : arrays, shape (B, Q)
-    extra : array, shape (2, Q)
+    extra : array, shape (1 + readers, Q)
     required : array of bool, shape (nodes, p)
         `required[child, parent]`.
     """
 
     covariance: Floats
     block: Ints
+    groups: Ints
     number: Floats
     about: Ints
     first: Ints
@@ -77,15 +79,15 @@ class BlockTables(NamedTuple):
 
 
 class FitRows(NamedTuple):
-    """The rows, sorted by context; m of them.
+    """The rows, sorted by cell; m of them.
 
     Attributes
     ----------
     values : array, shape (columns and more, m)
         Plain and curved columns, then numbers elsewhere in their bins.
     codes : array of int, shape (nodes, m)
-        Classes of the nodes that have some; the context's are the last.
-    starts : array of int, shape (contexts + 1,)
+        Classes of the nodes that have some.
+    starts : array of int, shape (cells + 1,)
     node : array of int, shape (nodes, 5)
         Kind, first response column, number of response columns, classes; for a number that was counted or rounded the
         first of the rows of `values` in which it lies elsewhere in its bin, else -1.
@@ -247,8 +249,8 @@ def _sample() -> FitArrays:
     whole = [np.zeros((1,) * axes, dtype=np.int64) for axes in range(4)]
     number = [np.zeros((1,) * axes) for axes in range(3)]
     names = np.zeros(1, dtype=np.uint64)
-    tables = BlockTables(number[1], whole[2], number[2], whole[3], whole[2], number[2], number[2], number[2], number[2],
-                         np.zeros((1, 1), dtype=np.bool_))  # fmt: skip
+    tables = BlockTables(number[1], whole[2], whole[2], number[2], whole[3], whole[2], number[2], number[2], number[2],
+                         number[2], np.zeros((1, 1), dtype=np.bool_))  # fmt: skip
     rows = FitRows(number[2], whole[2], whole[1], whole[2], names, number[1])
     return FitArrays(tables, rows, density_table(), no_fits(1, 1, 1, 1), scratch(1, 1, 1, 1), no_memory(1, 1),
                      no_kept(1, 1, 0))  # fmt: skip
@@ -322,15 +324,9 @@ def regression_of(tables: BlockTables, rows: FitRows, block: int, node: int) -> 
 @kernel
 def classes_of(tables: BlockTables, rows: FitRows, block: int, node: int) -> ClassRows:
     """A category as a response on the rows of one block."""
-    facts, own = tables.block[block], rows.node[node]
-    return ClassRows(rows.values, rows.codes[node], rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, own[CLASSES],
+    own = rows.node[node]
+    return ClassRows(rows.values, rows.codes[node], rows.starts, tables.groups[block], own[CLASSES],
                      own[KIND] == ORDERED, rows.facts[WEIGHT], tables.number[block, PRICE])  # fmt: skip
-
-
-@kernel
-def kind_of(block: Ints) -> int:
-    """A number for what a block is, the same in all designs of a table; `block` is its row of `BlockTables.block`."""
-    return int(4 * block[MASK] + 2 * block[DESIGN] + block[BY_CONTEXT])
 
 
 @kernel
@@ -346,7 +342,7 @@ def find(names: Names, name: np.uint64) -> int:
 def name_of(block: Ints, about: Ints, keys: Names, node: int, chosen: Ints, count: int) -> np.uint64:
     """A name for a node, a block (its row of `BlockTables.block`) and a set of columns, whatever their order."""
     name = np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
-    name ^= np.uint64(kind_of(block)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    name ^= np.uint64(block[IDENTITY]) * np.uint64(0xC2B2AE3D27D4EB4F)
     for t in range(count):
         name ^= keys[(about[SOURCE, chosen[t]] << 4) + about[CONTEXTS, chosen[t]]]
     return name | np.uint64(1)

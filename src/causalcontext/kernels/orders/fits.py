@@ -19,7 +19,6 @@ from causalcontext.kernels.handles import Note, fetch
 from causalcontext.kernels.limits import SAME_COLUMN_BELOW, SMALL_COLUMN_BELOW, SMALLEST_VARIANCE
 from causalcontext.kernels.orders.fit_arrays import (
     BASIC,
-    BY_CONTEXT,
     CLOSED,
     CONTEXTS,
     CURVED,
@@ -28,10 +27,10 @@ from causalcontext.kernels.orders.fit_arrays import (
     DESIGN,
     END,
     FIT_ARRAYS,
+    IDENTITY,
     KIND,
     LENGTH,
     LIMIT,
-    MASK,
     NO_FIT_ARRAYS,
     NUMBER,
     ORDERED,
@@ -53,7 +52,6 @@ from causalcontext.kernels.orders.fit_arrays import (
     classes_of,
     find,
     keep,
-    kind_of,
     name_of,
     name_of_fit,
     recall,
@@ -96,7 +94,7 @@ def fit(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
     facts = fetch(arrays, FIT_ARRAYS, BlockTables).block[block]
     fits, kept = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, KeptFits)
     kind, name = fetch(arrays, FIT_ARRAYS, FitRows).node[node, KIND], np.uint64(0)
-    if facts[LIMIT] < 0 or (facts[DESIGN] == 1 and kind != NUMBER):
+    if facts[LIMIT] < 0 or (facts[DESIGN] > 0 and kind != NUMBER):
         whole, matters = fits.whole[node, slot], fits.matters[node, slot]
         whole[END], whole[LENGTH], whole[TAKEN] = CLOSED, 0, 0
         for j in range(matters.size):
@@ -104,7 +102,7 @@ def fit(arrays: Note, calls: Calls, block: int, node: int, slot: int) -> float:
         fits.scores[node, slot] = -math.inf
         return -math.inf
     if kept.names.size > 0:
-        name = name_of_fit(kept.keys, kind_of(facts), node, fetch(arrays, FIT_ARRAYS, Scratch).candidates)
+        name = name_of_fit(kept.keys, facts[IDENTITY], node, fetch(arrays, FIT_ARRAYS, Scratch).candidates)
         place = find(kept.names, name)
         if kept.names[place] == name:
             score = recall(kept, place, fits, node, slot)
@@ -153,13 +151,13 @@ def _gaussian_score(start: float, table: Regression, left: float, chosen: Ints, 
 @kernel
 def _density_gain(arrays: Note, calls: Calls, block: int, table: Regression, chosen: Ints, count: int) -> float:
     """What the best noise density gains, with the slopes that are in `work.small[4]`."""
-    rows, facts = fetch(arrays, FIT_ARRAYS, FitRows), fetch(arrays, FIT_ARRAYS, BlockTables).block[block]
+    rows, groups = fetch(arrays, FIT_ARRAYS, FitRows), fetch(arrays, FIT_ARRAYS, BlockTables).groups[block]
     work, densities = fetch(arrays, FIT_ARRAYS, Scratch), fetch(arrays, FIT_ARRAYS, DensityTable)
     pair, slopes = np.zeros((2, count), dtype=np.int64), np.zeros(count)
     for t in range(count):
         pair[0, t], pair[1, t] = table.about[SOURCE, chosen[t]], table.about[CONTEXTS, chosen[t]]
         slopes[t] = work.small[4, t, 0]
-    return float(calls.number_gain(rows.values, rows.starts, facts[MASK], facts[BY_CONTEXT] == 1, rows.node[table.node],
+    return float(calls.number_gain(rows.values, rows.starts, groups, rows.node[table.node],
                                    pair, slopes, table.rows, densities, calls.density_gain))  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """A search over orders: a node is tried at all places of an order at once, and put where it is best.
 
-A problem has one order (shared by all contexts) or one for every context, all with the same beginning up to the
-context variable R, whose number is p. A node may take its parents in a block from the nodes that come before it in
-every order the block uses. Given the orders, the score is a sum over nodes.
+A problem has one order (shared by all cells) or one for every cell, all with the same beginning up to the last node
+that some reader needs. A node may take its parents in a block from the nodes that come before it in every order the
+block uses, and from what is given; it may use a reader if what that needs comes before it. Given the orders, the score
+is a sum over nodes.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalcontext.kernels.arrays import NOTHING, Bools, Floats, Ints
+from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer
 from causalcontext.kernels.handles import Note
 from causalcontext.kernels.orders.fit_arrays import Calls
-from causalcontext.kernels.orders.partitions import ContextPartitions, best_score, pooled_slot
+from causalcontext.kernels.orders.slots import NO_BLOCK, NodeSlots, best_score, usable_readers
 
 ORDER, PLACE = range(2)
 """First axis of `State.orders`: which node stands where, and where every node stands."""
 NOW, OTHER = range(2)
-"""First axis of `State.value`: the score of every node, and with the candidacy of the moved node reversed."""
+"""First axis of `State.value`: the score of every node, and with the moved node on its other side."""
 SMALLEST_GAIN = 1e-6
 """A move must gain more than this: below it two models count as equal."""
 
@@ -36,17 +37,17 @@ class OrderProblem(NamedTuple):
         `fits.fit` and `selection.copy_fit`.
     calls : Calls
         What they call.
-    family : ContextPartitions
-    allowed : array of bool, shape (p + 1, p)
-        `allowed[child, parent]`; the last child is the context.
-    first : array of bool, shape (p + 1, p + 1)
+    slots : NodeSlots
+    allowed : array of bool, shape (nodes, candidates)
+        `allowed[child, parent]`; candidates are the nodes, then what is given.
+    first : array of bool, shape (nodes, nodes)
         `first[a, b]`: a must come before b.
     """
 
     fit: FunctionPointer
     copy_fit: FunctionPointer
     calls: Calls
-    family: ContextPartitions
+    slots: NodeSlots
     allowed: Bools
     first: Bools
 
@@ -57,20 +58,20 @@ class State(NamedTuple):
     Attributes
     ----------
     arrays : Note
-        The note of `FitArrays` with twice as many slots as the family has: those of alternatives follow.
+        The note of `FitArrays` with twice as many slots as a node has: those of alternatives follow.
     scores : array, shape (nodes, slots)
-        The scores of its fits.
-    matters : array of bool, shape (nodes, slots, p)
+        The scores of its fits. Those of readers that a node may not use yet are out of date.
+    matters : array of bool, shape (nodes, slots, candidates)
         Whose candidacy its fits depend on.
-    candidates : array of bool, shape (p,)
+    candidates : array of bool, shape (candidates,)
         What its next fit may choose from.
-    orders : array of int, shape (2, K, p + 1)
-    uses : array of bool, shape (blocks, K)
+    orders : array of int, shape (2, orders, nodes)
+    uses : array of bool, shape (blocks, orders)
         Which orders a block looks at.
-    value : array, shape (2, p)
-    changed : array of bool, shape (p, slots)
+    value : array, shape (2, nodes)
+    changed : array of bool, shape (nodes, slots)
         Slots in which the alternative differs.
-    touched : array of bool, shape (p + 1,)
+    touched : array of bool, shape (nodes,)
         Nodes whose fits were ever written.
     stop : array of int, shape (1,)
         Somebody else writes 1 where the search is to end.
@@ -100,33 +101,32 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
     stale : array of int
         Nodes whose fits do not belong to the orders yet.
     visits : array of int, shape (sweeps, visited)
-        The nodes to move, one after the other; p is the context.
+        The nodes to move, one after the other.
     window : array of int, shape (2,)
         The lowest and the highest place that a node may move to.
     shared : bool
-        Whether there is one order for all contexts.
+        Whether there is one order for all cells.
     """
-    p, contexts = state.value.shape[1], problem.family.contexts
     for place in range(stale.size):
         _refit_node(problem, state, stale[place])
-    gain = 0.0
+    gain, lowest = 0.0, window[0]
+    if not shared:
+        for needed in problem.slots.needs.ravel():
+            if needed >= 0:
+                lowest = max(lowest, state.orders[PLACE, 0, needed] + 1)
     for turn in range(visits.shape[0]):
         gain = 0.0
-        for order in range(1 if shared else contexts):
-            lowest = window[0] if shared else max(window[0], state.orders[PLACE, 0, p] + 1)
+        for order in range(1 if shared else state.orders.shape[1]):
             for i in range(visits.shape[1]):
                 node = visits[turn, i]
                 if state.stop[0] != 0:
                     break
-                if node == p:
-                    if shared and contexts > 1:
-                        gain += _move_context(problem, state)
-                elif shared or state.orders[PLACE, order, node] >= lowest:
+                if state.orders[PLACE, order, node] >= lowest:
                     gain += _move_node(problem, state, order, node, lowest, window[1])
         if gain <= SMALLEST_GAIN or state.stop[0] != 0:
             break
-    total = _context_score(problem, state, _before_context(state.orders))
-    for node in range(p):
+    total = 0.0
+    for node in range(state.value.shape[1]):
         total += state.value[NOW, node]
     return gain, total
 
@@ -135,8 +135,8 @@ def climb(problem: OrderProblem, state: State, stale: Ints, visits: Ints, window
 def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowest: int, highest: int) -> float:
     """Put a node where the total score is highest in one order, between two places; what was gained.
 
-    The total with the node at place t is the sum of the others' scores, those before t without the node as a
-    candidate, the rest with it, and of the node's own score with everything before t as candidates.
+    The total with the node at place t is the sum of the others' scores, those before t without the node before them,
+    the rest with it, and of the node's own score with everything before t as candidates.
     """
     rest = _without(state.orders[ORDER, order], node)
     here = state.orders[PLACE, order, node]
@@ -145,10 +145,9 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
     if low >= high or not low <= here <= high:
         return 0.0
     for t in range(low, high):
-        _try_without(problem, state, order, node, rest[t])
-    with_context, without_context = _try_context(problem, state, node, rest, low, high)
+        _try_other_side(problem, state, order, node, rest[t])
     own = _try_places(problem, state, order, node, rest, low, high)
-    totals = _totals(state.value, rest, here, own, with_context, without_context, low, high)
+    totals = _totals(state.value, rest, here, own, low, high)
     best = _first_best(totals, low, high)
     gain = totals[best] - totals[here]
     if best == here or gain <= SMALLEST_GAIN:
@@ -157,8 +156,6 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
     slots = state.changed.shape[1]
     for t in range(min(here, best), max(here, best)):
         w = rest[t]
-        if w == state.value.shape[1]:
-            continue
         state.value[NOW, w] = state.value[OTHER, w]
         state.touched[w] = True
         for slot in range(slots):
@@ -169,126 +166,81 @@ def _move_node(problem: OrderProblem, state: State, order: int, node: int, lowes
 
 
 @kernel
-def _move_context(problem: OrderProblem, state: State) -> float:
-    """Put the context variable where the total score is highest in the shared order; what was gained."""
-    p, family = state.value.shape[1], problem.family
-    rest = _without(state.orders[ORDER, 0], p)
-    here = state.orders[PLACE, 0, p]
-    low, high = _bounds(problem.first, rest, p, NOTHING)
-    totals, before, scores = np.zeros(p + 1), np.zeros(p, dtype=np.bool_), np.zeros((2, p))
-    for t in range(low):
-        before[rest[t]] = True
-    for place in range(p):
-        node = rest[place]
-        if low <= place < min(high, here):
-            _fit_waiting(problem, state, node)
-        own = state.scores[node]
-        for late in range(2):
-            after = late == 1 and place >= low
-            scores[late, place] = best_score(family, node, own, after)
-        for t in range(low, high + 1):
-            totals[t] += scores[0 if place < t else 1, place]
-    for t in range(low, high + 1):
-        totals[t] += _context_score(problem, state, before)
-        if t < p:
-            before[rest[t]] = True
-    best = _first_best(totals, low, high)
-    gain = totals[best] - totals[here]
-    if best == here or gain <= SMALLEST_GAIN:
-        return 0.0
-    _insert(state.orders, NOTHING, rest, p, best)
-    for place in range(p):
-        state.value[NOW, rest[place]] = scores[1 if place >= best else 0, place]
-    return float(gain)
+def _try_other_side(problem: OrderProblem, state: State, order: int, node: int, w: int) -> None:
+    """Score another node with the moved node on its other side: a candidate or not, and so its readers.
 
-
-@kernel
-def _fit_waiting(problem: OrderProblem, state: State, node: int) -> None:
-    """Fit the slots that were not kept up to date because the node is before the context."""
-    state.touched[node] = True
-    pooled = pooled_slot(problem.family.contexts)
-    for slot in range(state.changed.shape[1]):
-        if slot != pooled:
-            block = problem.family.block[node, slot]
-            _gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
-            problem.fit(state.arrays, problem.calls, block, node, slot)
-
-
-@kernel
-def _try_without(problem: OrderProblem, state: State, order: int, node: int, w: int) -> None:
-    """Score another node with the moved node's candidacy reversed; its fits go to the slots of alternatives."""
-    p, slots = state.value.shape[1], state.changed.shape[1]
-    if w == p:
-        return
+    Fits go to the slots of alternatives.
+    """
+    slots, place, count = problem.slots, state.orders[PLACE], state.changed.shape[1]
     state.value[OTHER, w] = state.value[NOW, w]
-    for slot in range(slots):
+    for slot in range(count):
         state.changed[w, slot] = False
-    if not problem.allowed[w, node]:
+    present = place[order, node] < place[order, w]
+    now = usable_readers(slots.needs, place[0], w, NOBODY, False)
+    then = usable_readers(slots.needs, place[0], w, node, not present)
+    some = False
+    for q in range(now.size):
+        some = some or (now[q] != then[q] and slots.may[w, 1 + q])
+    if not (some or problem.allowed[w, node]):
         return
-    family, place = problem.family, state.orders[PLACE]
-    after, present = place[order, w] > place[order, p] or family.contexts == 1, place[order, node] < place[order, w]
-    some, scores = False, state.scores[w].copy()
-    for slot in range(slots):
-        block = family.block[w, slot]
-        in_use = after or slot == pooled_slot(family.contexts)
-        if not (in_use and _decides(state.uses[block], place, order, node, w) and state.matters[w, slot, node]):
+    scores = state.scores[w].copy()
+    for slot in range(count):
+        q, block = slots.owner[slot], slots.block[w, slot]
+        if block == NO_BLOCK or not slots.may[w, 1 + q] or (q >= 0 and not then[q]):
             continue
+        if q < 0 or now[q]:
+            matters = problem.allowed[w, node] and state.matters[w, slot, node]
+            if not (matters and _decides(state.uses[block], place, order, node, w)):
+                continue
         _gather(problem.allowed[w], state.uses[block], place, w, state.candidates)
-        state.candidates[node] = not present
-        scores[slot] = problem.fit(state.arrays, problem.calls, block, w, slots + slot)
+        state.candidates[node] = problem.allowed[w, node] and not present
+        scores[slot] = problem.fit(state.arrays, problem.calls, block, w, count + slot)
         state.changed[w, slot] = True
         some = True
     if some:
-        state.value[OTHER, w] = best_score(family, w, scores, after)
-
-
-@kernel
-def _try_context(
-    problem: OrderProblem, state: State, node: int, rest: Ints, low: int, high: int
-) -> tuple[float, float]:
-    """The context's score with and without the node before it; zeros if it is out of reach."""
-    p, inside = state.value.shape[1], False
-    for t in range(low, high):
-        inside = inside or rest[t] == p
-    if not inside or problem.family.contexts < 2:
-        return 0.0, 0.0
-    before = _before_context(state.orders)
-    before[node] = True
-    with_node = _context_score(problem, state, before)
-    before[node] = False
-    return with_node, _context_score(problem, state, before)
+        state.value[OTHER, w] = best_score(slots, w, scores, then)
 
 
 @kernel
 def _try_places(problem: OrderProblem, state: State, order: int, node: int, rest: Ints, low: int, high: int) -> Floats:
     """The node's own score at every place from low to high; uses the node's slots of alternatives."""
-    p, slots, family = state.value.shape[1], state.changed.shape[1], problem.family
-    own, ready = np.empty(rest.size + 1), np.zeros(slots, dtype=np.bool_)
-    place, scores = state.orders[PLACE], np.full(slots, -math.inf)
-    after = family.contexts == 1
-    for t in range(low):
-        after = after or rest[t] == p
+    slots, place, count = problem.slots, state.orders[PLACE], state.changed.shape[1]
+    own, ready, scores = np.empty(rest.size + 1), np.zeros(count, dtype=np.bool_), np.full(count, -math.inf)
+    there = place[order].copy()
+    for t in range(rest.size):
+        there[rest[t]] = t
     for t in range(low, high + 1):
-        if t > low:
-            after = after or rest[t - 1] == p
-        for slot in range(slots):
-            if not (after or slot == pooled_slot(family.contexts)):
+        there[node] = t
+        usable = _usable_at(slots.needs, there, t)
+        for slot in range(count):
+            q, block = slots.owner[slot], slots.block[node, slot]
+            if block == NO_BLOCK or not slots.may[node, 1 + q] or (q >= 0 and not usable[q]):
                 continue
-            block = family.block[node, slot]
             if not state.uses[block, order]:
                 scores[slot] = state.scores[node, slot]
                 continue
             if ready[slot]:
                 u = rest[t - 1]
-                if u == p or not problem.allowed[node, u] or not _decides(state.uses[block], place, order, u, node):
+                if not problem.allowed[node, u] or not _decides(state.uses[block], place, order, u, node):
                     continue
-                if not state.matters[node, slots + slot, u]:
+                if not state.matters[node, count + slot, u]:
                     continue
             _gather_first(problem.allowed[node], state.uses[block], place, order, node, t, state.candidates)
-            scores[slot] = problem.fit(state.arrays, problem.calls, block, node, slots + slot)
+            scores[slot] = problem.fit(state.arrays, problem.calls, block, node, count + slot)
             ready[slot] = True
-        own[t] = best_score(family, node, scores, after)
+        own[t] = best_score(slots, node, scores, usable)
     return own
+
+
+@kernel
+def _usable_at(needs: Ints, there: Ints, t: int) -> Bools:
+    """Which readers have all they need among the first t others."""
+    usable = np.ones(needs.shape[0], dtype=np.bool_)
+    for q in range(needs.shape[0]):
+        for side in range(2):
+            if needs[q, side] >= 0:
+                usable[q] &= there[needs[q, side]] < t
+    return usable
 
 
 @kernel
@@ -305,18 +257,16 @@ def _gather_first(allowed: Bools, uses: Bools, place: Ints, order: int, node: in
 
 
 @kernel
-def _totals(value: Floats, rest: Ints, here: int, own: Floats, with_context: float, without_context: float, low: int,
-            high: int) -> Floats:  # fmt: skip
+def _totals(value: Floats, rest: Ints, here: int, own: Floats, low: int, high: int) -> Floats:
     """The part of the total score that depends on the place, for every place from low to high."""
-    p = value.shape[1]
     totals, late, early = np.full(rest.size + 1, -math.inf), 0.0, 0.0
     for t in range(low, high):
-        late += with_context if rest[t] == p else value[NOW if t >= here else OTHER, rest[t]]
+        late += value[NOW if t >= here else OTHER, rest[t]]
     for t in range(low, high + 1):
         totals[t] = early + own[t] + late
         if t < high:
-            late -= with_context if rest[t] == p else value[NOW if t >= here else OTHER, rest[t]]
-            early += without_context if rest[t] == p else value[OTHER if t >= here else NOW, rest[t]]
+            late -= value[NOW if t >= here else OTHER, rest[t]]
+            early += value[OTHER if t >= here else NOW, rest[t]]
     return totals
 
 
@@ -366,35 +316,16 @@ def _first_best(totals: Floats, low: int, high: int) -> int:
 
 @kernel
 def _refit_node(problem: OrderProblem, state: State, node: int) -> None:
-    """Fit a node in the slots that matter, for the current orders."""
-    family = problem.family
-    after = _is_after(state.orders, family.contexts, node)
+    """Fit a node in the slots that it may use, for the current orders."""
+    slots = problem.slots
+    usable = usable_readers(slots.needs, state.orders[PLACE, 0], node, NOBODY, False)
     state.touched[node] = True
-    for slot in range(family.block.shape[1]):
-        if after or slot == pooled_slot(family.contexts):
-            block = family.block[node, slot]
+    for slot in range(slots.block.shape[1]):
+        q, block = slots.owner[slot], slots.block[node, slot]
+        if block != NO_BLOCK and slots.may[node, 1 + q] and (q < 0 or usable[q]):
             _gather(problem.allowed[node], state.uses[block], state.orders[PLACE], node, state.candidates)
             problem.fit(state.arrays, problem.calls, block, node, slot)
-    state.value[NOW, node] = best_score(family, node, state.scores[node], after)
-
-
-@kernel
-def _context_score(problem: OrderProblem, state: State, before: Bools) -> float:
-    """The score of the context with the best parents among the nodes `before` it."""
-    p, contexts = before.size, problem.family.contexts
-    if contexts < 2:
-        return 0.0
-    state.touched[p] = True
-    for j in range(p):
-        state.candidates[j] = before[j] and problem.allowed[p, j]
-    block = problem.family.block[0, pooled_slot(contexts)]
-    return float(problem.fit(state.arrays, problem.calls, block, p, np.int64(0)))
-
-
-@kernel
-def _is_after(orders: Ints, contexts: int, node: int) -> bool:
-    """Whether a node comes after the context, or there is none."""
-    return contexts == 1 or orders[PLACE, 0, node] > orders[PLACE, 0, orders.shape[2] - 1]
+    state.value[NOW, node] = best_score(slots, node, state.scores[node], usable)
 
 
 @kernel
@@ -421,16 +352,6 @@ def _gather(allowed: Bools, uses: Bools, place: Ints, node: int, candidates: Boo
 
 @kernel
 def _keep_before(place: Ints, end: int, candidates: Bools) -> None:
-    """Keep those candidates that stand before some place of an order."""
-    for u in range(candidates.size):
+    """Keep those nodes among the candidates that stand before some place of an order; what is given stays."""
+    for u in range(place.size):
         candidates[u] &= place[u] < end
-
-
-@kernel
-def _before_context(orders: Ints) -> Bools:
-    """The nodes before the context."""
-    p = orders.shape[2] - 1
-    before = np.zeros(p, dtype=np.bool_)
-    for t in range(orders[PLACE, 0, p]):
-        before[orders[ORDER, 0, t]] = True
-    return before

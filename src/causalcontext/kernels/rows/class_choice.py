@@ -42,11 +42,11 @@ class ClassRows(NamedTuple):
     Attributes
     ----------
     values : array, shape (columns, m)
-        Rows sorted by context; `starts` has the first row of every context.
+        Rows sorted by cell; `starts` has the first row of every cell.
     codes : array of int, shape (m,)
-    starts : array of int, shape (contexts + 1,)
-    mask, by_context : int, bool
-        The contexts of the block, and whether each has its own intercept.
+    starts : array of int, shape (cells + 1,)
+    groups : array of int, shape (cells,)
+        The intercept of every cell, -1 for cells that are not in the block.
     classes, ordered : int, bool
     weight, price : float
         The rows that each of these stands for; what a parameter costs.
@@ -55,8 +55,7 @@ class ClassRows(NamedTuple):
     values: Floats
     codes: Ints
     starts: Ints
-    mask: int
-    by_context: bool
+    groups: Ints
     classes: int
     ordered: bool
     weight: float
@@ -76,7 +75,7 @@ def choice_kind() -> Any:
 
 def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
-    rows = ClassRows(number[:, None], whole, whole, 1, False, 2, False, 1.0, 1.0)
+    rows = ClassRows(number[:, None], whole, whole, whole, 2, False, 1.0, 1.0)
     return rows, class_kind(), pass_kind(), whole[:, None], number[:, None]
 
 
@@ -310,7 +309,7 @@ def rows_of(rows: ClassRows) -> int:
     """The rows of the block."""
     size = 0
     for r in range(rows.starts.size - 1):
-        size += rows.starts[r + 1] - rows.starts[r] if rows.mask & (1 << r) else 0
+        size += rows.starts[r + 1] - rows.starts[r] if rows.groups[r] >= 0 else 0
     return size
 
 
@@ -326,20 +325,19 @@ def _step(rows: ClassRows, count: int) -> int:
 @kernel
 def _design(rows: ClassRows, chosen: Ints, step: int) -> tuple[Floats, Ints, int]:
     """Every so many rows of the intercept, the shifts and the chosen columns; the classes; where the columns begin."""
-    contexts = rows.starts.size - 1
-    shifts = contexts - 1 if rows.by_context else 0
+    cells, shifts = rows.groups.size, max(rows.groups.max(), 0)
     size = 0
-    for r in range(contexts):
-        size += (rows.starts[r + 1] - rows.starts[r] + step - 1) // step if rows.mask & (1 << r) else 0
+    for r in range(cells):
+        size += (rows.starts[r + 1] - rows.starts[r] + step - 1) // step if rows.groups[r] >= 0 else 0
     design, codes = np.zeros((1 + shifts + chosen[0], size)), np.empty(size, dtype=np.int64)
     place = 0
-    for r in range(contexts):
-        length = (rows.starts[r + 1] - rows.starts[r] + step - 1) // step if rows.mask & (1 << r) else 0
+    for r in range(cells):
+        length = (rows.starts[r + 1] - rows.starts[r] + step - 1) // step if rows.groups[r] >= 0 else 0
         for t in range(length):
             codes[place + t] = rows.codes[rows.starts[r] + step * t]
             design[0, place + t] = 1.0
-            if 0 < r <= shifts:
-                design[r, place + t] = 1.0
+            if rows.groups[r] > 0:
+                design[rows.groups[r], place + t] = 1.0
         for a in range(chosen[0]):
             for t in range(length):
                 design[1 + shifts + a, place + t] = rows.values[chosen[1 + a], rows.starts[r] + step * t]

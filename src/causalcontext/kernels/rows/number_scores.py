@@ -31,25 +31,25 @@ def number_kind() -> Any:
 
 def _samples() -> tuple[Any, ...]:
     whole, number = np.zeros(1, dtype=np.int64), np.zeros(1)
-    return number[:, None], whole, 1, False, whole, whole[:, None], number, 1.0, density_table(), density_kind()
+    return number[:, None], whole, whole, whole, whole[:, None], number, 1.0, density_table(), density_kind()
 
 
 @kernel
-def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, node: Ints, chosen: Ints, slopes: Floats,
+def number_gain(values: Floats, starts: Ints, groups: Ints, node: Ints, chosen: Ints, slopes: Floats,
                 rows: float, densities: DensityTable, density_gain: FunctionPointer) -> float:  # fmt: skip
     """What the best noise density gains over the Gaussian one.
 
     Parameters
     ----------
     values : array, shape (columns, m)
-        Rows sorted by context; `starts` has the first row of every context.
-    mask, by_context : int, bool
-        The contexts of the block, and whether each has its own intercept.
+        Rows sorted by cell; `starts` has the first row of every cell.
+    groups : array of int, shape (cells,)
+        The intercept of every cell, -1 for cells that are not in the block.
     node : array of int
         The number's row of `FitRows.node`: its column, and for a count the first of `IN_A_BIN` rows of `values` in
         which it lies elsewhere in its bin; -1 for other numbers.
     chosen : array of int, shape (2, columns)
-        Columns, and the contexts in which they live (0: all).
+        Columns, and the groups in which they live, as a bit mask (0: all).
     rows : float
         The rows of the table that these stand for.
     density_gain : pointer
@@ -57,22 +57,24 @@ def number_gain(values: Floats, starts: Ints, mask: int, by_context: bool, node:
     """
     response, pieces = node[RESPONSE], node[PIECES]
     residual = np.empty(values.shape[1] * (IN_A_BIN if pieces >= 0 else 1))
-    size = write_residual(values, starts, mask, by_context, response, chosen, slopes, slopes.size, residual)
+    size = write_residual(values, starts, groups, response, chosen, slopes, slopes.size, residual)
     if size <= FEWEST_ROWS:
         return 0.0
     if pieces >= 0:
-        _spread(values, starts, mask, response, pieces, size, residual)
+        _spread(values, starts, groups, response, pieces, size, residual)
         size *= IN_A_BIN
     return float(density_gain(residual, size, rows, densities, np.empty(MANY + 5)))
 
 
 @kernel
-def _spread(values: Floats, starts: Ints, mask: int, response: int, pieces: int, size: int, residual: Floats) -> None:
+def _spread(
+    values: Floats, starts: Ints, groups: Ints, response: int, pieces: int, size: int, residual: Floats
+) -> None:
     """Residuals of all places in the bins, one after the other, from those at the beginning."""
     for piece in range(IN_A_BIN - 1, -1, -1):
         place = 0
         for r in range(starts.size - 1):
-            if mask & (1 << r):
+            if groups[r] >= 0:
                 for t in range(starts[r], starts[r + 1]):
                     away = values[pieces + piece, t] - values[response, t]
                     residual[piece * size + place] = residual[place] + away
@@ -80,26 +82,29 @@ def _spread(values: Floats, starts: Ints, mask: int, response: int, pieces: int,
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def write_residual(values: Floats, starts: Ints, mask: int, by_context: bool, response: int, chosen: Ints,
-                   slopes: Floats, count: int, residual: Floats) -> int:  # fmt: skip
+def write_residual(values: Floats, starts: Ints, groups: Ints, response: int, chosen: Ints, slopes: Floats, count: int,
+                   residual: Floats) -> int:  # fmt: skip
     """The residuals on the rows of a block, up to a common intercept; how many there are."""
-    size = 0
-    for r in range(starts.size - 1):
-        if not mask & (1 << r):
+    size, total, rows = 0, np.zeros(groups.size), np.zeros(groups.size)
+    for r in range(groups.size):
+        if groups[r] < 0:
             continue
         start, length = starts[r], starts[r + 1] - starts[r]
         for t in range(length):
             residual[size + t] = values[response, start + t]
         for place in range(count):
-            if chosen[1, place] == 0 or chosen[1, place] & (1 << r):
+            if chosen[1, place] == 0 or chosen[1, place] & (1 << groups[r]):
                 column, slope = chosen[0, place], slopes[place]
                 for t in range(length):
                     residual[size + t] -= slope * values[column, start + t]
-        if by_context:
-            mean = 0.0
-            for t in range(length):
-                mean += residual[size + t]
-            for t in range(length):
-                residual[size + t] -= mean / length
+        for t in range(length):
+            total[groups[r]] += residual[size + t]
+        rows[groups[r]] += length
         size += length
+    if groups.max() > 0:
+        place = 0
+        for r in range(groups.size):
+            for _ in range(starts[r + 1] - starts[r] if groups[r] >= 0 else 0):
+                residual[place] -= total[groups[r]] / rows[groups[r]]
+                place += 1
     return size

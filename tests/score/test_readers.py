@@ -1,0 +1,118 @@
+"""Several contexts: every mechanism reads none of them, one or two, and the best of all such models is found."""
+
+import itertools
+
+import naive_score
+import numpy as np
+import pandas as pd
+import pytest
+from score_tables import design_of, searched
+
+import causalcontext as cc
+from causalcontext.score.design import POOLED
+from causalcontext.score.workspace import FitWorkspace
+from marks import rest_slow
+
+
+def two_contexts(seed, n=400):
+    """C reads R, D reads S, E reads both; R follows A, S follows B."""
+    generator = np.random.default_rng(seed)
+    a, (c, d, e, b) = generator.normal(size=n), generator.normal(size=(4, n))
+    b += 0.8 * a
+    r = (a + 0.5 * generator.logistic(size=n) > 0).astype(int)
+    s = (b + 0.5 * generator.logistic(size=n) > 0).astype(int)
+    c += np.where(r == 1, 1.0, 0.0) * b
+    d += np.where(s == 1, 1.0, -0.7) * c
+    e += 0.7 * d + np.where((r == 1) & (s == 1), 1.2, 0.0) * a
+    return pd.DataFrame({"A": a, "B": b, "C": c, "D": d, "E": e, "R": r, "S": s})
+
+
+class Naive:
+    """The best model of two numbers and two binary contexts with one order for all cells, by trying everything."""
+
+    def __init__(self, design):
+        self.design, data = design, design.data
+        self.values, self.codes = data.values[:2].T, data.codes[2:]
+        self.memory = {}
+
+    def best(self):
+        return max(self._total(order) for order in itertools.permutations(range(4)))
+
+    def _total(self, order):
+        return sum(self._node(node, frozenset(order[:place])) for place, node in enumerate(order))
+
+    def _node(self, node, before):
+        key = (node, before if node >= 2 else (before & {2, 3}, before & {0, 1}))
+        if key not in self.memory:
+            self.memory[key] = self._context(node, before) if node >= 2 else self._number(node, before)
+        return self.memory[key]
+
+    def _context(self, node, before):
+        first, pooled = self.design.first, self.design.block(POOLED, self.design.everything)
+        tasks = [(pooled, node, [int(first[j]) for j in chosen]) for chosen in naive_score.subsets(sorted(before))]
+        return FitWorkspace(self.design, curves=False, densities=False).score(tasks)[:, 0].max()
+
+    def _number(self, node, before):
+        parents, everything = sorted(before & {0, 1}), np.ones(len(self.values), bool)
+        scores = [self._block(node, everything, parents)]
+        for read in naive_score.subsets(sorted(before & {2, 3}))[1:]:
+            cell = sum(2**place * self.codes[context - 2] for place, context in enumerate(read))
+            values = np.unique(cell).tolist()
+            for way in naive_score.partitions(values):
+                scores.append(sum(self._block(node, np.isin(cell, block), parents) for block in way))
+            own = (cell[:, None] == values).astype(float)
+            scores.append(max(self._changing(node, own, [(j, everything) for j in chosen])
+                              for chosen in naive_score.subsets(parents)))  # fmt: skip
+            if len(values) == 2:
+                where = [[], [everything], [cell == 0], [cell == 1], [cell == 0, cell == 1]]
+                for ways in itertools.product(where, repeat=len(parents)):
+                    lives = [(j, rows) for j, way in zip(parents, ways, strict=True) for rows in way]
+                    scores.append(self._changing(node, own, lives))
+        return max(scores)
+
+    def _block(self, node, rows, parents):
+        return max(naive_score.local_score(self.values[rows], node, chosen, 2.0)
+                   for chosen in naive_score.subsets(parents))  # fmt: skip
+
+    def _changing(self, node, own, lives):
+        """An intercept for every value of what is read, and slopes that live in some rows."""
+        columns = [np.where(rows, self.values[:, j] - own @ self._means(j, own), 0.0) for j, rows in lives]
+        residual = naive_score.regression_residual(self.values[:, node], np.column_stack([own, *columns]))
+        price = (1 + own.shape[1]) * np.log(len(own)) + sum(np.log(rows.sum()) for _, rows in lives)
+        return naive_score.log_likelihood(residual) - price
+
+    def _means(self, j, own):
+        return own.T @ self.values[:, j] / own.sum(axis=0)
+
+
+@pytest.mark.parametrize("seed", rest_slow(range(4), fast=1))
+@pytest.mark.parametrize("columns", [["B", "C"], ["C", "D"], ["A", "E"]])
+def test_the_exact_search_finds_the_best_of_all_models_of_two_contexts(columns, seed):
+    table = two_contexts(seed, 300)[[*columns, "R", "S"]]
+    found = searched(table, "exact", context=["R", "S"], densities=False)
+    naive = Naive(design_of(table, ["R", "S"], curves=False, densities=False)).best()
+    same = (found.best.orders == found.best.orders[0]).all()
+    assert found.best.score >= naive - 1e-4
+    assert not same or found.best.score == pytest.approx(naive, abs=1e-4)
+    assert searched(table, "order", context=["R", "S"], densities=False).best.score >= naive - 1e-3
+
+
+def test_every_mechanism_reads_its_own_contexts():
+    right = 0
+    for seed in range(10):
+        result = cc.discover(two_contexts(seed, 1000), ["R", "S"], method="score-ac", curves="never", seed=1)
+        children = {
+            context: {name for name in "ABCDE" if result.union.mark(context, name) == "-->"} for context in "RS"
+        }
+        right += children == {"R": {"C", "E"}, "S": {"D", "E"}}
+        assert result.contexts == ((0, 0), (0, 1), (1, 0), (1, 1))
+    assert right >= 8
+
+
+def test_three_contexts_share_one_order():
+    table = two_contexts(3, 1500)
+    table["T"] = (np.random.default_rng(0).random(len(table)) < 0.5).astype(int)
+    result = cc.discover(table, ["R", "S", "T"], method="score-ac", curves="never", seed=1)
+    assert len(result.contexts) == 8
+    assert {name for name in "ABCDE" if result.union.mark("T", name)} == set()
+    assert result.union.mark("R", "C") == result.union.mark("S", "D") == "-->"
