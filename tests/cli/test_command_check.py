@@ -293,7 +293,7 @@ def test_a_made_context_is_no_surprise() -> None:
     """That it is a function of its column is known, and no note."""
     found = cc.check(good_table(240).drop(columns="R"), cc.threshold("X", 0.0))
     assert not [note for note in found.notes if "X" in note]
-    why = "score-ac does not take a context that is made out of a column"
+    why = "score-ac was not measured with a context that is made out of a column"
     assert found.advice == (f"method 'auto' chose pc-ac: {why}",)
     beyond = cc.check(good_table().drop(columns="R"), cc.threshold("X", 99.0))
     assert beyond.problems == (

@@ -116,3 +116,35 @@ def test_three_contexts_share_one_order():
     assert len(result.contexts) == 8
     assert {name for name in "ABCDE" if result.union.mark("T", name)} == set()
     assert result.union.mark("R", "C") == result.union.mark("S", "D") == "-->"
+
+
+def above(seed, n=800):
+    """W --> Y where X is above .3 alone; W --> X, Y --> Z."""
+    generator = np.random.default_rng([seed, 3])
+    w, (x, y, z) = generator.normal(size=n), generator.normal(size=(3, n))
+    x += 0.8 * w
+    y += np.where(x > 0.3, 1.2, 0.0) * w
+    return pd.DataFrame({"W": w, "X": x, "Y": y, "Z": z + 0.8 * y})
+
+
+@pytest.mark.parametrize("how", ["exact", "order"])
+def test_a_mechanism_changes_with_a_threshold_of_a_column_that_comes_before_it(how):
+    right = 0
+    for seed in range(8):
+        result = cc.discover(above(seed), cc.threshold("X", 0.3), method="score-ac", search=how, curves="never", seed=1)
+        found = {(edge.source, edge.mark, edge.target, edge.contexts) for edge in result.labeled_union}
+        both = result.contexts
+        right += found == {("W", "o-o", "X", both), ("W", "-->", "Y", (both[1],)), ("X", "-->", "X > 0.3", both),
+                           ("Y", "-->", "Z", both), ("X > 0.3", "-->", "Y", both)}  # fmt: skip
+    assert right >= 7
+
+
+def test_results_of_a_threshold_answer_like_others(tmp_path):
+    result = cc.discover(above(1), cc.threshold("X", 0.3), method="score-ac", seed=1)
+    assert "X > 0.3 is a function of X" in result.explain("X", "X > 0.3")
+    assert "raises the score" in result.explain("X > 0.3", "Y")
+    assert result.changes(*result.contexts)[["source", "target", "claimed"]].values.tolist() == [["W", "Y", True]]
+    assert result.effects("W", "Y").effect.tolist()[0] == 0.0
+    result.save(tmp_path / "r.json")
+    assert cc.load(tmp_path / "r.json") == result
+    assert cc.load(tmp_path / "r.json").explain("W", "Y") == result.explain("W", "Y")

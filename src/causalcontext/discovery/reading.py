@@ -36,8 +36,9 @@ def read(table: Any, context: Any, options: Options, names: Sequence[str] | None
         return with_normal_scores(read(table, context, replace(options, transform="none"), names))
     if not isinstance(context, Indicator):
         return read_table(table, context, kinds=options.kinds, names=names)
-    if options.method != "pc-ac":
-        raise NotYetError(f"not yet: a context made out of a column needs method 'pc-ac', got {options.method!r}")
+    if options.method not in ("pc-ac", "score-ac"):
+        raise NotYetError("not yet: a context made out of a column needs method 'pc-ac' or 'score-ac', got "
+                          f"{options.method!r}")  # fmt: skip
     return context.applied(read_table(table, None, kinds=options.kinds, names=names))
 
 

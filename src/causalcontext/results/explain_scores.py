@@ -47,7 +47,9 @@ def told_by_score(evidence: ScoreEvidence, slot: int, r: int, mark: str, unscore
 
 def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, slot: int, r: int) -> str:
     mark, head = head_of(result, x, y, r)
-    told, is_all = told_by_score(evidence, slot, r, mark, UNSCORED)
+    made_of = result.settings.indicator
+    unscored = f"{result.context} is a function of {made_of}" if made_of and result.context in (x, y) else UNSCORED
+    told, is_all = told_by_score(evidence, slot, r, mark, unscored)
     if is_all:
         return f"{head}: {told}."
     words = f"{head}: {told}; {_model(result, evidence, int(evidence.effect[r, slot]), r)}"

@@ -78,7 +78,7 @@ def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float
     Pairs in which no curve of the effect would pay beside lines are passed over.
     """
     p, block = design.data.responses, design.block(POOLED, design.everything)
-    links = np.asarray(model.links.any(axis=0))
+    links = np.asarray(model.links[:, : design.data.nodes, : design.data.nodes].any(axis=0))
     links[p:], links[:, p:] = False, False
     wanted: list[tuple[int, Bools]] = []
     for cause, effect in _bent_backwards(design, links, need):
@@ -113,7 +113,7 @@ def _eligible(design: ScoreDesign, model: FittedModel, node: int, part: Part, un
     may not be an effect could as well come first, wherever it stands.
     """
     data = design.data
-    eligible = unrelated[node] & ~model.links[members(part.mask, data.contexts), node].any(axis=0)
+    eligible = unrelated[node] & ~model.links[members(part.mask, data.contexts), node, : data.nodes].any(axis=0)
     if data.kind[node] == NUMBER:
         eligible |= model.before(node, part.mask) | ~design.allowed[:, node]
     return np.asarray(eligible & design.allowed[node])

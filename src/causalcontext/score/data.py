@@ -32,14 +32,17 @@ class Reader(NamedTuple):
 
     Attributes
     ----------
+    variables : tuple of int
+        The context variables.
     needs : tuple of int
-        The nodes that come before every node that uses it.
+        The nodes that come before every node that uses it: these variables, or the column that one is made out of.
     groups : array of int, shape (K,)
         Its level in every cell.
     levels : int
         How many levels it has.
     """
 
+    variables: tuple[int, ...]
     needs: tuple[int, ...]
     groups: Ints
     levels: int
@@ -54,15 +57,16 @@ class ScoreData:
     """The variables in an order that depends on content alone, their rows, and the cell of every row.
 
     p system variables, numbered 0 .. p - 1, then the context variables: these are the nodes, each with a mechanism and
-    a place in the order. C candidates may be causes: the nodes. Rows are coded into K cells, in which mechanisms may
-    differ: the combinations of the contexts, one cell without any.
+    a place in the order. A context that is made out of a column (a threshold) has neither: it is no node, but the last
+    variable. C candidates may be causes: the nodes. Rows are coded into K cells, in which mechanisms may differ: the
+    combinations of the contexts, one cell without any.
 
     Attributes
     ----------
     table : Dataset
     links : Links
         What is known, in the numbers of the table.
-    position : array of int, shape (C,)
+    position : array of int, shape (variables,)
         The place of every variable among the table's columns.
     kind, classes : arrays of int, shape (C,)
         `NUMBER`, `CLASS` or `ORDERED`, and how many classes there are.
@@ -104,12 +108,17 @@ class ScoreData:
     @property
     def nodes(self) -> int:
         """The variables with a mechanism and a place in the order."""
+        return self.variables - int(self.table.contexts.source is not None)
+
+    @property
+    def variables(self) -> int:
+        """All variables."""
         return len(self.position)
 
     @property
     def candidates(self) -> int:
         """The variables that may be causes; so far these are the nodes."""
-        return len(self.position)
+        return self.nodes
 
     @property
     def causes(self) -> int:
@@ -129,13 +138,15 @@ class ScoreData:
     @cached_property
     def readers(self) -> tuple[Reader, ...]:
         """Every context variable, then every pair of them."""
-        codes, p = self.table.contexts.cells, self.responses
-        chosen = [some for size in (1, 2) for some in combinations(range(self.nodes - p), size)]
+        codes, p, source = self.table.contexts.cells, self.responses, self.table.contexts.source
+        chosen = [some for size in (1, 2) for some in combinations(range(self.variables - p), size)]
+        made_of = [] if source is None else np.flatnonzero(self.position == source).tolist()
         found = []
         for some in chosen:
             values = sorted({tuple(cell[j] for j in some) for cell in codes})
             groups = np.array([values.index(tuple(cell[j] for j in some)) for cell in codes], dtype=np.int64)
-            found.append(Reader(tuple(p + j for j in some), groups, len(values)))
+            variables = tuple(p + j for j in some)
+            found.append(Reader(variables, tuple(made_of) or variables, groups, len(values)))
         return tuple(found)
 
     @property
@@ -172,7 +183,7 @@ class ScoreData:
         rows = rows[np.argsort(table.codes[rows], kind="stable")]
         values = np.zeros((self.candidates, len(rows)))
         codes = np.zeros(values.shape, dtype=np.int64)
-        for place, column in enumerate(self.position.tolist()):
+        for place, column in enumerate(self.position[: self.candidates].tolist()):
             own = np.asarray(table.columns[column])[rows]
             if self.kind[place] == NUMBER:
                 values[place] = (own - self.centre[place]) / self.scale[place]
@@ -203,14 +214,14 @@ def score_data(table: Dataset, statistics: SufficientStatistics, links: Links) -
     order = _canonical_order(pooled, scale, statistics)
     contexts = table.contexts.positions
     position = np.array([*np.array(table.system)[order], *contexts], dtype=np.int64)
-    system = position[: len(order)].tolist()
-    kinds = [*(KINDS[table.kinds[column]] for column in system), *(CLASS for _ in contexts)]
+    system, nodes = position[: len(order)].tolist(), contexts if table.contexts.source is None else ()
+    kinds = [*(KINDS[table.kinds[column]] for column in system), *(CLASS for _ in nodes)]
     levels = [*(0 if table.kinds[column].is_number else len(table.categories[column]) for column in system),
-              *map(len, table.levels)]  # fmt: skip
+              *(len(own) for own, _ in zip(table.levels, nodes, strict=False))]  # fmt: skip
     nothing = np.empty(0, dtype=np.int64)
     return ScoreData(table, links, position, np.array(kinds, dtype=np.int64), np.array(levels, dtype=np.int64),
-                     np.append(centre[order], np.zeros(len(contexts))), np.append(scale[order], np.ones(len(contexts))),
-                     statistics.moments.rows.astype(np.float64), np.zeros(len(position)), np.empty((0, 0)),
+                     np.append(centre[order], np.zeros(len(nodes))), np.append(scale[order], np.ones(len(nodes))),
+                     statistics.moments.rows.astype(np.float64), np.zeros(len(kinds)), np.empty((0, 0)),
                      nothing[None], nothing, 1.0).with_rows()  # fmt: skip
 
 

@@ -128,7 +128,7 @@ class ScoreDesign:
         self.allowed, self.required, self.needs, self.may, self.earlier = _known(data)
         self._facts, self._mixed = [_plain_facts(self)], {}
         for q, reader in enumerate(data.readers):
-            if reader.levels <= MOST_VALUES_MIXED[len(reader.needs)]:
+            if reader.levels <= MOST_VALUES_MIXED[len(reader.variables)]:
                 self._mixed[q] = len(self._facts)
                 self._facts.append(_facts_by_value(self, reader))
         self._widest = max(about.shape[1] for about, _, _ in self._facts)
@@ -279,7 +279,7 @@ class ScoreDesign:
 
 def _known(data: ScoreData) -> tuple[Bools, Bools, Ints, Bools, Bools]:
     """What is allowed and required, what readers need, who may use them, and what must come first."""
-    p, nodes, position = data.responses, data.nodes, data.position
+    p, nodes, position = data.responses, data.nodes, data.position[: data.nodes]
     may, must = (each[position[:, None], position].T for each in (data.links.may, data.links.must))
     allowed, required = may[:nodes].copy(), must[:nodes].copy()
     np.fill_diagonal(allowed, False)
@@ -288,9 +288,10 @@ def _known(data: ScoreData) -> tuple[Bools, Bools, Ints, Bools, Bools]:
     use = np.zeros((nodes, 1 + len(needs)), dtype=bool)
     use[:p, 0], use[p:, 0] = ~must[:p, p:nodes].any(axis=1), True
     for q, reader in enumerate(data.readers):
-        own = np.isin(np.arange(p, nodes), reader.needs)
+        own = np.isin(np.arange(p, nodes), reader.variables)
         needs[q, : len(reader.needs)] = reader.needs
         use[:p, 1 + q] = may[:p, p:nodes][:, own].all(axis=1) & ~must[:p, p:nodes][:, ~own].any(axis=1)
+        use[[node for node in reader.needs if node < p], 1 + q] = False  # a threshold of itself
     return allowed, required, needs, use, reach(must[:nodes, :nodes].T)
 
 

@@ -86,6 +86,7 @@ class ExactScores:
         if k > 1:
             contexts = (1 << nodes) - (1 << p)
             entry = prefix[np.arange(1 << p) | contexts]
+            entry[self._needed & ~(np.arange(1 << p) | contexts) != 0] = -np.inf
             score, earlier, step = best_path(self._best, slots, self._cells, k, p, entry, self._ahead, floor, cause,
                                              effect)  # fmt: skip
         if not score > floor:

@@ -44,8 +44,8 @@ class Directed:
     ----------
     model : FittedModel
         The best one: a rival may have turned out to be better.
-    endpoints : array of int, shape (K, nodes, nodes)
-    margin : array, shape (nodes, nodes)
+    endpoints : array of int, shape (K, variables, variables)
+    margin : array, shape (variables, variables)
         `margin[cause, effect]`: what forbidding the direction costs, at most `ENOUGH`; NaN where it was not asked.
     """
 
@@ -78,7 +78,8 @@ def _ask(model: FittedModel, rivals: Rival, clock: Clock | None) -> tuple[Bools,
     """The links that are directed, margins, and a better model if one shows up."""
     links, allowed, p = model.links, model.design.allowed, model.design.data.responses
     directed, margin = links.copy(), np.full(links.shape[1:], np.nan)
-    for cause, effect in np.argwhere(links.any(axis=0)).tolist():
+    nodes = model.design.data.nodes
+    for cause, effect in np.argwhere(links[:, :nodes, :nodes].any(axis=0)).tolist():
         if not (_may_read(model.design, cause, effect) if effect >= p and cause < p else allowed[cause, effect]):
             continue
         other = None if clock is not None and clock.late else rivals(cause, effect, model.score - ENOUGH)
@@ -108,7 +109,7 @@ def judge(directed: Directed, curves: bool, facts: dict[str, object]) -> ScoreEv
     model = directed.model
     data, workspace = model.design.data, FitWorkspace(model.design, curves)
     k, p = data.contexts, data.responses
-    difference, strength = (np.full((k, data.nodes, data.nodes), np.nan) for _ in range(2))
+    difference, strength = (np.full((k, data.variables, data.variables), np.nan) for _ in range(2))
     _judge_causes(model, workspace, difference, strength)
     if k > 1:
         _judge_context_effects(model, curves, difference)
@@ -144,7 +145,7 @@ def _judge_causes(model: FittedModel, workspace: FitWorkspace, difference: Float
     for (node, part), gains in zip(tasks, extras, strict=True):
         for r in members(part.mask, data.contexts):
             absent = design.allowed[node] & ~model.parents[r, node] & model.before(node, 1 << r)
-            absent &= np.isfinite(gains[:, 0])
+            absent = np.flatnonzero(absent & np.isfinite(gains[:, 0]))
             difference[r, node, absent] = gains[absent, 0]
             strength[r, node, absent] = np.copysign(np.sqrt(np.abs(gains[absent, 1])), gains[absent, 1])
 
@@ -180,8 +181,8 @@ def _judge_context_effects(model: FittedModel, curves: bool, difference: Floats)
     for node, usable in nodes:
         own = np.array([found.get((block, node), -np.inf) for block in slots.block[node].tolist()])
         reads, whole = model.reads(node), sum(found[part.block, node] for part in model.parts[node])
-        for context in range(p, design.data.nodes):
-            reading = (slots.needs == context).any(axis=1)
+        for context in range(p, design.data.variables):
+            reading = np.array([context in reader.variables for reader in design.data.readers])
             with_it = best_score(_only(slots, reading, False), node, own, usable)
             without = best_score(_only(slots, ~reading, True), node, own, usable)
             if context in reads:
@@ -196,7 +197,7 @@ def _only(slots: NodeSlots, readers: Bools, pooled: bool) -> NodeSlots:
 
 
 def in_table(data: ScoreData, array: NDArray[Any]) -> NDArray[Any]:
-    """An array with nodes on its last two axes, in the order of the table."""
+    """An array with variables on its last two axes, in the order of the table."""
     back = np.argsort(data.position)
     return np.asarray(array[..., back[:, None], back])
 
@@ -211,9 +212,11 @@ def _arranged(directed: Directed, difference: Floats, strength: Floats, facts: d
     present = graphs[:, first, second] | graphs[:, second, first]
     forward = graphs[:, first, second] | (~graphs[:, second, first] & ~np.isnan(difference[:, second, first]))
     gain, size = (np.where(forward, each[:, second, first], each[:, first, second]) for each in (difference, strength))
-    judged = ~np.isnan(gain) | present
+    made = (own >= data.nodes)[first] | (own >= data.nodes)[second]  # what is known is not about thresholds
+    judged = ~np.isnan(gain) | (present & ~made)
     decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
-    decision[:, data.links.rule_out(first, second)] = Decision.FORBIDDEN
+    decision[:, data.links.rule_out(first, second) & ~made] = Decision.FORBIDDEN
+    decision[np.isnan(gain) & made] = Decision.NOT_SEARCHED
     decision[:, data.links.required[first, second]] = Decision.REQUIRED
     block = model.block[:, own]
     rows = np.array([[data.rows_of(int(mask)) for mask in row] for row in block]).astype(np.int64)

@@ -52,7 +52,7 @@ class FittedModel:
         """What every node's model is: pooled, partitioned, shifted or mixed; "context" for that one."""
         p = self.design.data.responses
         kinds = [PARTITIONED if len(parts) > 1 else self.design.key(parts[0].block)[0] for parts in self.parts[:p]]
-        return (*kinds, *(CONTEXT for _ in self.parts[p:]))
+        return (*kinds, *(CONTEXT for _ in range(p, self.design.data.variables)))
 
     def regressions(self) -> Iterator[tuple[int, Part]]:
         """All nodes with their regressions."""
@@ -60,8 +60,8 @@ class FittedModel:
 
     @cached_property
     def block(self) -> Ints:
-        """The contexts that share the mechanism of a node in a context, as a bit mask; shape (K, nodes)."""
-        masks = np.full((self.design.data.contexts, len(self.parts)), self.design.everything)
+        """The contexts that share the mechanism of a node in a context, as a bit mask; shape (K, variables)."""
+        masks = np.full((self.design.data.contexts, self.design.data.variables), self.design.everything)
         for node, part in self.regressions():
             masks[members(part.mask, len(masks)), node] = part.mask
         return masks
@@ -93,10 +93,14 @@ class FittedModel:
 
     @cached_property
     def links(self) -> Bools:
-        """Directed links of every context, shape (K, nodes, nodes), row -> column; read only."""
-        links = self.parents.transpose(0, 2, 1).copy()
-        for node in range(self.design.data.responses):
+        """Directed links of every context, shape (K, variables, variables), row -> column; read only."""
+        data = self.design.data
+        links = np.zeros((data.contexts, data.variables, data.variables), dtype=bool)
+        links[:, : data.nodes, : data.nodes] = self.parents.transpose(0, 2, 1)
+        for node in range(data.responses):
             links[:, list(self.reads(node)), node] = True
+        for reader in data.readers if data.variables > data.nodes else ():
+            links[:, reader.needs, reader.variables] = True
         return links
 
     def reads(self, node: int) -> tuple[int, ...]:
@@ -104,9 +108,9 @@ class FittedModel:
         parts = self.parts[node]
         kind, _, reader = self.design.key(parts[0].block)
         if len(parts) == 1:
-            return () if kind == POOLED else self.design.data.readers[reader].needs
+            return () if kind == POOLED else self.design.data.readers[reader].variables
         same = self.block[:, node]
-        return next(needs for needs, groups, _ in self.design.data.readers
+        return next(variables for variables, _, groups, _ in self.design.data.readers
                     if len({*zip(groups.tolist(), same.tolist(), strict=True)}) == len({*groups.tolist()}))  # fmt: skip
 
 

@@ -289,7 +289,8 @@ class Rivals:
         for home, trial in zip(self._homes, self._trials, strict=True):
             home.fit()
             trial.state.touched[:], home.state.touched[:] = True, False
-        links = np.asarray(model.links.any(axis=0))
+        nodes = model.design.data.nodes
+        links = np.asarray(model.links[:, :nodes, :nodes].any(axis=0))
         self._near: Bools = links | links.T
 
     def without(self, cause: int, effect: int, floor: float) -> FittedModel | None:
