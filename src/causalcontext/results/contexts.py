@@ -268,10 +268,6 @@ class ContextGraphs(EffectMethods):
 
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words."""
-        if self.series is not None:
-            from causalcontext.results.explain_lagged import explain_lagged
-
-            return explain_lagged(self, x, y)
         from causalcontext.results.explain import explain
 
         return explain(self, x, y)

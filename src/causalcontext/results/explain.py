@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.errors import OptionError
+from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.entries import Decision, LogEntry
 from causalcontext.results.explain_scores import explain_scores
 from causalcontext.results.origins import meaning, origin_words
+from causalcontext.results.series import series_of
 from causalcontext.results.verdicts import inside_words
 from causalcontext.results.words import fixed_words, p_words
 from causalcontext.views import REASON_TEXT, Reason
@@ -19,12 +21,30 @@ if TYPE_CHECKING:
 
 
 def explain(result: ContextGraphs, x: str, y: str) -> str:
-    """The story of a pair: one line per context."""
+    """The story of a pair: one line per context; of two variables of a window the earlier one comes first."""
     if result.position(x) == result.position(y):
         raise OptionError(f"explain needs two different variables, got {x!r} twice")
+    if result.series is not None:
+        (early, lag), (late, other) = sorted((split(x), split(y)), key=lambda pair: -pair[1])
+        if other:
+            return (f"{x} and {y} are both in the past; links repeat, so this is the pair {at(early, lag - other)} and "
+                    f"{late}: explain that")  # fmt: skip
+        x, y = (x, y) if split(x)[1] >= split(y)[1] else (y, x)
+        told = _left_out(result, x) if result.evidence is None else ""
+        if told:
+            return told
     if result.evidence is not None:
         return explain_scores(result, result.evidence, x, y)
     return "\n".join(_story(result, x, y, place, value) for place, value in enumerate(result.contexts))
+
+
+def _left_out(result: ContextGraphs, x: str) -> str:
+    """Why the context at some lag is never tested; "" if it is."""
+    (name, lag), searched = split(x), series_of(result).copies
+    if name != result.context or lag in searched or result.settings.method == "pc-m":
+        return ""
+    return (f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
+            f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip
 
 
 def _story(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:

@@ -8,52 +8,78 @@ import numpy as np
 
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.series import series_of
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 TIE = 0.05
-UNSCORED = "a link in the direction that the other links allow is ruled out by your knowledge"
 FOLLOWED = 30.0
-"""Margins of directions are not followed further than this."""
+"""Margins of directions are not followed further than this, except with lags."""
 
 
 def explain_scores(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str) -> str:
     """The story of a pair: one sentence per context."""
-    slot = evidence.slot(result.position(x), result.position(y))
-    return "\n".join(_sentence(result, evidence, x, y, slot, r) for r in range(len(result.contexts)))
+    return "\n".join(_sentence(result, evidence, x, y, r) for r in range(len(result.contexts)))
 
 
-def head_of(result: ContextGraphs, x: str, y: str, r: int) -> tuple[str, str]:
-    """The mark of a pair in a context, and how its sentence begins."""
-    mark = result.graphs[result.contexts[r]].mark(x, y)
-    lead = "" if result.context is None else f" in {result.contexts[r]}"
-    return mark, f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
-
-
-def told_by_score(evidence: ScoreEvidence, slot: int, r: int, mark: str, unscored: str) -> tuple[str, bool]:
-    """What knowledge or the score says about a pair, and whether that is all; `unscored` where there is no score."""
-    decision = Decision(int(evidence.decision[r, slot]))
+def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> str:
+    """What knowledge or the score says about a pair, the slope, the model of the effect, the shape, the direction."""
+    slot, value = evidence.slot(result.position(x), result.position(y)), result.contexts[r]
+    mark, lead = result.graphs[value].mark(x, y), "" if result.context is None else f" in {value}"
+    head = f"present{lead} ({x} {mark} {y})" if mark else f"absent{lead}"
+    decision, difference = Decision(int(evidence.decision[r, slot])), float(evidence.difference[r, slot])
     if decision is Decision.REQUIRED:
-        return "the link is required by your knowledge", True
+        return f"{head}: the link is required by your knowledge."
     if decision is Decision.FORBIDDEN:
-        return "your knowledge rules the link out", True
-    difference = float(evidence.difference[r, slot])
+        return f"{head}: your knowledge rules the link out."
     if np.isnan(difference):
-        return unscored, True
-    verb = "raises" if mark else "would lower" if difference < 0 else "would change"
-    return f"the link {verb} the score of the model by {abs(difference):.1f} nats", False
+        return f"{head}: {_unscored(result, x, y)}."
+    verb, effect = (
+        "raises" if mark else "would lower" if difference < 0 else "would change",
+        int(evidence.effect[r, slot]),
+    )
+    told = [f"the link {verb} the score of the model by {abs(difference):.1f} nats"]
+    told += [_model(result, evidence, effect, r)] if result.series is None else _over_time(result, evidence, x, y, r)
+    told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, slot, r, mark)]
+    return f"{head}: {'; '.join(text for text in told if text)}."
 
 
-def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, slot: int, r: int) -> str:
-    mark, head = head_of(result, x, y, r)
-    made_of = result.settings.indicator
-    unscored = f"{result.context} is a function of {made_of}" if made_of and result.context in (x, y) else UNSCORED
-    told, is_all = told_by_score(evidence, slot, r, mark, unscored)
-    if is_all:
-        return f"{head}: {told}."
-    words = f"{head}: {told}; {_model(result, evidence, int(evidence.effect[r, slot]), r)}"
-    return words + _shape(evidence, result, x, y, r, mark) + _direction(evidence, slot, r, mark) + "."
+def _unscored(result: ContextGraphs, x: str, y: str) -> str:
+    """Why there is no score."""
+    if result.series is not None:
+        return "no link between them could be scored in the order of the present that was found"
+    if result.settings.indicator is not None and result.context in (x, y):
+        return f"{result.context} is a function of {result.settings.indicator}"
+    return "a link in the direction that the other links allow is ruled out by your knowledge"
+
+
+def _over_time(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r: int) -> list[str]:
+    """The slope of a link, and on the context at which lag the mechanism of its effect depends."""
+    effect, value = int(evidence.effect[r, evidence.slot(result.position(x), result.position(y))]), result.contexts[r]
+    name, model = result.names[effect], evidence.model[effect]
+    slopes = [f"slope {row.slope:.3g} (standard error {row.error:.2g})" for row in series_of(result).slopes
+              if row.present and (row.source, row.target) == ((x, y) if name == y else (y, x)) and row.context == value
+              and type(row.context) is type(value)]  # fmt: skip
+    if model == "context":
+        return [*slopes, f"{name} is the context, a multinomial logit"]
+    if result.context is None:
+        return slopes
+    read = result.reads.get(name)
+    if read is None:
+        return [*slopes, f"{name}'s mechanism does not depend on {result.context}{_OVER_TIME.get(model, '')}"]
+    lags = read[1] if isinstance(read[1], tuple) else (read[1],)
+    shown = " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags)
+    open_words = ", the data do not decide which" if len(lags) > 1 else ""
+    return [*slopes, f"{name}'s mechanism depends on {read[0]}{shown}{open_words}{_OVER_TIME.get(model, '')}"]
+
+
+_OVER_TIME = {
+    "pooled": " and is the same in all contexts",
+    "shifted": " and changes its intercept with it",
+    "partitioned": " and changes as a whole with it",
+    "mixed": " and changes some slopes with it",
+}
 
 
 def _model(result: ContextGraphs, evidence: ScoreEvidence, effect: int, r: int) -> str:
@@ -83,16 +109,16 @@ def _shape(evidence: ScoreEvidence, result: ContextGraphs, x: str, y: str, r: in
     if not mark:
         return ""
     shape = evidence.shape(result.position(x), result.position(y), r)
-    return f"; the link is {_SHAPES[shape]}" if shape else ""
+    return f"the link is {_SHAPES[shape]}" if shape else ""
 
 
-def _direction(evidence: ScoreEvidence, slot: int, r: int, mark: str) -> str:
+def _direction(result: ContextGraphs, evidence: ScoreEvidence, slot: int, r: int, mark: str) -> str:
     """How sure the direction is."""
     margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
     if mark == "o-o":
-        tie = np.isnan(margin) or margin < TIE
-        return f"; models with either direction score {'the same' if tie else 'nearly the same'}"
+        tie = result.series is None and (np.isnan(margin) or margin < TIE)
+        return f"models with either direction score {'the same' if tie else 'nearly the same'}"
     if not mark or np.isnan(margin):
         return ""
-    least = "at least " if margin >= FOLLOWED else ""
-    return f"; the best model without this direction scores {least}{margin:.0f} nats less"
+    least = "at least " if margin >= FOLLOWED and result.series is None else ""
+    return f"the best model without this direction scores {least}{margin:.0f} nats less"
