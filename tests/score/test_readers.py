@@ -109,6 +109,15 @@ def test_every_mechanism_reads_its_own_contexts():
     assert right >= 8
 
 
+def test_knowledge_about_several_contexts_is_kept():
+    table = two_contexts(0, 800)
+    for known, mark in (({"required": [("R", "D")]}, "-->"), ({"forbidden": [("R", "D"), ("D", "R")]}, "")):
+        result = cc.discover(table, ["R", "S"], method="score-ac", knowledge=cc.Knowledge(**known), curves="never")
+        assert {graph.mark("R", "D") for graph in result.graphs.values()} == {mark}
+        assert "knowledge" in result.explain("R", "D")
+        assert result.union.mark("S", "D") == "-->"
+
+
 def test_three_contexts_share_one_order():
     table = two_contexts(3, 1500)
     table["T"] = (np.random.default_rng(0).random(len(table)) < 0.5).astype(int)

@@ -104,7 +104,12 @@ class FittedModel:
         return links
 
     def reads(self, node: int) -> tuple[int, ...]:
-        """The context variables that the mechanism of a node changes with."""
+        """The context variables that the mechanism of a node changes with, or must change with by knowledge."""
+        data = self.design.data
+        known = data.links.must[data.position[data.responses :], data.position[node]]
+        return tuple(sorted({*self._found_to_read(node), *(np.flatnonzero(known) + data.responses).tolist()}))
+
+    def _found_to_read(self, node: int) -> tuple[int, ...]:
         parts = self.parts[node]
         kind, _, reader = self.design.key(parts[0].block)
         if len(parts) == 1:
