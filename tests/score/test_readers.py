@@ -109,6 +109,27 @@ def test_every_mechanism_reads_its_own_contexts():
     assert right >= 8
 
 
+@pytest.mark.parametrize("how", ["exact", "order"])
+def test_the_order_of_contexts_does_not_matter(how):
+    table = two_contexts(0, 500)[["B", "C", "E", "A", "R", "S"]].assign(S=lambda own: own["S"] + (own["A"] > 1))
+    one, other = (cc.discover(table, list(order), method="score-ac", search=how, curves="never", seed=3)
+                  for order in (("R", "S"), ("S", "R")))  # fmt: skip
+    assert one.evidence.score == other.evidence.score
+    for r, s in one.contexts:
+        assert set(one.graphs[r, s].edges) == set(other.graphs[s, r].edges)
+        for x, y in itertools.combinations("ABCE", 2):
+            told = one.explain(x, y).split("\n")[one.contexts.index((r, s))]
+            again = other.explain(x, y).split("\n")[other.contexts.index((s, r))]
+            assert len(told.split()) == len(again.split())
+        for name in "ABCE":
+            effect = one.names.index(name)
+            first = one.evidence.mechanisms.equation(effect, one.contexts.index((r, s)))
+            second = other.evidence.mechanisms.equation(effect, other.contexts.index((s, r)))
+            assert sorted(map(repr, (term.slopes for term in first.terms))) == sorted(
+                map(repr, (term.slopes for term in second.terms))
+            )
+
+
 def test_knowledge_about_several_contexts_is_kept():
     table = two_contexts(0, 800)
     for known, mark in (({"required": [("R", "D")]}, "-->"), ({"forbidden": [("R", "D"), ("D", "R")]}, "")):

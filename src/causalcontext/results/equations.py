@@ -8,7 +8,7 @@ replaced columns by those; `partial_curve` speaks the units of the table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,12 +155,23 @@ class Equation:
         return tuple(sorted({cause for term in self.terms for cause in term.causes}))
 
 
+def _renumbered(equation: Equation, places: Sequence[int]) -> Equation:
+    pairs = sorted((places[r], own) for r, own in zip(equation.contexts, equation.intercepts, strict=True))
+    terms = tuple(replace(term, contexts=tuple(sorted(places[r] for r in term.contexts))) for term in equation.terms)
+    contexts, intercepts = zip(*pairs, strict=True)
+    return replace(equation, contexts=contexts, intercepts=intercepts, terms=terms)
+
+
 @dataclass(frozen=True)
 class Mechanisms:
     """All equations of a result, and how the columns are measured."""
 
     scales: tuple[Scale, ...]
     equations: tuple[Equation, ...]
+
+    def renumbered(self, places: Sequence[int]) -> Mechanisms:
+        """The same with other numbers of contexts: `places[r]` is that of context r."""
+        return Mechanisms(self.scales, tuple(_renumbered(one, places) for one in self.equations))
 
     def equation(self, effect: int, context: int) -> Equation:
         """The equation of an effect in a context."""

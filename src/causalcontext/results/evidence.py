@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,6 +89,15 @@ class ScoreEvidence:
     curves_gain: float = float("nan")
     mechanisms: Mechanisms | None = None
     contradicted: tuple[str, ...] = ()
+
+    def renumbered(self, number: Ints) -> ScoreEvidence:
+        """The same with other numbers of contexts: `number[r]` is what context r is called so far."""
+        moved = {name: getattr(self, name)[number] for name in ("difference", "strength", "effect", "decision", "rows")}
+        places = np.argsort(number)
+        block = [[sum(1 << int(places[r]) for r in range(len(number)) if int(mask) >> r & 1) for mask in row]
+                 for row in self.block[number]]  # fmt: skip
+        mechanisms = None if self.mechanisms is None else self.mechanisms.renumbered(places.tolist())
+        return replace(self, **moved, block=np.array(block), margin=self.margin[number], mechanisms=mechanisms)
 
     def merged(self, variable: int, context: int, contexts: Sequence[Any]) -> tuple[Any, ...]:
         """The contexts that share a variable's mechanism in one of them."""

@@ -205,6 +205,21 @@ class ScoreData:
         return replace(self, values=values, codes=codes, cells=cells, gap=gap, weight=weight)
 
 
+def by_name(table: Dataset) -> tuple[Dataset, Ints]:
+    """The table with context variables sorted by name, so that their order cannot matter; the new number of a cell."""
+    old = table.contexts
+    places = sorted(range(len(old.positions)), key=lambda j: table.names[old.positions[j]])
+    moved = [tuple(cell[j] for j in places) for cell in old.cells]
+    if places == sorted(places):
+        return table, np.arange(len(moved))
+    cells = sorted(moved)
+    number = np.array([cells.index(cell) for cell in moved])
+    contexts = replace(old, positions=tuple(old.positions[j] for j in places), cells=tuple(cells))
+    codes = np.where(table.codes >= 0, number[table.codes], -1).astype(table.codes.dtype)
+    levels = tuple(table.levels[j] for j in places)
+    return replace(table, contexts=contexts, codes=codes, levels=levels), number
+
+
 def score_data(table: Dataset, statistics: SufficientStatistics, links: Links) -> ScoreData:
     """A table in the units and the order of the score."""
     whole = statistics.moments.merged()

@@ -8,7 +8,7 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
 from causalcontext.errors import NotYetError, listed
 from causalcontext.knowledge import Links
 from causalcontext.model_checks.violations import Violation
@@ -17,7 +17,7 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.notes import residual_notes
 from causalcontext.results.outcome import Outcome
 from causalcontext.score.clock import Clock
-from causalcontext.score.data import ScoreData, score_data
+from causalcontext.score.data import ScoreData, by_name, score_data
 from causalcontext.score.equations import mechanisms_of
 from causalcontext.score.explore import CURVES_COST, Explored, explore
 from causalcontext.score.judgement import Directed, direct, in_table, judge
@@ -39,6 +39,9 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
                 f"not yet: score-ac takes columns of at most {MOST_LEVELS} levels, "
                 f"{table.names[position]!r} has {levels}; merge some, or use method='pc-ac'"
             )
+    table, number = by_name(table)
+    if (np.diff(number) < 0).any():
+        statistics = gather_statistics(table, "listwise")
     data = score_data(table, statistics, links)
     clock = Clock(options.time_limit)
     explored, transform = explore(data, options, Effort(seed, n_jobs, advance, clock))
@@ -54,8 +57,10 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
         "contradicted": tuple(sorted({finding.kind for finding in findings})),
     }  # fmt: skip
     evidence = judge(directed, explored.curved, facts)
+    if (np.diff(number) < 0).any():
+        evidence = evidence.renumbered(number)
     notes = (*_notes(explored, findings), *_cut(clock))
-    endpoints, log = in_table(chosen, directed.endpoints), CITestLog.empty(len(data.n), len(table.names))
+    endpoints, log = in_table(chosen, directed.endpoints)[number], CITestLog.empty(len(data.n), len(table.names))
     outcome = Outcome(endpoints, log, np.zeros(2, np.int64), not clock.interrupted, evidence=evidence, notes=notes)
     return outcome, findings, not clock.cut
 
