@@ -312,10 +312,11 @@ def test_bad_tables_get_one_clear_sentence(table: Any, arguments: dict[str, Any]
     assert "\n" not in str(caught.value)
 
 
-def test_categorical_system_variables_become_codes() -> None:
+@pytest.mark.parametrize("backend", [lambda frame: frame, pa.Table.from_pandas])
+def test_categorical_system_variables_become_codes(backend: Callable[[pd.DataFrame], Any]) -> None:
     frame = small_frame().assign(smoker=alternating("yes", "no"), arm=alternating(True, False))
     frame["grade"] = pd.Categorical(alternating("low", "high"), categories=["low", "high"], ordered=True)
-    data = read_table(frame, "R")
+    data = read_table(backend(frame), "R")
     places = [data.position(name) for name in ("smoker", "arm", "grade")]
     assert [data.kinds[place].value for place in places] == ["categorical", "categorical", "ordered"]
     assert [data.categories[place] for place in places] == [("no", "yes"), (False, True), ("low", "high")]

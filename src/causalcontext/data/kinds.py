@@ -102,8 +102,9 @@ def _is_ordered(column: Column) -> bool:
     """Whether a categorical of pandas or a dictionary of pyarrow says that it is ordered; a polars `Enum` does not."""
     if isinstance(column.series, np.ndarray):
         return False
-    dictionary, native = dictionary_of(column), column.series.to_native()
-    return bool(getattr(native.dtype if dictionary is None else dictionary.type, "ordered", False))
+    dictionary = dictionary_of(column)
+    dtype = getattr(column.series.to_native(), "dtype", None) if dictionary is None else dictionary.type
+    return bool(getattr(dtype, "ordered", False))
 
 
 def dictionary_of(column: Column) -> pa.ChunkedArray | None:
