@@ -73,7 +73,7 @@ def naive_number(design, block, node, columns, densities):
 def columns_for(tables, design, node, generator, size):
     """Random columns of other variables; of those that live in some contexts only one per variable."""
     about, first = tables.about[design], tables.first[design]
-    offered = [c for c in range(first[0], first[-2]) if about[0, c] != node]
+    offered = [c for c in range(first[0], first[-2]) if about[0, c] != node and (design == PLAIN or about[4, c] > 0)]
     chosen, families = [], set()
     for c in generator.permutation(offered).tolist():
         if len(chosen) < size and (design == PLAIN or about[3, c] not in families):

@@ -22,6 +22,7 @@ from causalcontext.kernels.arrays import NOBODY, Bools, Floats, Ints
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.orders.fit_arrays import (
     BASIC,
+    BITS,
     CLASS,
     CONTEXTS,
     CURVED,
@@ -201,6 +202,10 @@ class ScoreDesign:
         """What the columns of a block are: rows as in `Regression.about`."""
         return self._facts[int(self._blocks[block][0][DESIGN])][0]
 
+    def bits(self, block: int) -> int:
+        """How many values there are at some of which a column of a block may live, 0 for plain columns."""
+        return int(self._blocks[block][0][BITS])
+
     def tables(self) -> BlockTables:
         """All blocks so far, for kernels."""
         with self._lock:
@@ -244,18 +249,18 @@ class ScoreDesign:
             reader = data.readers[q]
             groups, intercepts = reader.groups, reader.levels
             apart = np.stack([self._within(reader.cells(1 << value)) for value in range(reader.levels)])
-            matrix = apart.sum(axis=0) / n if kind == SHIFTED else _mixed_moments(apart, n)
-        cost = np.full(len(matrix), price)
+            matrix = (apart.sum(axis=0) if kind == SHIFTED else _by_sets(apart)) / n
+        bits, cost = reader.levels if kind == MIXED else 0, np.full(len(matrix), price)
         if kind == MIXED:
             by_value = [self.price(data.rows_of(reader.cells(own))) for own in range(1 << reader.levels)]
             cost = np.array(by_value)[self._facts[design][0][CONTEXTS]]
         spare = n - SPARE_ROWS if n < data.total else max(n - SPARE_ROWS, 0)
         identity = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest(), "little") >> 1
-        facts = [self._put(matrix), len(matrix), design, identity, int(np.clip(spare, -1, MOST_CURVED))]
+        facts = [self._put(matrix), self.size, design, identity, int(np.clip(spare, -1, MOST_CURVED)), bits]
         start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + intercepts)
         paid = _padded(cost + self._facts[design][2][: len(cost)], self._widest)
         return (np.array(facts, dtype=np.int64), groups, np.array([n, start, price]), _padded(cost, self._widest),
-                np.exp(2.0 * paid / max(n, 1.0)), _padded(matrix.diagonal(), self._widest))  # fmt: skip
+                np.exp(2.0 * paid / max(n, 1.0)), _padded(np.diagonal(matrix).T.ravel(), self._widest))  # fmt: skip
 
     def _within(self, mask: int) -> Floats:
         """Cross products of columns on the rows of some cells, around their common mean."""
@@ -324,34 +329,24 @@ def _plain_facts(design: ScoreDesign) -> tuple[Ints, Ints, Floats]:
 def _facts_by_value(design: ScoreDesign, reader: Reader) -> tuple[Ints, Ints, Floats]:
     """The same of columns that live at some values of a reader only; a curve pays twice for being chosen then.
 
-    The responses come first, with the numbers that they have among plain columns, and are nobody's columns.
+    Column s at the values of a bit mask has the number `(s << levels) + mask`; nobody takes one at no value.
     """
-    plain, _, extra = design._facts[PLAIN]
-    q, everything = design.size, (1 << reader.levels) - 1
-    source, mask = np.repeat(np.arange(q), everything), np.tile(np.arange(1, everything + 1), q)
-    place, lives = np.concatenate([np.arange(q), source]), np.concatenate([np.full(q, everything), mask])
-    about = plain[:, place]
-    about[OWNER, :q], about[PARTNER, :q] = design.data.candidates, -1
-    about[SOURCE] = place
-    about[FAMILY] = np.concatenate([np.arange(q), q + np.searchsorted(source, source)])
-    about[CONTEXTS] = lives
-    about[BASIC] &= (lives == everything) & (np.arange(len(place)) >= q)
-    first = q + np.searchsorted(source, design.first)
-    return about, first.astype(np.int64), extra[place] + log(CURVES) * (design.curved[place] & (lives != everything))
+    plain, first, extra = design._facts[PLAIN]
+    place = np.arange(design.size << reader.levels)
+    source, lives = np.divmod(place, 1 << reader.levels)
+    everywhere, about = lives == (1 << reader.levels) - 1, plain[:, source]
+    about[FAMILY], about[CONTEXTS] = place - lives + 1, lives
+    about[BASIC] &= everywhere
+    return about, first << reader.levels, extra[source] + log(CURVES) * (design.curved[source] & ~everywhere)
 
 
-def _mixed_moments(scatter: Floats, total: float) -> Floats:
-    """Covariances of q columns, then of each at every set of values; `scatter` is that at single values of a reader."""
-    k, q = scatter.shape[:2]
-    sets = (1 << k) - 1
-    within = [scatter[members(mask, k)].sum(axis=0) / total for mask in range(sets + 1)]
-    lives = [(slice(0, q), sets), *((slice(q + mask - 1, None, sets), mask) for mask in range(1, sets + 1))]
-    matrix = np.zeros((q + q * sets,) * 2)
-    for rows, one in lives:
-        for columns, other in lives:
-            if one & other:
-                matrix[rows, columns] = within[one & other]
-    return matrix
+def _by_sets(scatter: Floats) -> Floats:
+    """Cross products of q columns at every set of values, shape (q, q, sets); `scatter` has those at single values.
+
+    The entry of a column at some values and another at others is that of the two at the values they share.
+    """
+    k = len(scatter)
+    return np.stack([scatter[members(mask, k)].sum(axis=0) for mask in range(1 << k)], axis=2)
 
 
 def _fit_rows(design: ScoreDesign) -> FitRows:

@@ -131,15 +131,11 @@ def translated(model: FittedModel, new: ScoreDesign) -> FittedModel:
     if new is old:
         return model
     start = new.first - old.first
-    known: dict[int, dict[tuple[int, int], int]] = {}
 
     def same(part: Part) -> Part:
-        block, about = new.block(*old.key(part.block)), old.about(part.block)
-        if block not in known:
-            places = enumerate(new.about(block)[[OWNER, SOURCE, CONTEXTS]].T.tolist())
-            known[block] = {(source, lives): c for c, (owner, source, lives) in places if owner < new.data.candidates}
-        keys = [(int(about[SOURCE, c] + start[about[OWNER, c]]), int(about[CONTEXTS, c])) for c in part.columns]
-        return Part(block, part.mask, np.array([known[block][key] for key in keys], dtype=np.int64))
+        about = old.about(part.block)[:, part.columns]
+        moved = about[SOURCE] + start[about[OWNER]]
+        return Part(new.block(*old.key(part.block)), part.mask, (moved << old.bits(part.block)) + about[CONTEXTS])
 
     parts = tuple(tuple(map(same, own)) for own in model.parts)
     return FittedModel(model.score, model.orders, parts, new)

@@ -25,7 +25,7 @@ NUMBER, CLASS, ORDERED = range(3)
 """Kinds of nodes."""
 KIND, RESPONSE, WIDTH, CLASSES, PIECES = range(5)
 """Columns of `FitRows.node`."""
-OFFSET, COLUMNS, DESIGN, IDENTITY, LIMIT = range(5)
+OFFSET, COLUMNS, DESIGN, IDENTITY, LIMIT, BITS = range(6)
 """Columns of `BlockTables.block`."""
 ROWS, START, PRICE = range(3)
 """Columns of `BlockTables.number`."""
@@ -49,10 +49,11 @@ class BlockTables(NamedTuple):
     Attributes
     ----------
     covariance : array, shape (entries,)
-        One square matrix after the other.
-    block : array of int, shape (B, 5)
-        Where its matrix starts, how many columns it has, 0 for plain columns and more for columns by cells of a reader,
-        a number for what it is in all designs of a table, the most columns beside required ones (-1: too few rows).
+        One matrix after the other.
+    block : array of int, shape (B, 6)
+        Where its matrix starts, how many plain columns there are, 0 for plain columns and more for columns by cells of
+        a reader, a number for what it is in all designs of a table, the most columns beside required ones (-1: too few
+        rows), and the values of the reader at some of which columns live, 0 for plain columns.
     groups : array of int, shape (B, cells)
         The intercept of every cell, -1 for cells that are not in the block.
     number : array, shape (B, 3)
@@ -266,8 +267,12 @@ class Regression(NamedTuple):
 
     Attributes
     ----------
-    covariance : array, shape (Q, Q)
-        In units of the pooled standard deviations.
+    covariance : array, shape (sources, Q)
+        In units of the pooled standard deviations: of the columns of the rows on all rows of the block with all
+        columns. `covariance_of` has those of any two.
+    bits : int
+        Column `(s << bits) + mask` is column s of the rows at the values of a reader in a bit mask of so many, and 0
+        elsewhere; there is none at no value. 0 where columns live on the whole block.
     about : array of int, shape (7, Q)
         The node a column belongs to, and the second one of a product, else -1; its number among the columns of the
         rows. Where a column lives in some contexts only: the first of its family, in which the contexts, as a bit mask,
@@ -289,12 +294,13 @@ class Regression(NamedTuple):
     most : int
         The most columns beside required ones, -1 for too few rows.
     node, response, width : int
-        The node, its first response column, and how many it has.
+        The node, its first response column among those of the rows, and how many it has.
     blur : float
         The variance inside the bins of a number that was counted or rounded.
     """
 
     covariance: Floats
+    bits: int
     about: Ints
     first: Ints
     cost: Floats
@@ -314,11 +320,27 @@ class Regression(NamedTuple):
 def regression_of(tables: BlockTables, rows: FitRows, block: int, node: int) -> Regression:
     """A node as the response in one block."""
     start, size, design = tables.block[block, OFFSET], tables.block[block, COLUMNS], tables.block[block, DESIGN]
-    covariance = tables.covariance[start : start + size * size].reshape((size, size))
-    return Regression(covariance, tables.about[design], tables.first[design], tables.cost[block], tables.extra[design],
-                      tables.weight[block], tables.variance[block], tables.required[node], tables.number[block, ROWS],
-                      tables.block[block, LIMIT], node, rows.node[node, RESPONSE], rows.node[node, WIDTH],
-                      rows.facts[BLURS + node])  # fmt: skip
+    bits = tables.block[block, BITS]
+    covariance = tables.covariance[start : start + (size * size << bits)].reshape((size, size << bits))
+    return Regression(covariance, bits, tables.about[design], tables.first[design], tables.cost[block],
+                      tables.extra[design], tables.weight[block], tables.variance[block], tables.required[node],
+                      tables.number[block, ROWS], tables.block[block, LIMIT], node, rows.node[node, RESPONSE],
+                      rows.node[node, WIDTH], rows.facts[BLURS + node])  # fmt: skip
+
+
+@kernel
+def covariance_of(table: Regression, one: int, other: int) -> float:
+    """The covariance of two columns: that on the rows at values where both live."""
+    return float(table.covariance[one >> table.bits, other & (one | -(1 << table.bits))])
+
+
+@kernel
+def response_covariance(table: Regression, left: Floats) -> None:
+    """Write the covariance of the response."""
+    for a in range(table.width):
+        for b in range(table.width):
+            left[a, b] = table.covariance[table.response + a, ((table.response + b + 1) << table.bits) - 1]
+    left[0, 0] += table.blur
 
 
 @kernel

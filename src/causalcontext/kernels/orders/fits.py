@@ -50,6 +50,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     Regression,
     Scratch,
     classes_of,
+    covariance_of,
     find,
     keep,
     name_of,
@@ -295,7 +296,7 @@ def best_extras(arrays: Note, tasks: Ints, sets: Ints, curves: Bools, out: Float
         for j in range(out.shape[1]):
             out[t, j, 0], out[t, j, 1] = -math.inf, 0.0
         for column in range(table.first[0], table.first[out.shape[1] + 1]):
-            if not curves[table.about[CURVED, column]] or table.covariance[column, column] < SMALL_COLUMN_BELOW:
+            if not curves[table.about[CURVED, column]] or table.variance[column] < SMALL_COLUMN_BELOW:
                 continue
             share, sign = _explained(table, chosen, count, column, work.small)
             left = max(1.0 - share, SMALLEST_VARIANCE)
@@ -313,20 +314,20 @@ def _explained(table: Regression, chosen: Ints, count: int, column: int, small: 
     `small` has what `solve` and `invert` left there.
     """
     d, response, covariance = table.width, table.response, table.covariance
-    shared, variance = np.zeros(d), covariance[column, column]
+    shared, variance = np.zeros(d), table.variance[column]
     for a in range(d):
-        shared[a] = covariance[column, response + a]
+        shared[a] = covariance[response + a, column]
     for i in range(count):
         load = 0.0
         for j in range(i + 1):
-            load += small[3, i, j] * covariance[chosen[j], column]
+            load += small[3, i, j] * covariance_of(table, chosen[j], column)
         variance -= load * load
         for a in range(d):
             own = 0.0
             for j in range(i + 1):
-                own += small[3, i, j] * covariance[chosen[j], response + a]
+                own += small[3, i, j] * covariance[response + a, chosen[j]]
             shared[a] -= load * own
-    if variance <= SAME_COLUMN_BELOW * covariance[column, column]:
+    if variance <= SAME_COLUMN_BELOW * table.variance[column]:
         return 0.0, 1.0
     total = 0.0
     for a in range(d):

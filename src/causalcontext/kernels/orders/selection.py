@@ -47,7 +47,9 @@ from causalcontext.kernels.orders.fit_arrays import (
     Fits,
     Regression,
     Scratch,
+    covariance_of,
     regression_of,
+    response_covariance,
 )
 
 NO_VARIANCE = 1e-12
@@ -146,10 +148,7 @@ def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[i
                 for a in range(d):
                     work.shared[a, m] = covariance[table.response + a, column]
                 m += 1
-    for a in range(d):
-        for b in range(d):
-            work.small[0, a, b] = covariance[table.response + a, table.response + b]
-    work.small[0, 0, 0] += table.blur
+    response_covariance(table, work.small[0])
     return (inside if asked else m), m
 
 
@@ -187,7 +186,7 @@ def _grow(table: Regression, inside: int, count: int, whole: Ints, matters: Bool
         whole[PATH + size] = column
         if matters.size > 0:
             _note(table, work, inside, count, column, value, matters)
-        _take(table.covariance[column], d, best, count, size, work)
+        _take(table, column, best, count, size, work)
         size += 1
     whole[LENGTH] = size
     bar = math.inf if whole[END] == WELCOME else 1.0
@@ -237,11 +236,9 @@ def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
 
 
 @kernel
-def _take(row: Floats, d: int, best: int, m: int, size: int, work: Scratch) -> None:
-    """Regress the response and everything in the list on the next column, which nobody takes again.
-
-    `row` has the column's covariances.
-    """
+def _take(table: Regression, column: int, best: int, m: int, size: int, work: Scratch) -> None:
+    """Regress the response and everything in the list on the next column, which nobody takes again."""
+    row, shared_values, d = table.covariance[column >> table.bits], column | -(1 << table.bits), table.width
     left, value, own, load = work.line[LEFT], work.rows[size], work.small[3, 0], work.small[2, 0]
     root = math.sqrt(left[best])
     for a in range(size):
@@ -249,7 +246,7 @@ def _take(row: Floats, d: int, best: int, m: int, size: int, work: Scratch) -> N
     for a in range(d):
         load[a] = work.shared[a, best] / root
     for place in range(m):
-        value[place] = row[work.listed[0, place]]
+        value[place] = row[work.listed[0, place] & shared_values]
     for a in range(size):
         earlier, step = work.rows[a], own[a]
         for place in range(m):
@@ -420,7 +417,7 @@ def solve(table: Regression, chosen: Ints, count: int, work: Scratch) -> None:
     d, covariance = table.width, table.covariance
     for j in range(count):
         for i in range(j + 1):
-            value = covariance[chosen[j], chosen[i]]
+            value = covariance_of(table, chosen[j], chosen[i])
             for a in range(i):
                 value -= factor[j, a] * factor[i, a]
             factor[j, i] = value / factor[i, i] if i < j else math.sqrt(max(value, 1e-12))
@@ -431,15 +428,12 @@ def solve(table: Regression, chosen: Ints, count: int, work: Scratch) -> None:
             for a in range(i, j):
                 value -= factor[j, a] * inverse[a, i]
             inverse[j, i] = value / factor[j, j]
-    for a in range(d):
-        for b in range(d):
-            left[a, b] = covariance[table.response + a, table.response + b]
-    left[0, 0] += table.blur
+    response_covariance(table, left)
     for i in range(count):
         for a in range(d):
             value = 0.0
             for j in range(i + 1):
-                value += inverse[i, j] * covariance[chosen[j], table.response + a]
+                value += inverse[i, j] * covariance[table.response + a, chosen[j]]
             slopes[i, a] = value
     for i in range(count):
         for a in range(d):
