@@ -14,7 +14,7 @@ from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_none_missing
-from causalcontext.data.indicators import Indicator
+from causalcontext.data.indicators import Indicator, split_context
 from causalcontext.data.scan import Scan
 from causalcontext.diagnostics.support import Support
 from causalcontext.discovery.conclusion import links_of, result_of, score_of, settings_of
@@ -193,6 +193,6 @@ def _resolved(options: Options, context: Any) -> tuple[Options, tuple[str, ...]]
     if options.method != "auto":
         return options, ()
     choice = choose_by_call(options.named_for_tests)
-    if choice is None and isinstance(context, Indicator):
+    if choice is None and split_context(context)[1]:
         choice = MethodChoice("pc-ac", "the context is made out of a column")
     return (options, ()) if choice is None else (replace(options, method=choice.method), (choice.reason,))

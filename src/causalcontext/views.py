@@ -63,14 +63,24 @@ class Contexts:
         The columns that are context variables; none, one or several.
     cells : tuple of tuples of int
         The level of every context variable in every cell. Without context variables there is one cell, of all rows.
-    source : int or None
-        The column of which the context is a step function (`cc.threshold`, `cc.bins`). Then it is the column, not the
-        context, that conditions name, and it stays among them.
+    sources : tuple of int or None
+        For every context variable the column of which it is a step function (`cc.threshold`, `cc.bins`), None for one
+        that is measured; empty where all are. It is the column, not the context, that conditions name, and it stays
+        among them.
     """
 
     positions: tuple[int, ...] = ()
     cells: tuple[tuple[int, ...], ...] = ((),)
-    source: int | None = None
+    sources: tuple[int | None, ...] = ()
+
+    @property
+    def source(self) -> int | None:
+        """The column of which the only context variable is a step function."""
+        return self.sources[0] if len(self.sources) == 1 else None
+
+    def source_of(self, position: int) -> int | None:
+        """The column of which a context variable is a step function; None for one that is measured."""
+        return self.sources[self.positions.index(position)] if self.sources else None
 
     @cached_property
     def views(self) -> tuple[View, ...]:

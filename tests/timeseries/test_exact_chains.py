@@ -24,7 +24,7 @@ def time_order(window):
 
 
 def search(chain, rule=adaptive, contexts=None):
-    window = Window(chain.variables, 1, context=chain.variables - 1)
+    window = Window(chain.variables, 1, contexts=(chain.variables - 1,))
     plan = LaggedPlan(window, contexts or chain.contexts, rule, (0, 1), (0, 1), time_order(window), 0.5, 10)
     return search_lagged(Plain("oracle", chain.oracle(contexts)), plan, 1, lambda *_: None)
 

@@ -6,10 +6,14 @@ import pytest
 from naive_series import windows
 
 import causalcontext as cc
+from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.moments import Moments
 from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
 from causalcontext.data.tables import read_table
 from causalcontext.data.windows import constant_units, lagged_table, window_ends
+from causalcontext.discovery.reading import read_with_lags
+from causalcontext.graphs.lag_names import at, split
+from causalcontext.options import Options
 
 
 def a_series(seed=0, rows=120, units=3, gaps=True, missing=True):
@@ -131,4 +135,84 @@ def test_bad_stamps_are_one_sentence(stamps, units, step, match):
 def test_units_with_one_context_are_counted():
     series = Series(("X",), np.zeros((6, 1)), np.array([0, 0, 0, 1, 1, 1]), (), np.zeros((6, 0)),
                     np.array([0, 0, 1, 1, 2, 2]), np.arange(6))  # fmt: skip
-    assert constant_units(series) == 2
+    assert constant_units(series.codes, series.units) == 2
+
+
+def two_contexts(rows=80, seed=0):
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(random.normal(size=(rows, 2)), columns=["X", "Y"])
+    table.insert(1, "R", random.choice(["dry", "wet"], size=rows))
+    table["S"] = random.integers(3, size=rows)
+    return table
+
+
+def windows_of(table, context, **options):
+    chosen = Options(lags=2, **options)
+    return read_with_lags(table, context, chosen, None, find_test("auto", 0))
+
+
+@pytest.mark.parametrize("name", ["columns", "scored"])
+def test_windows_hold_every_context_at_every_lag(name):
+    table = two_contexts()
+    windows = windows_of(table, ["S", "R"])
+    data = getattr(windows, name)
+    ends = np.arange(windows.window.depth if name == "columns" else 2, len(table))
+    for place, node in enumerate(windows.nodes):
+        column, lag = split(node)
+        wanted = table[column].to_numpy()[ends - lag]
+        if column == "R":
+            wanted = (wanted == "wet").astype(int)
+        assert data.names[place] == node
+        assert (np.asarray(data.columns[place]) == wanted).all()
+    told = [data.names[position] for position in data.contexts.positions]
+    assert told == ["R", "S", "R(t-1)", "S(t-1)"]
+    assert data.levels == (("dry", "wet"), (0, 1, 2)) * 2
+    assert all(data.contexts.cells[code] == tuple(int(np.asarray(data.columns[place])[row])
+               for place in data.contexts.positions) for row, code in enumerate(data.codes))  # fmt: skip
+    assert windows.cells.positions == tuple(windows.nodes.index(node) for node in ("S", "R"))
+    assert windows.cells.cells == windows.data.contexts.cells
+    assert sum(windows.rows(tested=True)) == windows.columns.n_rows
+    assert len(data.categories) == data.names.count("R(t-2)") + data.names.count("S(t-2)") + 2 * (name == "columns") * 2
+
+
+def test_a_context_made_of_a_column_has_that_column_of_its_time_for_a_source():
+    table = two_contexts()
+    windows = windows_of(table, [cc.threshold("X", 0.2), "R"])
+    data = windows.scored
+    told = [data.names[place] for place in data.contexts.positions]
+    assert told == ["R", "X > 0.2", "R(t-1)", "X > 0.2(t-1)"]
+    assert data.contexts.sources == (None, data.names.index("X"), None, data.names.index("X(t-1)"))
+    for lag in range(3):
+        step, values = (np.asarray(data.columns[data.names.index(at(name, lag))]) for name in ("X > 0.2", "X"))
+        assert (step == (values > 0.2)).all()
+    links = windows.links(cc.Knowledge())
+    nowhere = [place for place, node in enumerate(windows.nodes) if split(node)[0] == "X > 0.2"]
+    assert not (links.may | links.may.T)[nowhere].any()
+    assert windows.cells.sources == (None, windows.nodes.index("X"))
+
+
+def test_a_context_made_of_a_covariate_has_a_source_now_alone():
+    data = windows_of(two_contexts(), cc.bins("Y", quantiles=3), covariates=["Y"]).scored
+    assert data.contexts.sources == (data.names.index("Y"), None)
+
+
+def test_links_over_time_with_several_contexts():
+    known = cc.Knowledge(forbidden=[("R", "S"), ("X(t-1)", "R")], roots=["X"])
+    for order in (["R", "S"], ["S", "R"]):
+        windows = windows_of(two_contexts(), order, knowledge=known)
+        may = windows.links(known).may
+        place = windows.nodes.index
+        assert not any(may[place(at("R", lag)), place("S")] for lag in range(3))
+        assert may[place("S(t-1)"), place("R")]
+        assert not may[place("X(t-1)"), place("R")]
+        assert may[place("X(t-2)"), place("R")]
+        assert may[:, place("X")].tolist() == [node in ("X(t-1)", "X(t-2)") for node in windows.nodes]
+        assert not may[:, : place("X")].any()
+
+
+def test_rare_combinations_of_contexts_are_one_sentence():
+    table = two_contexts(200)
+    table.loc[table["R"] == "wet", "S"] = 0
+    table.loc[0, ["R", "S"]] = "wet", 1
+    with pytest.raises(cc.CausalContextError, match=r"contexts R, S are \('wet', 1\) in 0 whole windows, expected at"):
+        windows_of(table, ["R", "S"]).check()

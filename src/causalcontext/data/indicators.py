@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from causalcontext.data.columns import number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
+from causalcontext.data.tables import cells_of
 from causalcontext.errors import LARGEST, DataError, OptionError, check_whole, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Values
 from causalcontext.views import Contexts
@@ -51,7 +52,7 @@ class Indicator:
     quantiles: int = 0
 
     def applied(self, data: Dataset) -> Dataset:
-        """The table with the context as its last column."""
+        """The table with the context as its last column, beside the context variables that it has."""
         place = data.position(self.column)
         if self.name in data.names:
             raise DataError(f"the table has a column {self.name!r} already; pass name=... for the new context")
@@ -64,17 +65,37 @@ class Indicator:
         if np.unique(codes[codes >= 0]).size < 2:
             raise DataError(f"context {self.name!r} has 1 level; at least 2 are needed: all values of {self.column!r} "
                             "lie on one side of the cuts")  # fmt: skip
-        contexts = Contexts((len(data.names),), tuple((step,) for step in range(len(cuts) + 1)), source=place)
+        positions = (*data.contexts.positions, len(data.names))
+        cells: tuple[tuple[int, ...], ...] = tuple((step,) for step in range(len(cuts) + 1))
+        joined = codes
+        if len(positions) > 1:
+            known = {data.names[position]: data.columns[position] for position in data.contexts.positions}
+            cells, joined = cells_of(known | {self.name: codes}, data.n_rows)
+        sources = data.contexts.sources or (None,) * len(data.contexts.positions)
         return replace(
             data,
             names=(*data.names, self.name),
             kinds=(*data.kinds, Kind.CATEGORICAL),
             columns=(*data.columns, codes),
             dtypes=(*data.dtypes, "int32"),
-            contexts=contexts,
-            levels=(_level_names(cuts),),
-            codes=codes,
+            contexts=Contexts(positions, cells, (*sources, place)),
+            levels=(*data.levels, _level_names(cuts)),
+            codes=joined,
         )
+
+
+def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
+    """The context variables that are columns, and those that are made out of one.
+
+    Examples
+    --------
+    >>> columns, made = split_context(["day", threshold("VPD", 1.0)])
+    >>> columns, [one.name for one in made]
+    (['day'], ['VPD > 1'])
+    """
+    asked = list(context) if isinstance(context, list | tuple) else [context]
+    made = tuple(one for one in asked if isinstance(one, Indicator))
+    return ([one for one in asked if not isinstance(one, Indicator)] or None, made) if made else (context, ())
 
 
 def threshold(column: str, value: float, *, name: str | None = None) -> Indicator:

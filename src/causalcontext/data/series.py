@@ -39,7 +39,8 @@ class Series:
     values : array, shape (T, d)
         NaN where missing.
     codes : array of int, shape (T,)
-        The context of every row; -1 where it is missing, 0 without a context.
+        The cell of every row among those of the table: its context, or the combination of several; -1 where one is
+        missing, 0 without a context.
     covariate_names : tuple of str
     covariates : array, shape (T, q)
     units : array of int, shape (T,)

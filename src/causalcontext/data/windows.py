@@ -1,8 +1,8 @@
 """The lagged table: one row for every time whose whole past window is known, and what was lost on the way.
 
 A window never crosses units, gaps or missing values. Column `lag * d + i` is variable i so many steps ago; covariates
-come after, without lags. `lagged_dataset` is the same for tests, with every column of its own kind and copies of the
-context, R(t), R(t-1), ..., as context variables; `WindowMoments` is what regressions need when the rows are gone.
+come after, without lags. `lagged_dataset` is the same with every column of its own kind and copies of all contexts,
+R(t), S(t), R(t-1), ..., as context variables; `WindowMoments` is what regressions need when the rows are gone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.data.series import Series
 from causalcontext.errors import DataError
-from causalcontext.kernels.arrays import Bools, Floats, Ints, Values
+from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints, Values
 from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.views import Contexts
 
@@ -61,7 +61,7 @@ class LaggedTable:
         Standardised.
     centre, scale : arrays, shape (d * (L + 1) + q,)
     codes : array of int, shape (n, L + 1)
-        The context now, and at every lag.
+        The context now, and at every lag; of several context variables, which combination of their values it is.
     contexts : int
     counts : WindowCounts
     row : array of int, shape (n,)
@@ -118,8 +118,7 @@ def window_ends(series: Series, lags: int) -> tuple[Ints, WindowCounts]:
     return np.flatnonzero(whole), counts
 
 
-def check_windows(series: Series, table: LaggedTable, levels: tuple[object, ...], context: str | None,
-                  unit_name: str | None) -> None:  # fmt: skip
+def check_windows(data: Dataset, series: Series, table: LaggedTable, unit_name: str | None) -> None:
     """Return if the lagged table can be searched."""
     if unit_name is not None:
         sizes = np.bincount(series.units)
@@ -135,21 +134,35 @@ def check_windows(series: Series, table: LaggedTable, levels: tuple[object, ...]
         if table.scale[place] <= 0.0:
             name = names[place if place < table.variables else place - table.variables * table.lags]
             raise DataError(f"column {name!r} is constant in the whole windows; drop it")
-    if context is None:
-        return
-    found = np.bincount(table.codes[:, 0], minlength=table.contexts)
-    for value, rows in zip(levels, found, strict=True):
-        if rows < SPARE_ROWS + 2:
-            raise DataError(f"context {context!r} is {value!r} in {int(rows)} whole windows, expected at least "
-                            f"{SPARE_ROWS + 2}; merge it with another value, or drop its rows")  # fmt: skip
+    rows = np.bincount(table.codes[:, 0], minlength=table.contexts)
+    for j, position in enumerate(data.contexts.positions):
+        level = levels_of(data.contexts, position, np.arange(table.contexts))
+        for code, value in enumerate(data.levels[j]):
+            found = int(rows[level == code].sum())
+            _check_enough(f"context {data.names[position]!r} is {value!r}", found, SPARE_ROWS + 2)
+    if len(data.contexts.positions) > 1:
+        for value, found in zip(data.values, rows.tolist(), strict=True):
+            _check_enough(f"contexts {data.context_name} are {value!r}", found, 1)
 
 
-def constant_units(series: Series) -> int:
-    """How many units have one value of the context only."""
-    order = np.lexsort((series.codes, series.units))
-    starts = np.flatnonzero(np.diff(series.units[order], prepend=-1))
+def _check_enough(what: str, rows: int, needed: int) -> None:
+    if rows < needed:
+        raise DataError(f"{what} in {rows} whole windows, expected at least {needed}; merge it with another value, or "
+                        "drop its rows")  # fmt: skip
+
+
+def levels_of(contexts: Contexts, position: int, codes: Ints) -> Codes:
+    """The level of one context variable in every row, by the cell of the row; -1 where that is missing."""
+    levels = [cell[contexts.positions.index(position)] for cell in contexts.cells]
+    return np.array([*levels, -1], dtype=np.int32)[codes]
+
+
+def constant_units(codes: Ints | Codes, units: Ints) -> int:
+    """How many units have one value of a context only."""
+    order = np.lexsort((codes, units))
+    starts = np.flatnonzero(np.diff(units[order], prepend=-1))
     edges = [*starts.tolist(), len(order)]
-    return sum(len(set(series.codes[order[a:b]].tolist()) - {-1}) < 2 for a, b in pairwise(edges))
+    return sum(len(set(codes[order[a:b]].tolist()) - {-1}) < 2 for a, b in pairwise(edges))
 
 
 def _before(follows: Bools) -> Ints:
@@ -172,34 +185,44 @@ def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[s
         The rows of the series that windows end at.
     columns : mapping from name to (variable, lag)
     copies : sequence of int
-        The lags of the copies of the context that are context variables, in this order; others are categories.
+        The lags of the copies of all contexts that are context variables, in this order, and at each lag in the order
+        of the table; others are categories.
     """
     found = tuple(columns.values())
     known = [_values(data, series, ends, *column) for column in found]
     places = {column: place for place, column in enumerate(found)}
-    context = None if data.context is None else data.names[data.context]
-    positions = () if context is None else tuple(places[context, lag] for lag in copies)
+    own = {data.names[place]: j for j, place in enumerate(data.contexts.positions)}
+    told = [(name, lag) for lag in copies for name in sorted(own, key=data.position)]
+    positions = tuple(places[column] for column in told)
     contexts, codes = _cells(positions, known, len(ends))
+    if data.contexts.sources:
+        contexts = replace(contexts, sources=tuple(_source(data, places, *column) for column in told))
     categories = {
-        place: data.levels[0] if name == context else data.categories[data.position(name)]
+        place: data.levels[own[name]] if name in own else data.categories[data.position(name)]
         for place, (name, _) in enumerate(found)
-        if place not in positions and (name == context or data.position(name) in data.categories)
+        if place not in positions and (name in own or data.position(name) in data.categories)
     }
     return Dataset(
         names=tuple(columns),
-        kinds=tuple(Kind.CATEGORICAL if name == context else data.kinds[data.position(name)] for name, _ in found),
+        kinds=tuple(Kind.CATEGORICAL if name in own else data.kinds[data.position(name)] for name, _ in found),
         columns=tuple(known),
         dtypes=tuple(data.dtypes[data.position(name)] for name, _ in found),
         contexts=contexts,
-        levels=tuple(data.levels[0] for _ in positions),
+        levels=tuple(data.levels[own[name]] for name, _ in told),
         codes=codes,
         categories=categories,
     )
 
 
+def _source(data: Dataset, places: Mapping[LaggedName, int], name: str, lag: int) -> int | None:
+    """The column of which a context is made at the same time; a covariate has none but that of now."""
+    source = data.contexts.source_of(data.position(name))
+    return None if source is None else places.get((data.names[source], lag))
+
+
 def _values(data: Dataset, series: Series, ends: Ints, name: str, lag: int) -> Values:
-    if data.context is not None and name == data.names[data.context]:
-        return np.asarray(series.codes[ends - lag], dtype=np.int32)
+    if data.position(name) in data.contexts.positions:
+        return levels_of(data.contexts, data.position(name), series.codes[ends - lag])
     if name in series.covariate_names:
         return np.ascontiguousarray(series.covariates[ends, series.covariate_names.index(name)])
     return np.ascontiguousarray(series.values[ends - lag, series.names.index(name)])

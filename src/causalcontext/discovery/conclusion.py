@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.indicators import Indicator, StepFunction, step_functions
+from causalcontext.data.indicators import StepFunction, split_context, step_functions
 from causalcontext.data.scan import Scan
 from causalcontext.graphs.graph import Graph
 from causalcontext.knowledge import Knowledge, Links
@@ -28,11 +28,12 @@ NOTHING_KNOWN = Knowledge()
 def settings_of(options: Options, test: str, context: object) -> Settings:
     """The settings of a search, by values alone."""
     limit = None if options.max_given is None else int(options.max_given)
+    measured, made = split_context(context)
     return Settings(
         options.method, test, float(options.alpha), options.collider_rule, limit, options.missing, int(options.seed),
         options.knowledge or NOTHING_KNOWN, __version__,
         "always" if options.method == "fci-ac" else options.masked_scope, options.orientation,
-        context.column if isinstance(context, Indicator) else None,
+        made[0].column if len(made) == 1 and measured is None else None,
         score=asdict(score_of(options)) if options.method in SCORE_METHODS else {},
         possible_dsep=None if options.possible_dsep is None else int(options.possible_dsep),
         contested=options.contested, context_confounded=bool(options.context_confounded),

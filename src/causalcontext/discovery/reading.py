@@ -9,7 +9,7 @@ from typing import Any
 
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data.dataset import Dataset, with_normal_scores
-from causalcontext.data.indicators import Indicator
+from causalcontext.data.indicators import split_context
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, scan_checked
 from causalcontext.data.series import with_cycles
@@ -34,12 +34,16 @@ def read(table: Any, context: Any, options: Options, names: Sequence[str] | None
     """The table, with the context that is made out of a column, and with normal scores, where these are asked for."""
     if ranked(options):
         return with_normal_scores(read(table, context, replace(options, transform="none"), names))
-    if not isinstance(context, Indicator):
+    measured, made = split_context(context)
+    if not made:
         return read_table(table, context, kinds=options.kinds, names=names)
+    if measured is not None or len(made) > 1:
+        raise NotYetError("not yet: several contexts, some of them made out of a column, without lags; make the "
+                          "column first")  # fmt: skip
     if options.method not in ("pc-ac", "score-ac"):
         raise NotYetError("not yet: a context made out of a column needs method 'pc-ac' or 'score-ac', got "
                           f"{options.method!r}")  # fmt: skip
-    return context.applied(read_table(table, None, kinds=options.kinds, names=names))
+    return made[0].applied(read_table(table, None, kinds=options.kinds, names=names))
 
 
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest
@@ -49,16 +53,18 @@ def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[s
     assert series is not None
     if isinstance(table, Scan) or is_out_of_memory(table):
         raise NotYetError(LAGS_NEED_ROWS)
-    if isinstance(context, Indicator):
-        raise NotYetError("not yet: lags with a context made out of a column; make the column first")
     check_takes_lags(options.method)
+    measured, made = split_context(context)
+    searched = [*(measured if isinstance(measured, list | tuple) else [measured]), *(one.column for one in made)]
     taken = [name for name in (series.time, series.units) if name is not None]
     for name in taken:
-        if name == context or name in series.covariates:
+        if name in searched or name in series.covariates:
             raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
-    data = read_table(rest, context, kinds=options.kinds, names=None if taken else names)
+    data = read_table(rest, measured, kinds=options.kinds, names=None if taken else names)
     data = with_cycles(data, series.cycles, columns)
+    for one in made:
+        data = one.applied(data)
     return read_windows(with_normal_scores(data) if ranked(options) else data, columns, series, test)
 
 
@@ -87,7 +93,7 @@ def check_scannable(context: Any, options: Options) -> None:
     """Return if a search can do with what one pass over a table keeps, moments and a sample of its rows."""
     if options.lags is not None:
         raise NotYetError(LAGS_NEED_ROWS)
-    if isinstance(context, Indicator):
+    if split_context(context)[1]:
         raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
     if options.missing == "testwise":
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
@@ -108,7 +114,7 @@ def _scanned(table: Any, context: Any, options: Options, progress: bool, columns
 
 def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
     """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
-    if options.missing == "testwise" or ranked(options) or isinstance(context, Indicator):
+    if options.missing == "testwise" or ranked(options) or split_context(context)[1]:
         return None
     try:
         return _scanned(table, context, options, progress)

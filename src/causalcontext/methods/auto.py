@@ -87,7 +87,9 @@ def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bo
 
 
 def choose_by_kinds(data: Dataset) -> MethodChoice:
-    """The method for windows of a table: the model of score-ac with lags takes continuous columns only."""
+    """The method for windows of a table: score-ac with lags takes continuous columns and one context variable."""
+    if len(data.contexts.positions) > 1:
+        return MethodChoice("pc-ac", "score-ac with lags takes one context variable")
     other = next((place for place in data.system if data.kinds[place] is not Kind.CONTINUOUS), None)
     if other is None:
         return MethodChoice("score-ac", "all columns are continuous")

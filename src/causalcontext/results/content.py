@@ -69,7 +69,7 @@ def to_dict(result: ContextGraphs) -> dict[str, Any]:
             "levels": list(result.contexts),
             "variables": [_variable(result, place) for place in range(len(result.levels))],
             "cells": [list(cell) for cell in result.cells.cells],
-            "source": result.cells.source,
+            "source": result.cells.source if len(result.cells.positions) < 2 else list(result.cells.sources) or None,
         },
         "kind": result.union.kind.value,
         "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
@@ -186,6 +186,11 @@ def _variable(result: ContextGraphs, place: int) -> dict[str, Any]:
     return {"name": result.names[result.cells.positions[place]], "levels": list(levels), "types": types}
 
 
+def _sources(saved: int | list[int | None] | None) -> tuple[int | None, ...]:
+    """What context variables are functions of; of a single one the number itself is saved."""
+    return tuple(saved) if isinstance(saved, list) else () if saved is None else (saved,)
+
+
 def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, tuple[tuple[Any, ...], ...]]:
     """The context variables, and their values with their own types again."""
     variables = context["variables"]
@@ -195,7 +200,7 @@ def _cells(names: tuple[str, ...], context: dict[str, Any]) -> tuple[Contexts, t
         tuple(_level(value, kind) for value, kind in zip(variable["levels"], variable["types"], strict=True))
         for variable in variables
     )
-    return Contexts(positions, cells, context["source"]), levels
+    return Contexts(positions, cells, _sources(context["source"])), levels
 
 
 def _level(value: Any, kind: str) -> Any:

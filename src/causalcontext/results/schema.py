@@ -198,8 +198,9 @@ def _check_marks(content: Mapping[str, Any]) -> None:
 
 def _check_context(context: Any, names: list[str]) -> None:
     variable = keys({"name": one_of(*names), "levels": each(anything, least=2), "types": each(text)})
-    keys({"variables": each(variable), "cells": each(each(whole(0)), least=1),
-          "source": none_or(whole(0, len(names) - 1))})(context, "context")  # fmt: skip
+    place = none_or(whole(0, len(names) - 1))
+    source = each(place) if isinstance(context, dict) and isinstance(context.get("source"), list) else place
+    keys({"variables": each(variable), "cells": each(each(whole(0)), least=1), "source": source})(context, "context")
     sizes = [len(variable["levels"]) for variable in context["variables"]]
     for cell in context["cells"]:
         if len(cell) != len(sizes) or any(level >= size for level, size in zip(cell, sizes, strict=True)):

@@ -14,7 +14,7 @@ from causalcontext.timeseries.problem import Allowed
 
 
 def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> Allowed:
-    """What may and must be; `names` has the context last, `_` for none.
+    """What may and must be between variables, contexts among them.
 
     A forbidden link between plain names is forbidden at all lags, and so are those against tiers, into roots and out
     of sinks, but for a variable's own past. A required link holds at the lag that it names, between plain names at 0.

@@ -24,7 +24,7 @@ ALL_PATTERNS = 4
 
 @dataclass(frozen=True, eq=False)
 class Allowed:
-    """Links that may and that must be there, shape (L + 1, d + 1, d + 1): lag, cause, effect; the context last."""
+    """Links that may and that must be there, shape (L + 1, d + 1, d + 1): lag, cause, effect."""
 
     may: Bools
     must: Bools

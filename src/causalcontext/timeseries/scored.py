@@ -67,6 +67,9 @@ def score_windows(windows: SeriesWindows, knowledge: Knowledge, score: ScoreOpti
 def _check(windows: SeriesWindows) -> None:
     """Return if the columns are such that the model applies."""
     data = windows.data
+    if len(windows.contexts) > 1 or windows.made_of:
+        raise NotYetError("not yet: score-ac with lags takes one context variable that is a column; pass "
+                          "method='pc-ac'")  # fmt: skip
     for position in data.system:
         if not data.kinds[position].is_number:
             raise NotYetError(f"not yet: score-ac with lags needs continuous columns, {data.names[position]!r} "

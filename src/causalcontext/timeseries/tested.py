@@ -13,6 +13,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import CellRegression, Moments
 from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.errors import NotYetError
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
@@ -33,6 +34,8 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
                    n_jobs: int, watch: Watch) -> Outcome:  # fmt: skip
     """The window graphs of some contexts that tests find, with a rule for the windows that answer."""
     windows.check()
+    if len(windows.contexts) > 1 or windows.made_of:
+        raise NotYetError("not yet: tests with lags take one context variable that is a column; join or make it first")
     data, statistics, prepared = prepare(windows.columns, windows.test, "raise")
     limit = windows.window.nodes if settings.max_given is None else settings.max_given
     plan = LaggedPlan(windows.window, data.contexts, rule, tuple(cells), windows.options.context_lags, links,

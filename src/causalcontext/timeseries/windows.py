@@ -20,9 +20,10 @@ from causalcontext.data.windows import (
     constant_units,
     lagged_dataset,
     lagged_table,
+    levels_of,
     window_ends,
 )
-from causalcontext.errors import DataError, NotYetError, OptionError
+from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.lag_names import at, check_plain, split, window_names
 from causalcontext.kernels.arrays import Bools, Ints, Values
 from causalcontext.knowledge import Knowledge, Links
@@ -73,10 +74,22 @@ class SeriesWindows:
         """The variables in the order of the table, the context included, without covariates."""
         return tuple(name for name in self.data.names if name not in self.series.covariate_names)
 
+    @cached_property
+    def contexts(self) -> tuple[str, ...]:
+        """The names of the context variables."""
+        return tuple(self.data.names[position] for position in self.data.contexts.positions)
+
+    @cached_property
+    def made_of(self) -> dict[str, str]:
+        """Of context variables that are made out of a column, its name."""
+        contexts, names = self.data.contexts, self.data.names
+        sources = {names[position]: contexts.source_of(position) for position in contexts.positions}
+        return {name: names[source] for name, source in sources.items() if source is not None}
+
     @property
     def context(self) -> str | None:
-        """The name of the context variable."""
-        return None if self.data.context is None else self.data.names[self.data.context]
+        """The name of the context variable where there is just one."""
+        return self.contexts[0] if len(self.contexts) == 1 else None
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
@@ -87,15 +100,15 @@ class SeriesWindows:
     def kinds(self) -> tuple[str, ...]:
         """What every node holds."""
         kinds = {name: kind.value for name, kind in zip(self.data.names, self.data.kinds, strict=True)}
-        kinds |= {} if self.context is None else {self.context: Kind.CATEGORICAL.value}
+        kinds |= dict.fromkeys(self.contexts, Kind.CATEGORICAL.value)
         return tuple(str(kinds[split(node)[0]]) for node in self.nodes)
 
     @property
     def cells(self) -> Contexts:
-        """The context variable by its position among the nodes, at time t, and its values."""
-        if self.context is None:
-            return Contexts()
-        return Contexts((self.nodes.index(self.context),), self.data.contexts.cells)
+        """The context variables by their positions among the nodes, at time t, and the cells of the table."""
+        sources = self.data.contexts.sources
+        places = tuple(None if source is None else self.nodes.index(self.data.names[source]) for source in sources)
+        return Contexts(tuple(map(self.nodes.index, self.contexts)), self.data.contexts.cells, places)
 
     @cached_property
     def table(self) -> LaggedTable:
@@ -120,71 +133,83 @@ class SeriesWindows:
     @cached_property
     def window(self) -> Window:
         """What is where in a window."""
-        context = None if self.context is None else self.names.index(self.context)
+        contexts = tuple(sorted(map(self.names.index, self.contexts)))
         lags, covariates = self.options.lags, len(self.series.covariate_names)
-        return Window(len(self.names), lags, covariates, context, self._ends[2])
+        return Window(len(self.names), lags, covariates, contexts, self._ends[2])
 
     @cached_property
     def columns(self) -> Dataset:
         """The windows for tests: nodes as columns of their own kinds, then the past beyond the window.
 
-        Its context variables are the copies of the context that are told apart.
+        Its context variables are the copies of the contexts that are told apart.
         """
-        window, lags = self.window, self.options.lags
+        return self._dataset(self._ends[0], self.window.depth, {0, 1, *self.options.context_lags})
+
+    @cached_property
+    def scored(self) -> Dataset:
+        """The windows for scores: nodes alone, as columns of their own kinds, on all whole windows.
+
+        Its context variables are the copies of the contexts that may be read; other copies are categories. The nodes
+        at time t are `window.now`; all others are given.
+        """
+        return self._dataset(self.all_windows.row, self.options.lags, set(self.options.context_lags))
+
+    def _dataset(self, ends: Ints, depth: int, copies: set[int]) -> Dataset:
+        """The nodes, then the past beyond the window up to a lag; of a sample half of the windows."""
+        lags = self.options.lags
         columns = [(name, lag) for lag in range(lags, -1, -1) for name in self.names]
         columns += [(name, 0) for name in self.series.covariate_names]
-        columns += [(name, lag) for lag in range(lags + 1, window.depth + 1) for name in self.names]
-        copies = () if self.context is None else tuple(sorted({0, 1, *self.options.context_lags}))
+        columns += [(name, lag) for lag in range(lags + 1, depth + 1) for name in self.names]
         named = {at(*column): column for column in columns}
-        found = lagged_dataset(self.data, self.series, self._ends[0], named, copies)
+        found = lagged_dataset(self.data, self.series, ends, named, sorted(copies))
         return found if self.sample is None else some_rows(found, half_of_blocks(found.n_rows, self.sample))
 
     def rows(self, tested: bool) -> tuple[int, ...]:
         """How many windows every context has, of those that tests see or of those that regressions see."""
-        codes: Values = self.table.codes[:, 0]
+        codes = self.table.codes[:, 0]
         if tested:
-            at_now = self.columns.contexts.positions[:1]
-            codes = np.asarray(self.columns.columns[at_now[0]]) if at_now else self.columns.codes
+            codes = self.series.codes[self._ends[0]]
+            codes = codes if self.sample is None else codes[half_of_blocks(len(codes), self.sample)]
         return tuple(np.bincount(codes, minlength=len(self.data.values)).tolist())
 
     def check(self) -> None:
         """Return if there are enough windows, and none of their columns is constant."""
-        check_windows(self.series, self.all_windows, self.data.values, self.data.context_name, self.options.units)
+        check_windows(self.data, self.series, self.all_windows, self.options.units)
 
     def links(self, knowledge: Knowledge) -> Links:
         """What is known about the nodes; an effect cannot precede its cause, nor a covariate."""
-        window = self.window
-        system = [v for v in range(window.variables) if v != window.context]
-        order = system if window.context is None else [*system, window.context]
-        names = [self.names[v] for v in order]
-        allowed = allowed_links(knowledge, names if window.context is not None else [*names, "_"], window.lags)
+        window, order = self.window, range(self.window.variables)
+        allowed = allowed_links(knowledge, self.names, window.lags)
         may, must = (np.zeros((window.nodes, window.nodes), dtype=bool) for _ in range(2))
-        now = [window.at(v, 0) for v in order]
         for lag in range(window.lags + 1):
-            there = np.ix_([window.at(v, lag) for v in order], now)
-            may[there], must[there] = (table[lag, : len(order), : len(order)] for table in (allowed.may, allowed.must))
-        may[np.ix_(list(window.extra), now)] = True
-        if window.context is not None and 0 not in self.options.context_lags:
-            may[window.at(window.context, 0), now] = False
+            there = np.ix_([window.at(v, lag) for v in order], list(window.now))
+            may[there], must[there] = allowed.may[lag], allowed.must[lag]
+        may[np.ix_(list(window.extra), list(window.now))] = True
+        for v in window.contexts:
+            if 0 not in self.options.context_lags:
+                may[window.at(v, 0), list(window.now)] = False
+            if self.names[v] in self.made_of:
+                at_all_times = [window.at(v, lag) for lag in range(window.lags + 1)]
+                may[at_all_times], may[:, at_all_times], must[at_all_times], must[:, at_all_times] = (False,) * 4
         np.fill_diagonal(may, False)
         return Links(may, must)
 
     def unit_warnings(self) -> tuple[str, ...]:
-        """What must be said about units in which the context never changes."""
+        """What must be said about units in which a context never changes."""
         units = int(self.series.units.max()) + 1
-        constant = constant_units(self.series) if units > 1 and self.context is not None else 0
-        if not constant:
-            return ()
-        return (f"{self.context} has one value only in {constant} of {units} units, which say nothing about changes "
-                "inside a unit",)  # fmt: skip
+        positions = self.data.contexts.positions if units > 1 else ()
+        constant = [
+            constant_units(levels_of(self.data.contexts, position, self.series.codes), self.series.units)
+            for position in positions
+        ]
+        return tuple(f"{name} has one value only in {count} of {units} units, which say nothing about changes inside a "
+                     "unit" for name, count in zip(self.contexts, constant, strict=False) if count)  # fmt: skip
 
 
 def read_windows(data: Dataset, taken: dict[str, Values], options: SeriesOptions, test: IndependenceTest
                  ) -> SeriesWindows:  # fmt: skip
     """The windows of a table; `taken` are its columns of times and units."""
     check_plain(data.names)
-    if len(data.contexts.positions) > 1:
-        raise NotYetError("not yet: lags take one context variable; join them into one column")
     if len(data.system) - len(options.covariates) < 1:
         raise OptionError("covariates names every column; at least one must be left to be an effect")
     series = _read_series(data, taken, options)
@@ -205,9 +230,12 @@ def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions
         series = with_single_cells_filled(series, means)
     if options.units is None or options.unit_effects != "means":
         return series
-    if data.contexts.positions and constant_units(series) == int(series.units.max()) + 1:
-        raise DataError(f"context {data.context_name!r} has one value in every unit of {options.units!r}, so its "
-                        "effects are those of the units; pass unit_effects='none', or another context")  # fmt: skip
+    for position in data.contexts.positions:
+        codes = levels_of(data.contexts, position, series.codes)
+        if constant_units(codes, series.units) == int(series.units.max()) + 1:
+            raise DataError(f"context {data.names[position]!r} has one value in every unit of {options.units!r}, so "
+                            "its effects are those of the units; pass unit_effects='none', or another "
+                            "context")  # fmt: skip
     return without_unit_means(series, means)
 
 

@@ -57,7 +57,7 @@ def past_beyond_lags(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedP
     arrows, near = (np.asarray(ends.any(axis=0)) for ends in (directed(endpoints), adjacent(endpoints)))
     window, asked = plan.window, {}
     lags = range(window.lags + 1, min(window.lags + MORE_LAGS, window.depth) + 1)
-    beyond = [window.at(v, lag) for lag in lags for v in range(window.variables) if v != window.context]
+    beyond = [window.at(v, lag) for lag in lags for v in range(window.variables) if v not in window.contexts]
     for y in (y for y in plan.targets if not window.is_context(y)):
         causes = {z for z in causes_of(plan, past, arrows, y) if not window.is_context(z)}
         named = [context for context in plan.context_columns if near[context, y] and not arrows[y, context]]

@@ -28,18 +28,18 @@ class Window:
     Attributes
     ----------
     variables : int
-        How many, the context included.
+        How many, contexts included.
     lags : int
         The longest lag of a cause.
     covariates : int
-    context : int or None
-        Which of the variables is the context.
+    contexts : tuple of int
+        Which of the variables are contexts, ascending.
     beyond : int or None
         How many more lags may be conditioned on; as many again by default.
 
     Examples
     --------
-    >>> window = Window(variables=3, lags=1, covariates=1, context=2)
+    >>> window = Window(variables=3, lags=1, covariates=1, contexts=(2,))
     >>> window.at(0, 1), window.at(0, 0), window.at(0, 2), window.nodes, window.columns
     (0, 3, 7, 7, 10)
     >>> window.shifted(3, 1), window.shifted(0, 1), window.shifted(6, 1)
@@ -49,7 +49,7 @@ class Window:
     variables: int
     lags: int
     covariates: int = 0
-    context: int | None = None
+    contexts: tuple[int, ...] = ()
     beyond: int | None = None
 
     @property
@@ -106,7 +106,7 @@ class Window:
     def is_context(self, column: int) -> bool:
         """Whether a column is a context lag."""
         place = self.place(column)
-        return place is not None and place[0] == self.context
+        return place is not None and place[0] in self.contexts
 
     def shifted(self, column: int, steps: int) -> int | None:
         """The same variable so many steps earlier, None beyond all columns; a covariate stays where it is."""
