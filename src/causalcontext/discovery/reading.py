@@ -35,14 +35,15 @@ def read(table: Any, context: Any, options: Options, names: Sequence[str] | None
     if ranked(options):
         return with_normal_scores(read(table, context, replace(options, transform="none"), names))
     measured, made = split_context(context)
-    if not made:
+    if measured is not None or not made:
         return read_table(table, context, kinds=options.kinds, names=names)
-    if measured is not None or len(made) > 1:
-        raise NotYetError("not yet: several contexts, some of them made out of a column, without lags; make the "
-                          "column first")  # fmt: skip
     if options.method not in ("pc-ac", "score-ac"):
         raise NotYetError("not yet: a context made out of a column needs method 'pc-ac' or 'score-ac', got "
                           f"{options.method!r}")  # fmt: skip
+    if len(made) > 1:
+        raise NotYetError(
+            "not yet: several contexts that are made out of columns, without lags; make the columns first"
+        )
     return made[0].applied(read_table(table, None, kinds=options.kinds, names=names))
 
 
