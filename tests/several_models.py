@@ -148,3 +148,27 @@ def _acyclic_enough(truth: NDArray[np.bool_], contexts: int) -> bool:
         upstream[context] = True
     among = union & upstream[:, None] & upstream[None, :]
     return bool(is_acyclic(truth).all() and is_acyclic(among))
+
+
+def written_cells(text: str) -> tuple[list[str], SeveralModel]:
+    """The columns of a table, and the model, of "R>A A>Y@T1 L>Y": contexts R and T first, hidden names L... last.
+
+    `A>Y@T1` is there where T = 1 alone.
+    """
+    arrows = [(a, *rest.partition("@")[::2]) for a, rest in (arrow.split(">") for arrow in text.split())]
+    others = {name for a, b, _ in arrows for name in (a, b)} - {"R", "T"}
+    names = ["R", "T", *sorted(others, key=lambda name: (name[0] == "L", name))]
+    truth = np.zeros((4, len(names), len(names)), dtype=bool)
+    for a, b, where in arrows:
+        for cell, values in enumerate(product((0, 1), repeat=2)):
+            truth[cell, names.index(a), names.index(b)] = not where or values["RT".index(where[0])] == int(where[1])
+    model = SeveralModel(2, truth, random_joint(truth, 2, np.random.default_rng(1)))
+    return [name for name in names if name[0] != "L"], model
+
+
+def hidden_oracle(model: SeveralModel, columns: int) -> PreparedOracle:
+    """Exact answers about a table that holds the first variables of a model only."""
+    joint = model.joint.sum(axis=tuple(range(columns, model.joint.ndim)))
+    names = tuple(f"V{node}" for node in range(columns))
+    exact = DiscreteModel(names, 0, model.truth[:2, :columns, :columns], joint)
+    return PreparedOracle(exact, tuple(range(columns)), Contexts(tuple(range(model.contexts)), model.codes))

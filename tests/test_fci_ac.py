@@ -22,6 +22,22 @@ def farm(table):
 
 
 @pytest.fixture(scope="module")
+def switched():
+    """A switches X -> Y; B, an effect of X, switches Y -> Z; something hidden causes Z and W."""
+    rng = np.random.default_rng(3)
+    x, y, z, w, e, hidden = rng.standard_normal((6, 4000))
+    a, b = rng.integers(2, size=4000), np.array(["east", "north"])[(x + 0.7 * e > 0).astype(int)]
+    y = y + np.where(a == 1, 1.0 + 1.2 * x, 0.0)
+    z = z + hidden + np.where(b == "north", 1.0 * y, 0.5)
+    return pd.DataFrame({"X": x, "A": a, "Y": y, "Z": z, "B": b, "W": w + hidden})
+
+
+@pytest.fixture(scope="module")
+def two(switched):
+    return cc.discover(switched, context=["A", "B"], alpha=0.01, method="fci-ac")
+
+
+@pytest.fixture(scope="module")
 def bold(table):
     return discover(table, contested="bidirected")
 
@@ -147,8 +163,6 @@ def test_options_that_make_no_sense_are_refused(table):
         discover(table, context_confounded="no")
     with pytest.raises(cc.OptionError, match="possible_dsep"):
         discover(table, possible_dsep=0)
-    with pytest.raises(cc.CausalContextError, match="fci-ac takes one context variable; join them into one column"):
-        cc.discover(table.assign(half=table.index % 2), context=["water", "half"], method="fci-ac")
     with pytest.raises(cc.CausalContextError, match="a context made out of a column"):
         cc.discover(table, context=cc.threshold("rain", 0.0), method="fci-ac")
 
@@ -230,3 +244,47 @@ def test_exporters_take_the_graphs(bold):
 
 def _tigramite(graph):
     return cc.export.to_tigramite(graph), graph.names
+
+
+def test_several_contexts_have_a_graph_for_every_combination(two):
+    assert two.contexts == tuple((a, b) for a in (0, 1) for b in ("east", "north"))
+    for (a, b), graph in two.graphs.items():
+        assert graph.kind is GraphKind.PAG
+        assert bool(graph.mark("X", "Y")) == (a == 1)
+        assert bool(graph.mark("Y", "Z")) == (b == "north")
+        assert graph.mark("Z", "W") in ("<-o", "<->", "x-x", "o-o")
+        assert graph.mark("A", "Y") == "-->"
+    assert {"pooled", "A=0", "B=east"} <= set(two.tests()["rows"])
+
+
+def test_results_of_several_contexts_answer_all_questions(two, tmp_path):
+    assert "rows with A = 0" in two.explain("X", "Y")
+    changes = two.changes((0, "north"), (1, "north"))
+    assert ("X", "Y") in set(zip(changes["source"], changes["target"], strict=True))
+    assert not changes["claimed"].any()
+    assert set(two.effects("X", "Y").query("versus.isna()")["context"]) == set(two.contexts)
+    assert two.effects("A", "Y")["note"].str.contains("several contexts and hidden variables at once").all()
+    assert two.diagnose().about("missing edge")
+    assert set(two.stability(samples=2).endpoints(least=0.0)["context"]) == set(two.contexts)
+    two.report(tmp_path / "two.html")
+    two.save(tmp_path / "two.json")
+    loaded = cc.load(tmp_path / "two.json")
+    assert loaded == two
+    assert loaded.explain("A", "Y") == two.explain("A", "Y")
+
+
+def test_order_of_several_contexts_and_columns_does_not_matter(switched, two):
+    for seed, contexts in enumerate((["B", "A"], ["A", "B"])):
+        names = list(np.random.default_rng(seed).permutation(switched.columns))
+        other = cc.discover(switched[names], context=contexts, alpha=0.01, method="fci-ac", n_jobs=1 + seed)
+        for (a, b), graph in two.graphs.items():
+            twin = other.graphs[(b, a) if contexts == ["B", "A"] else (a, b)]
+            assert all(graph.mark(x, y) == twin.mark(x, y) for x in names for y in names)
+
+
+def test_a_second_context_that_does_nothing_changes_no_edge_between_others(switched, two):
+    coin = np.random.default_rng(4).integers(2, size=len(switched))
+    more = cc.discover(switched.assign(C=coin), context=["A", "B", "C"], alpha=0.001, method="fci-ac")
+    less = cc.discover(switched, context=["A", "B"], alpha=0.001, method="fci-ac")
+    for (a, b, _), graph in more.graphs.items():
+        assert all(bool(graph.mark(x, y)) == bool(less.graphs[a, b].mark(x, y)) for x in "XYZW" for y in "XYZW")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from causalcontext.errors import NotYetError
 from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.methods.task import Task
 from causalcontext.results.log import CITestLog
@@ -16,10 +15,6 @@ from causalcontext.views import adaptive
 def fci_ac(task: Task) -> Outcome:
     """fci-ac: as pc-ac, with both views for every set, and ends that hidden common causes cannot make wrong."""
     contexts, settings = task.data.contexts, task.settings
-    if len(contexts.positions) > 1:
-        raise NotYetError(
-            "not yet: fci-ac takes one context variable; join them into one column, or pass method='pc-ac'"
-        )
     across = task.support.trusted if settings.orientation == "across" else None
     plan = replace(task.plan(adaptive, task.cells, "always", across), kind=GraphKind.PAG)
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)

@@ -13,8 +13,9 @@ proofs). So where x - z is in one context and not in another, and x is no effect
 with anything, except for U. The rules for CPDAGs (T1, V1, V2) are wrong where variables are hidden.
 
 With several context variables, two graphs are compared where just one of the variables differs: what changes between
-them is its doing. An edge that is missing in one context speaks for a change of mechanism only if the data could have
-shown it there: V1, V4, V and V* ask `evidence.physical(x, y, present graph, absent graph)` before they use it.
+them is its doing. In PAGs what R causes may depend on the others, so what is known of it is known of such graphs only.
+An edge that is missing in one context speaks for a change of mechanism only if the data could have shown it there: V1,
+V4, V and V* ask `evidence.physical(x, y, present graph, absent graph)` before they use it.
 """
 
 from __future__ import annotations
@@ -155,11 +156,11 @@ def _arrow(graph: int, a: int, b: int, via: tuple[int, ...] = (), source: int | 
 
 def vanishing_from_no_effect(family: GraphFamily) -> Iterator[Proposal]:
     """V: x - z is here and not there, and x is no effect of the context (rule I), or x --> z somewhere: R --> z."""
-    outside = {context: no_effects(family, context) for context in family.contexts.positions}
+    outside = NoEffects(family)
     for lost in family.vanishing:
         g, h, context, x, z = lost
-        causes = any(z in graph.children[x] for graph in family.graphs)
-        if (causes or x in outside[context]) and context in family.graphs[g].adjacent[z]:
+        causes = any(z in family.graphs[like].children[x] for like in family.alike(g, (context,)))
+        if (causes or x in outside.of(context, g)) and context in family.graphs[g].adjacent[z]:
             yield from if_physical(family, lost, Proposal(g, z, context, TAIL, (x,), h))
 
 
@@ -170,11 +171,11 @@ def vanishing_from_separated(family: GraphFamily) -> Iterator[Proposal]:
         return
     for lost in family.vanishing:
         g, h, context, x, z = lost
-        given = inquiry.separating_set(g, context, x)
-        if given is None or z in given or context not in family.graphs[g].adjacent[z]:
+        found = inquiry.separating_set(g, context, x)
+        if found is None or z in (*found.given, *found.fixed) or context not in family.graphs[g].adjacent[z]:
             continue
         for proposal in if_physical(family, lost, Proposal(g, z, context, TAIL, (x,), h)):
-            if inquiry.separates(h, x, z, given):
+            if inquiry.separates(h, x, z, found._replace(fixed=(*found.fixed, context))):
                 yield proposal
 
 
@@ -192,29 +193,41 @@ def unconfounded_context(family: GraphFamily) -> Iterator[Proposal]:
 
 def lost_between_no_effects(family: GraphFamily) -> Iterator[tuple[int, int, int]]:
     """V2: an edge vanishes though neither end is an effect of the context."""
-    outside = {context: no_effects(family, context) for context in family.contexts.positions}
-    for _, h, context, x, z in family.vanishing:
-        if x < z and {x, z} <= outside[context]:
+    outside = NoEffects(family)
+    for g, h, context, x, z in family.vanishing:
+        if x < z and {x, z} <= outside.of(context, g):
             yield h, x, z
 
 
-def no_effects(family: GraphFamily, context: int) -> set[int]:
-    """The variables that a context is known not to cause: an arrow at the context, or rule I.
+class NoEffects:
+    """The variables that a context variable is known not to cause, in graphs that are alike but for it."""
 
-    I: the context and v are separated on all rows given variables that it does not cause, or given none. A directed
-    path from it to v would be open, since only its effects could block it.
-    """
-    inquiry = family.evidence.inquiry
-    found = set().union(*(graph.arrows[context] for graph in family.graphs))
-    if inquiry is None:
-        return found
-    variables = set(range(len(family.graphs[0].adjacent))) - {context}
-    apart = {v: inquiry.separating_set(0, context, v) for v in variables - family.graphs[0].adjacent[context]}
-    while True:
-        more = {v for v, given in apart.items() if given is not None and found.issuperset(given)} - found
-        if not more:
+    def __init__(self, family: GraphFamily) -> None:
+        self.family = family
+        self._known: dict[tuple[int, int], set[int]] = {}
+
+    def of(self, context: int, graph: int) -> set[int]:
+        """Those of a graph, by an arrow at the context variable, or by rule I.
+
+        I: the context variable and v are separated given variables that it does not cause, or given none. A directed
+        path from it to v would be open, since only its effects could block it.
+        """
+        alike = self.family.alike(graph, (context,))
+        if (context, alike[0]) not in self._known:
+            self._known[context, alike[0]] = self._found(context, alike)
+        return self._known[context, alike[0]]
+
+    def _found(self, context: int, alike: tuple[int, ...]) -> set[int]:
+        family, inquiry = self.family, self.family.evidence.inquiry
+        found = set().union(*(family.graphs[g].arrows[context] for g in alike))
+        if inquiry is None:
             return found
-        found |= more
+        others = set(range(len(family.graphs[0].adjacent))) - {context} - family.graphs[alike[0]].adjacent[context]
+        known = {v: inquiry.separating_set(alike[0], context, v) for v in others}
+        apart = {v: {*among.given, *among.fixed} for v, among in known.items() if among is not None}
+        while more := {v for v, given in apart.items() if found.issuperset(given)} - found:
+            found |= more
+        return found
 
 
 class Known:

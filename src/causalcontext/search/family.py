@@ -4,7 +4,9 @@ A rule proposes one end: "the end at b of a - b is an arrow", or a tail. All pro
 any is applied, so the order of the columns cannot matter. Proposals of a round that contradict each other make the edge
 a conflict, which is never overwritten and supports no further rule; an end of an earlier round stands, and what
 contradicts it is a doubt. What one end says about the other depends on what the graphs are (`CLOSURES`). An end at a
-context variable is an end of the union, so it is applied to all graphs that have the edge at once (rule T0).
+context variable of a CPDAG is an end of the union, so it is applied to all graphs that have the edge at once (rule T0).
+An end of a PAG says who causes whom, perhaps through others whose causes change with another context variable: there it
+holds for the graphs that differ in this context variable alone.
 """
 
 from __future__ import annotations
@@ -85,6 +87,13 @@ def always_physical(x: int, y: int, present: int, absent: int) -> bool:
     return True
 
 
+class SeparatingSet(NamedTuple):
+    """Variables that separate two others, where those in `fixed` have the values of the graph."""
+
+    given: tuple[int, ...]
+    fixed: tuple[int, ...] = ()
+
+
 class SepsetQueries(Protocol):
     """What rules for PAGs may ask of the search."""
 
@@ -92,12 +101,12 @@ class SepsetQueries(Protocol):
         """Whether the sets that separate x and y leave w out; None without a verdict."""
         ...
 
-    def separating_set(self, graph: int, x: int, y: int) -> tuple[int, ...] | None:
-        """The set that separated x and y on all rows; None if there is none."""
+    def separating_set(self, graph: int, x: int, y: int) -> SeparatingSet | None:
+        """The set that separated x and y; None if there is none."""
         ...
 
-    def separates(self, graph: int, x: int, y: int, given: tuple[int, ...]) -> bool:
-        """Whether a set separates x and y inside the context of a graph."""
+    def separates(self, graph: int, x: int, y: int, found: SeparatingSet) -> bool:
+        """Whether a set separates x and y in a graph."""
         ...
 
 
@@ -196,10 +205,11 @@ class GraphFamily:
             PartlyOriented(self.edges.first[here], self.edges.second[here], endpoints, triples.ambiguous)
             for here, endpoints, triples in zip(self.edges.present, self.endpoints, evidence.triples, strict=True)
         ]
-        self.evidence, self.contexts, self.closure = evidence, evidence.contexts, CLOSURES[kind]
+        self.evidence, self.contexts, self.kind, self.closure = evidence, evidence.contexts, kind, CLOSURES[kind]
         self.origins: dict[Place, Origin] = {}
         self._doubts: set[Doubt] = set()
         self._arrows: tuple[Bools, Bools] | None = None
+        self._alike: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
 
     def apply(self, proposals: Iterable[tuple[str, Proposal]]) -> bool:
         """Set open ends as rules, named first, propose, contradictory ones to a conflict; whether anything changed."""
@@ -228,9 +238,18 @@ class GraphFamily:
         self._doubts.update(doubts)
 
     def affected(self, proposal: Proposal) -> Iterable[int]:
-        """The graphs that an end holds for: all of them at a context variable (rule T0)."""
-        shared = proposal.a in self.contexts.positions or proposal.b in self.contexts.positions
-        return range(len(self.contexts.cells)) if shared else (proposal.graph,)
+        """The graphs that an end holds for: at a context variable all of them, in PAGs those alike but for it (T0)."""
+        shared = tuple(v for v in (proposal.a, proposal.b) if v in self.contexts.positions)
+        if not shared:
+            return (proposal.graph,)
+        return self.alike(proposal.graph, shared) if self.kind is GraphKind.PAG else range(len(self.contexts.cells))
+
+    def alike(self, graph: int, but_for: tuple[int, ...]) -> tuple[int, ...]:
+        """The graphs whose context variables, but for some of them, have the values of a graph."""
+        if (graph, but_for) not in self._alike:
+            cells, differing = range(len(self.contexts.cells)), self.contexts.differing
+            self._alike[graph, but_for] = tuple(g for g in cells if {*but_for}.issuperset(differing(graph, g)))
+        return self._alike[graph, but_for]
 
     def arrows(self) -> tuple[Bools, Bools]:
         """Which edges between system variables are arrows from `first` to `second`, and back; shape (graphs, edges)."""

@@ -1,9 +1,10 @@
 """FCI for all contexts at once: what Algorithm 1 becomes when variables may be hidden (docs/hidden-causes.md).
 
 The skeleton asks both views for every set, all rows and the rows of the context, whether or not the context variable is
-a neighbour. A set that separates a pair on all rows separates it in every context. What the rules rest on does not
-depend on the order of the columns: where they use a single separating set, it is the one with the largest p-value of
-its level. Neighbours alone are searched by default; `possible_dsep` asks for the larger sets of FCI.
+a neighbour. A set that separates a pair on all rows separates it in every context; of several context variables, any
+may be fixed, and what separates then does so in all contexts with these values. What the rules rest on does not depend
+on the order of the columns: where they use a single separating set, it is the one with the largest p-value of its
+level. Neighbours alone are searched by default; `possible_dsep` asks for the larger sets of FCI.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from causalcontext.kernels.levels.skeleton import LABEL, MASK, REASON, ROWS, SIZ
 from causalcontext.progress import Advance
 from causalcontext.search.algorithm import FoundGraphs, physical_by, unoriented
 from causalcontext.search.colliders import Triple, judge_centre, judge_triples
-from causalcontext.search.family import Evidence, GraphFamily, always_physical
+from causalcontext.search.family import Evidence, GraphFamily, SeparatingSet, always_physical
 from causalcontext.search.levels import LevelSearch, LevelTask, level_tasks, run_level
 from causalcontext.search.plan import Plan
 from causalcontext.search.rules import orient_edges
@@ -106,7 +107,7 @@ class Skeleton:
             return False
         before = self.sepsets.separated()
         run_level(self.search, self.sepsets, work, self.n_jobs, self.advance)
-        share_pooled_cuts(self.plan, self.sepsets)
+        share_cuts(self.plan, self.sepsets)
         self.level[self.sepsets.separated() & ~before] = len(self.levels)
         self.levels.append(work)
         self.sepsets.remove_separated(self.graphs)
@@ -147,15 +148,23 @@ class Skeleton:
                 self.sepsets.given[g, places[k], : decisions.given.shape[2]] = decisions.given[k, bit]
 
 
-def share_pooled_cuts(plan: Plan, sepsets: SepsetRecords) -> None:
-    """A pair that some graph has separated on all rows is separated in every graph, by the set with the largest p."""
-    separated, masks = sepsets.separated(), np.maximum(sepsets.facts[:, :, MASK], 0)
-    pooled = separated & (np.take_along_axis(plan.views, masks, axis=1) == 0)
-    best = np.where(pooled, sepsets.numbers[:, :, P], -1.0).argmax(axis=0)
-    for g in range(sepsets.graphs):
-        places = np.flatnonzero(pooled.any(axis=0) & ~separated[g])
-        for array in (sepsets.numbers, sepsets.facts, sepsets.given):
-            array[g, places] = array[best[places], places]
+def share_cuts(plan: Plan, sepsets: SepsetRecords) -> None:
+    """A pair that some graph has separated on some rows is separated in every graph that these rows are about.
+
+    Where there are several such sets, the one with the largest p-value is written down.
+    """
+    separated, masks = sepsets.separated(), sepsets.facts[:, :, MASK]
+    best, taken_from = np.full(separated.shape, -1.0), np.zeros(separated.shape, dtype=np.int64)
+    for m, views in enumerate(plan.views.T):
+        p = np.where(separated & (masks == m), sepsets.numbers[:, :, P], -1.0)
+        for graphs in (np.flatnonzero(views == view) for view in np.unique(views)):
+            largest, where = p[graphs].max(axis=0), graphs[p[graphs].argmax(axis=0)]
+            better = largest > best[graphs]
+            best[graphs] = np.where(better, largest, best[graphs])
+            taken_from[graphs] = np.where(better, where, taken_from[graphs])
+    g, places = np.nonzero((best >= 0.0) & ~separated)
+    for array in (sepsets.numbers, sepsets.facts, sepsets.given):
+        array[g, places] = array[taken_from[g, places], places]
 
 
 def _chosen(level_task: LevelTask, wanted: Bools, variables: int) -> Pairs:
@@ -232,21 +241,22 @@ class _SepsetAnswers:
             self._verdicts[graph, triple] = verdict
         return self._verdicts[graph, triple]
 
-    def separating_set(self, graph: int, x: int, y: int) -> tuple[int, ...] | None:
-        """The set that separated x and y on all rows; None if there is none."""
+    def separating_set(self, graph: int, x: int, y: int) -> SeparatingSet | None:
+        """The set that separated x and y; None if there is none."""
         found = self.skeleton.sepsets.separating_set(graph, x, y)
-        return found[0] if found is not None and found[1] == 0 else None
+        return None if found is None else SeparatingSet(found[0], self.skeleton.plan.masks[found[1]].triggers)
 
-    def separates(self, graph: int, x: int, y: int, given: tuple[int, ...]) -> bool:
-        """Whether a set separates x and y inside the context of a graph."""
-        return self._p_inside(graph, x, y, given) > self.skeleton.plan.alpha
+    def separates(self, graph: int, x: int, y: int, found: SeparatingSet) -> bool:
+        """Whether a set separates x and y in a graph."""
+        return self._p(graph, x, y, found) > self.skeleton.plan.alpha
 
     def is_testable(self, graph: int, x: int, y: int) -> bool:
         """Whether x and y can be compared inside a context; an edge that stays untested is not known to be there."""
-        return not np.isnan(self._p_inside(graph, x, y, ()))
+        return not np.isnan(self._p(graph, x, y, SeparatingSet((), self.skeleton.plan.triggers)))
 
-    def _p_inside(self, graph: int, x: int, y: int, given: tuple[int, ...]) -> float:
+    def _p(self, graph: int, x: int, y: int, among: SeparatingSet) -> float:
         plan = self.skeleton.plan
-        view = plan.contexts.number(plan.contexts.cell(plan.cells[graph]))
-        self.skeleton.sepsets.tests += np.array([0, 1])
-        return float(self.skeleton.search.ask([CIQuery(min(x, y), max(x, y), given, view)])[0])
+        mask = next(m for m, mask in enumerate(plan.masks) if {*mask.triggers} == {*among.fixed})
+        query = plan.query(graph, mask, min(x, y), max(x, y), among.given)
+        self.skeleton.sepsets.tests[int(query.view > 0)] += 1
+        return float(self.skeleton.search.ask([query])[0])
