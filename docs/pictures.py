@@ -34,6 +34,8 @@ def paint_all(folder: Path) -> None:
     farm = cc.examples.farm(5000, seed=2)
     fields = cc.discover(farm, "water", alpha=0.01, method="fci-ac", contested="bidirected")
     fields.plot(path=folder / "farm.svg")
+    days = cc.examples.land_surface(1500, seed=1)
+    cc.discover(days, "regime", lags=2, method="score-ac").plot("union", path=folder / "land-surface.svg")
     noisy = cc.examples.soil_moisture(400, seed=1).assign(dust=np.random.default_rng(0).standard_t(2, 400))
     cc.calibrate(noisy, "soil").plot(folder / "calibration.svg")
     pyplot.close("all")

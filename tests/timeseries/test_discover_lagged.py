@@ -263,7 +263,7 @@ def test_pictures_are_drawn(result, tmp_path):
 
 
 def test_time_runs_from_left_to_right(result):
-    from causalcontext.drawing.layout import result_layout
+    from causalcontext.drawing.time_layout import result_layout
 
     places = result_layout(result)
     index = {name: place for place, name in enumerate(result.names)}

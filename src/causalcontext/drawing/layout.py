@@ -3,14 +3,13 @@
 Causes stand left of effects, in layers by the usual method: make the edges acyclic by turning a few, put every variable
 behind its causes, let long edges pass through places of their own, and sort every layer by the middle of its
 neighbours. Edges leave a box at its right side and enter the next one at its left side, as smooth curves that pass
-between other boxes. Variables without any edge stand in rows of their own at the bottom. With lags, columns are times
-and rows are variables.
+between other boxes. Variables without any edge stand in rows of their own at the bottom.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -20,14 +19,11 @@ from numpy.typing import NDArray
 
 from causalcontext.drawing.names import shown_names, text_width
 from causalcontext.graphs.endpoints import Endpoint
-from causalcontext.graphs.lag_names import split
 from causalcontext.graphs.paths import causal_order
 from causalcontext.kernels.arrays import Floats, Ints
-from causalcontext.results.series import series_of
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
-    from causalcontext.results.contexts import ContextGraphs
 
 Arc = tuple[int, int]
 COLUMN_GAP = 5.0
@@ -35,12 +31,6 @@ ROW_GAP = 1.5
 THREAD_GAP = 1.1
 MARGIN = 1.2
 PASSES, SWEEPS = 24, 12
-TIME_COLUMN_GAP = 9.0
-TIME_ROW_GAP = 2.6
-PORT = 0.5
-"""Links that enter or leave the right side of a box stand so far apart."""
-BULGE = 3.2
-"""How far a link inside a time step bends out, and how much further if it passes more rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +42,7 @@ class Layout:
     lines : tuple of tuples of str
         What is written in each box.
     centre, size : arrays of float, shape (variables, 2)
-        The middle of every box, and its width and height.
+        The middle of every box, and its width and height; a variable of size 0 is not shown.
     routes : mapping from (i, j), i < j, to array of float, shape (1 + 3 m, 2)
         A chain of m cubic Bézier curves from box i to box j; both ends are horizontal.
     width, height : float
@@ -67,8 +57,8 @@ class Layout:
     height: float
 
 
-def layout(graph: Graph) -> Layout:
-    """The layout of a graph; for several contexts, of their union.
+def layout(graph: Graph, notes: Mapping[str, str] | None = None) -> Layout:
+    """The layout of a graph; for several contexts, of their union. Some variables may have a note in their box.
 
     Examples
     --------
@@ -77,7 +67,10 @@ def layout(graph: Graph) -> Layout:
     >>> bool(found.centre[0, 0] < found.centre[1, 0])
     True
     """
-    lines = shown_names(graph.names)
+    noted = [(notes or {}).get(name) for name in graph.names]
+    lines = tuple(
+        (*shown, note) if note else shown for shown, note in zip(shown_names(graph.names), noted, strict=True)
+    )
     size = np.array([box_size(found) for found in lines]).reshape(-1, 2)
     linked = np.flatnonzero(graph.adjacency.any(axis=1))
     centre = np.zeros_like(size)
@@ -90,65 +83,6 @@ def layout(graph: Graph) -> Layout:
         width, height = _shift_to_margin(centre, size, linked, routes)
     width, height = _rows_below(centre, size, np.setdiff1d(np.arange(len(size)), linked), width, height)
     return Layout(lines, centre, size, routes, width, height)
-
-
-def result_layout(result: ContextGraphs) -> Layout:
-    """Where everything stands: over time for a result with lags, else causes left of effects."""
-    return _time_layout(result) if result.series is not None else layout(result.union)
-
-
-def _time_layout(result: ContextGraphs) -> Layout:
-    """The earliest values on the left, the present on the right, one row for every variable."""
-    lines = shown_names(result.names)
-    size = np.array([box_size(found) for found in lines])
-    rows = [*series_of(result).variables, *series_of(result).covariates]
-    lags = [split(name)[1] for name in result.names]
-    row = np.array([rows.index(split(name)[0]) for name in result.names])
-    widths = [
-        max(size[i, 0] for i, lag in enumerate(lags) if lag == column)
-        for column in range(series_of(result).lags, -1, -1)
-    ]
-    left = MARGIN + np.concatenate([[0.0], np.cumsum(np.array(widths) + TIME_COLUMN_GAP)[:-1]])
-    column = series_of(result).lags - np.array(lags)
-    pitch = float(size[:, 1].max()) + TIME_ROW_GAP
-    centre = np.column_stack([left[column] + np.array(widths)[column] / 2, MARGIN + pitch * row + size[:, 1].max() / 2])
-    arcs = [(int(i), int(j)) for i, j in zip(*np.nonzero(np.triu(result.union.endpoints)), strict=True)]
-    ports = _time_ports([arc for arc in arcs if column[arc[0]] == column[arc[1]]], centre)
-    routes = {arc: _time_route(arc, centre, size, column, ports, pitch) for arc in arcs}
-    widest = max([float((centre + size / 2)[:, 0].max()), *(float(route[:, 0].max()) for route in routes.values())])
-    return Layout(lines, centre, size, routes, widest + MARGIN, float((centre + size / 2)[:, 1].max()) + MARGIN)
-
-
-def _time_ports(arcs: Sequence[Arc], centre: Floats) -> dict[tuple[Arc, int], float]:
-    """How far from the middle of a box each link inside a time step stands, in the order of the other ends."""
-    found = {}
-    for box in {place for arc in arcs for place in arc}:
-        here = sorted((arc for arc in arcs if box in arc), key=lambda arc: centre[arc[0] + arc[1] - box, 1])
-        for number, arc in enumerate(here):
-            found[arc, box] = PORT * (number - (len(here) - 1) / 2) / max(1.0, (len(here) - 1) / 3)
-    return found
-
-
-def _time_route(arc: Arc, centre: Floats, size: Floats, column: Ints, ports: dict[tuple[Arc, int], float],
-           pitch: float) -> Floats:  # fmt: skip
-    """From the right side of the earlier box to the left side of the later one, between the boxes on the way."""
-    i, j = arc
-    start, end = centre[i] + (size[i, 0] / 2, 0.0), centre[j] - (size[j, 0] / 2, 0.0)
-    if column[i] == column[j]:
-        start, end = (centre[box] + (size[box, 0] / 2, ports[arc, box]) for box in arc)
-        bend = BULGE * (0.6 + 0.4 * abs(centre[i, 1] - centre[j, 1]) / pitch)
-        reach = max(start[0], end[0]) + bend
-        return np.array([start, (reach, start[1]), (reach, end[1]), end])
-    between = range(int(column[i]) + 1, int(column[j]))
-    points = [(float(start[0]), float(start[1]))]
-    for place in between:
-        share = (place - column[i]) / (column[j] - column[i])
-        y = start[1] + share * (end[1] - start[1])
-        lane = (np.floor((y - centre[:, 1].min()) / pitch) + 0.5) * pitch + centre[:, 1].min()
-        middle = centre[column == place][0, 0]
-        half = size[column == place, 0].max() / 2
-        points += [(middle - half, float(lane)), (middle + half, float(lane))]
-    return curve([*points, (float(end[0]), float(end[1]))])
 
 
 def box_size(lines: tuple[str, ...]) -> tuple[float, float]:
@@ -244,11 +178,11 @@ def _sides_of_boxes(chains: dict[Arc, list[int]], y: Floats, size: Floats, end: 
     return ports
 
 
-def curve(points: Sequence[tuple[float, float]]) -> Floats:
-    """Cubic curves through the points, horizontal at each of them."""
+def curve(points: Sequence[tuple[float, float]], turn: float = 0.5) -> Floats:
+    """Cubic curves through the points, horizontal at each of them; `turn`: the share of the way that a turn takes."""
     curve = [points[0]]
     for (x0, y0), (x1, y1) in pairwise(points):
-        bend = (x1 - x0) * 0.5
+        bend = (x1 - x0) * turn
         curve += [(x0 + bend, y0), (x1 - bend, y1), (x1, y1)]
     return np.array(curve)
 

@@ -1,4 +1,4 @@
-"""How a variable's name is shown in a box: on one or two short lines, control characters spelled out.
+"""How a variable's name is shown in a box: on one to three short lines, control characters spelled out.
 
 Names are data. A name of 200 characters, with a newline or an unprintable character, must neither break the picture
 nor vanish from it; two names that are cut to the same text get a number each.
@@ -11,20 +11,20 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-LINE = 14
-"""Characters of a line; a name takes at most two."""
+LINE, MOST_LINES = 14, 3
+"""Characters of a line, and lines of a name."""
 _JOINERS = "\u200c\u200d"
 """Unprintable, but part of how some scripts and emoji are written."""
 _BREAK = re.compile(r"(?<=[\s_\-./])")
 
 
 def shown_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """One or two lines for every name, no two names alike.
+    """One to three lines for every name, no two names alike.
 
     Examples
     --------
-    >>> shown_names(["X", "sea surface temperature", "a" * 40])
-    (('X',), ('sea surface', 'temperature'), ('aaaaaaaaaaaaa-', 'aaaaaaaaaaaaa…'))
+    >>> shown_names(["X", "sea surface temperature", "a" * 60])
+    (('X',), ('sea surface', 'temperature'), ('aaaaaaaaaaaaa-', 'aaaaaaaaaaaaa-', 'aaaaaaaaaaaaa…'))
     """
     lines = [_lines(printable(name)) for name in names]
     count = Counter(lines)
@@ -55,14 +55,16 @@ def text_width(text: str) -> float:
 
 
 def _lines(name: str) -> tuple[str, ...]:
-    if len(name) <= LINE + 4:
-        return (name,)
-    pieces, first = _BREAK.split(name), ""
-    while pieces and len(first + pieces[0]) <= LINE + 1:
-        first += pieces.pop(0)
-    if not first.strip():
-        return name[: LINE - 1] + "-", shortened(name[LINE - 1 :], LINE)
-    return first.rstrip(), shortened("".join(pieces), LINE)
+    lines: list[str] = []
+    rest = name
+    while len(rest) > LINE + 4 * (not lines) and len(lines) < MOST_LINES - 1:
+        first, pieces = "", _BREAK.split(rest)
+        while pieces and len(first + pieces[0]) <= LINE + 1:
+            first += pieces.pop(0)
+        cut = first.strip() or rest[: LINE - 1]
+        lines.append(cut if first.strip() else cut + "-")
+        rest = "".join(pieces) if first.strip() else rest[LINE - 1 :]
+    return *lines, shortened(rest, LINE + 4 * (not lines))
 
 
 def _numbered(lines: tuple[str, ...], number: int) -> tuple[str, ...]:

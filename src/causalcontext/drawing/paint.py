@@ -21,6 +21,8 @@ from causalcontext.kernels.arrays import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Rectangle = tuple[float, float, float, float]
+"""The middle, the width and the height."""
 HEAD = 0.95
 _ROOM = {
     Endpoint.ARROW: HEAD * 0.8,
@@ -32,7 +34,7 @@ _ROOM = {
 """How much of the line its end takes up."""
 SAMPLE = 4.0
 LINE_HEIGHT = 1.9
-FONT = 0.92
+FONT, LABEL = 0.92, 0.78
 
 
 def prepare(axes: Axes, width: float, height: float) -> float:
@@ -50,7 +52,8 @@ def prepare(axes: Axes, width: float, height: float) -> float:
 
 def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: float) -> None:
     """Every variable in its box; the context dark, with square corners."""
-    for place, (lines, centre, size) in enumerate(zip(layout.lines, layout.centre, layout.size, strict=True)):
+    for place in np.flatnonzero(layout.size.all(axis=1)).tolist():
+        lines, centre, size = layout.lines[place], layout.centre[place], layout.size[place]
         here = place in contexts
         corner, text = centre - size / 2, [writable(line) for line in lines]
         fit = min(1.0, float(size[0] - 0.4) / max(text_width(line) for line in text))
@@ -60,6 +63,17 @@ def paint_boxes(axes: Axes, layout: Layout, contexts: tuple[int, ...], points: f
                                       linewidth=0.09 * points))  # fmt: skip
         axes.text(centre[0], centre[1], "\n".join(text), ha="center", va="center", zorder=4, parse_math=False,
                   fontsize=FONT * fit * points, color=BOX_FILL if here else INK, linespacing=1.1)  # fmt: skip
+
+
+def paint_strokes(axes: Axes, strokes: Sequence[Stroke], layout: Layout, offset: Floats, points: float) -> None:
+    """All edges of a panel, each with its label where that covers neither a box nor another label."""
+    taken = [(*(centre + offset), *size) for centre, size in zip(layout.centre, layout.size, strict=True)]
+    for stroke in strokes:
+        route = layout.routes[stroke.pair] + offset
+        paint_stroke(axes, stroke, route, points)
+        if words := label_of(stroke):
+            taken.append(label_place(route, words, taken))
+            _paint_label(axes, stroke, words, taken[-1][:2], points)
 
 
 def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> None:
@@ -77,12 +91,17 @@ def paint_stroke(axes: Axes, stroke: Stroke, route: Floats, points: float) -> No
     for place, end in zip((0, -1), stroke.endpoints, strict=True):
         shape = Endpoint.ARROW if stroke.mark == "<=>" else end
         _paint_end(axes, shape, route[place], body[place], stroke.colours[place], points)
-    words = " ".join(part for part in (stroke.label, "?" if stroke.uncertain else "") if part)
-    if words:
-        where = _label_place(route, words)
-        patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
-        axes.text(where[0], where[1], writable(words), ha="center", va="center", zorder=2.8, parse_math=False,
-                  fontsize=0.78 * points, color=text_colour(stroke.colours), bbox=patch)  # fmt: skip
+
+
+def label_of(stroke: Stroke) -> str:
+    """What is written beside an edge."""
+    return " ".join(part for part in (stroke.label, "?" if stroke.uncertain else "") if part)
+
+
+def _paint_label(axes: Axes, stroke: Stroke, words: str, where: Sequence[float], points: float) -> None:
+    patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.08 * points, "alpha": 0.9}
+    axes.text(where[0], where[1], writable(words), ha="center", va="center", zorder=2.8, parse_math=False,
+              fontsize=LABEL * points, color=text_colour(stroke.colours), bbox=patch)  # fmt: skip
 
 
 def paint_legend(
@@ -94,6 +113,8 @@ def paint_legend(
         third = (end[0] - start[0]) / 3
         route = np.array([start, (start[0] + third, start[1]), (end[0] - third, end[1]), end])
         paint_stroke(axes, sample.stroke, route, points)
+        if words := label_of(sample.stroke):
+            _paint_label(axes, sample.stroke, words, (start[0] + SAMPLE / 2, start[1]), points)
         axes.text(end[0] + 0.6, end[1], writable(sample.words), ha="left", va="center", parse_math=False,
                   fontsize=FONT * points, color=INK)  # fmt: skip
 
@@ -166,10 +187,25 @@ def _paint_end(axes: Axes, end: Endpoint, tip: Floats, base: Floats, colour: str
                       color=colour, linewidth=0.12 * points, zorder=2.5, solid_capstyle="round")  # fmt: skip
 
 
-def _label_place(route: Floats, words: str) -> Floats:
-    """The middle of the middle curve, or above it where the words would hide most of the line."""
+def label_place(route: Floats, words: str, taken: Sequence[Rectangle]) -> Rectangle:
+    """Where a label stands: at the first place on its line that is free, else in the middle."""
+    found = [_label_at(route, share, words) for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)]
+    return next((place for place in found if not any(_overlap(place, other) for other in taken)), found[0])
+
+
+def _label_at(route: Floats, share: float, words: str) -> Rectangle:
+    """The label at a share of the middle curve; above a line that it would hide, and beside a vertical one."""
     middle = 3 * ((len(route) - 1) // 3 // 2)
     a, b, c, d = route[middle : middle + 4]
-    half: Floats = (a + 3 * b + 3 * c + d) / 8
-    hides = 0.78 * text_width(words) > 0.6 * abs(route[-1, 0] - route[0, 0])
-    return half - [0.0, 0.95] if hides else half
+    rest = 1.0 - share
+    x, y = rest**3 * a + 3 * rest**2 * share * b + 3 * rest * share**2 * c + share**3 * d
+    wide, high = LABEL * text_width(words), LABEL * 1.3
+    if a[0] == d[0]:
+        return x + max(0.0, wide / 2 - high), y, wide, high
+    above = 0.95 if wide > 0.6 * abs(route[-1, 0] - route[0, 0]) else 0.0
+    return x, y - above, wide, high
+
+
+def _overlap(one: Rectangle, other: Rectangle) -> bool:
+    """Whether two rectangles, given by their middle, width and height, have a point in common."""
+    return all(abs(one[axis] - other[axis]) < (one[axis + 2] + other[axis + 2]) / 2 for axis in (0, 1))

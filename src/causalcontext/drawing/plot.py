@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from causalcontext.data.files import write_whole
-from causalcontext.drawing.layout import Layout, layout, result_layout
+from causalcontext.drawing.layout import Layout, layout
 from causalcontext.drawing.legend import LegendEntry, graph_legend, legend
-from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_stroke, prepare, writable
+from causalcontext.drawing.paint import legend_height, paint_boxes, paint_legend, paint_strokes, prepare, writable
 from causalcontext.drawing.strokes import (
     KINDS,
     TIME_KINDS,
@@ -29,6 +29,7 @@ from causalcontext.drawing.strokes import (
     graph_panel,
     union_panel,
 )
+from causalcontext.drawing.time_layout import result_layout
 from causalcontext.errors import OptionError, check_choice
 from causalcontext.graphs.endpoints import endpoints_of_mark
 from causalcontext.results.series import SummaryEdge, series_of
@@ -131,7 +132,8 @@ def _summary_picture(result: ContextGraphs) -> Picture:
             pairs.setdefault((min(i, j), max(i, j)), []).append(edge)
     made = type(result.union)  # not imported: a graph draws itself by this module
     graph = made.from_edges(names, [(*_marked(names, pair, edges),) for pair, edges in pairs.items()])
-    places = layout(_with_own_lags(graph, result))
+    own = {name: result.summary.lags(name, name) for name in names}
+    places = layout(graph, {name: f"own lag {_listed(lags)}" for name, lags in own.items() if lags})
     strokes = tuple(_stroke(result, graph, pair, edges) for pair, edges in pairs.items())
     panel = Panel("summary over all lags", strokes)
     contexts = tuple(names.index(result.names[place]) for place in result.cells.positions)
@@ -147,12 +149,6 @@ def _marked(names: Sequence[str], pair: tuple[int, int], edges: Sequence[Summary
     if len(ways) == 2:
         return names[pair[0]], names[pair[1]], "<=>"
     return edges[0].source, edges[0].target, "-->" if ways else edges[0].mark
-
-
-def _with_own_lags(graph: Graph, result: ContextGraphs) -> Graph:
-    """The same graph with the lags at which a variable acts on itself written in its box."""
-    own = {name: result.summary.lags(name, name) for name in graph.names}
-    return graph.replaced([f"{name} (own lag {_listed(own[name])})" if own[name] else name for name in graph.names])
 
 
 def _stroke(result: ContextGraphs, graph: Graph, pair: tuple[int, int], edges: Sequence[SummaryEdge]) -> Stroke:
@@ -236,7 +232,6 @@ def _paint_panel(
     moved = Layout(shared.lines, shared.centre + offset, shared.size, {}, shared.width, shared.height)
     axes.text(width / 2, TITLE / 2 + 0.2, writable(panel.title), ha="center", va="center", parse_math=False,
               fontsize=1.1 * points, weight="bold")  # fmt: skip
-    for stroke in panel.strokes:
-        paint_stroke(axes, stroke, shared.routes[stroke.pair] + offset, points)
+    paint_strokes(axes, panel.strokes, shared, offset, points)
     paint_boxes(axes, moved, contexts, points)
     paint_legend(axes, samples, 1.0, shared.height + TITLE, width - 2, points)

@@ -32,7 +32,8 @@ CONTEXT_FILL, BOX_FILL = "#2b2b2b", "#ffffff"
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that people with any kind of colour vision tell apart, on paper too (Okabe and Ito)."""
 _FEW_TO_MANY = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08519c")
-LONGEST_LABEL = 12
+LONGEST_LABEL, LONGEST_LABEL_IN_TIME = 12, 24
+"""Characters of a context in a label; graphs with lags have more room."""
 MOST_NAMED = 2
 """Contexts that a label names; more are counted."""
 MOST_LABELS = 40
@@ -244,7 +245,8 @@ def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
         return ""
     if len(having) > MOST_NAMED:
         return f"{len(having)} of {len(result.contexts)}"
-    return ", ".join(shortened(printable(str(value)), LONGEST_LABEL) for value in having)
+    longest = LONGEST_LABEL if result.series is None else LONGEST_LABEL_IN_TIME // len(having)
+    return ", ".join(shortened(printable(str(value)), longest) for value in having)
 
 
 def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> float | None:

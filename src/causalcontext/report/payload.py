@@ -14,10 +14,11 @@ import numpy as np
 
 from causalcontext.data.dataset import cell_values
 from causalcontext.data.frames import frame_of
-from causalcontext.drawing.layout import Layout, result_layout
+from causalcontext.drawing.layout import Layout
 from causalcontext.drawing.legend import mark_meanings
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.strokes import NEAR, context_variables, graph_panel
+from causalcontext.drawing.time_layout import result_layout
 from causalcontext.knowledge import Knowledge
 from causalcontext.report.panels import curves_panel, effects_panel, four_digits
 from causalcontext.report.text import notes, remarks

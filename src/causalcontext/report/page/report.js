@@ -71,15 +71,15 @@
     return found;
   }
   const lagOf = (pair) => Math.max(...ends(pair).map((place) => data.time.lag[place]));
-  const seen = (place) => state.lag === "all" || data.time.lag[place] === 0 || data.time.lag[place] === state.lag;
+  const seen = (place) => data.boxes[place][2] > 0 && (state.lag === "all" || data.time.lag[place] === 0 || data.time.lag[place] === state.lag);
   function arranged() {
     if (state.lag === "all") return data;
-    const { lag } = data.time, GAP = 4.5, EDGE = .6;
+    const { lag } = data.time, GAP = 9, EDGE = .6;
     const column = (wanted) => data.boxes.filter((_, place) => lag[place] === wanted), widest = (wanted) => Math.max(...column(wanted).map((box) => box[2]));
     const past = state.lag ? widest(state.lag) + GAP : 0, now = EDGE + past + widest(0) / 2;
     const shift = now - column(0)[0][0];
     const boxes = data.boxes.map(([x, ...rest], place) => [lag[place] === 0 ? x + shift : EDGE + (state.lag ? widest(state.lag) / 2 : 0), ...rest]);
-    const across = (pair) => { const [a, b] = ends(pair).map((place) => boxes[place]), x = a[0] + a[2] / 2, to = b[0] - b[2] / 2, half = (x + to) / 2; return [x, a[1], half, a[1], half, b[1], to, b[1]]; };
+    const across = (pair) => { const [a, b] = ends(pair).map((place) => boxes[place]), x = a[0] + a[2] / 2, to = b[0] - b[2] / 2, half = (x + to) / 2, from = data.routes[pair][1], into = data.routes[pair].at(-1); return [x, from, half, from, half, into, to, into]; };
     const moved = (pair, route) => lagOf(pair) ? across(pair) : route.map((value, place) => place % 2 ? value : value + shift);
     const routes = Object.fromEntries(Object.entries(data.routes).map(([pair, route]) => [pair, moved(pair, route)]));
     return { boxes, routes, width: state.lag ? now + widest(0) / 2 + EDGE : data.width + shift, height: data.height };
@@ -94,7 +94,7 @@
   function buildLags() {
     byId("lags").hidden = !data.time || data.time.lags > 6; byId("lag-field").hidden = !data.time || data.time.lags <= 6;
     if (!data.time) return;
-    const choices = ["all", ...Array(data.time.lags + 1).keys()];
+    const linked = Object.keys(data.union).map(lagOf), choices = ["all", ...Array(data.time.lags + 1).keys()].filter((lag) => !lag || lag === "all" || linked.includes(lag));
     for (const lag of choices) {
       const input = element("input", { type: "radio", name: "lag", value: lag });
       input.addEventListener("change", () => setLag(lag));
@@ -118,7 +118,7 @@
       places, label: everywhere ? "" : placesText(places) };
   }
   function placesText(places) {
-    const names = places.map((place) => short(data.contexts[place], 12)).join(", ");
+    const names = places.map((place) => short(data.contexts[place], data.time ? 24 / places.length : 12)).join(", ");
     return places.length > 2 || [...names].length > LONG_LABEL ? `${places.length} of ${data.contexts.length}` : names;
   }
   function contextStroke(pair, place) {
@@ -153,11 +153,11 @@
     scene = arranged();
     const width = scene.width * EM, height = scene.height * EM;
     const stage = byId("stage"), focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
-    const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, 0.85)); // smaller text could not be read; the stage scrolls
+    const fit = Math.min(1.25, Math.max((stage.clientWidth - 4) / width, data.time ? 0.65 : 0.85)); // smaller text could not be read; the stage scrolls
     const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width: width * fit * state.zoom, height: height * fit * state.zoom });
     const lit = litPairs(), shown = strokes().filter((stroke) => !stroke.ghost || byId("ghosts").checked);
     for (const stroke of shown) svg.append(drawEdge(stroke, lit.has(stroke.pair)));
-    if (state.pair && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
+    if (state.pair && state.pair.every(seen) && !(key(...state.pair) in data.union)) svg.append(drawAbsent(state.pair));
     scene.boxes.forEach((box, place) => { if (seen(place)) svg.append(drawNode(box, place)); });
     stage.replaceChildren(svg);
     placeLabels(svg, shown);
@@ -246,7 +246,8 @@
       text.style.fill = stroke.colours.length === 1 ? stroke.colours[0] : "var(--ink)";
       svg.append(text);
       const size = [text.getComputedTextLength() + 4, 16];
-      const spots = ALONG.map((share) => [...pointAt(route, share), ...size]);
+      const upright = route.length > 14 && route[6] === route[12], aside = upright ? Math.max(0, size[0] / 2 - EM) : 0; // beside a line that runs down
+      const spots = ALONG.map((share) => pointAt(route, share)).map(([x, y]) => [Math.min(x + aside, scene.width * EM - size[0] / 2), y, ...size]);
       const hidden = spots.map((spot) => taken.reduce((sum, other) => sum + overlap(spot, other), 0));
       const spot = spots[hidden.indexOf(Math.min(...hidden))];
       text.setAttribute("x", spot[0]); text.setAttribute("y", spot[1]);
