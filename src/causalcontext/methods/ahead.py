@@ -31,6 +31,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.kernels import compiling
 from causalcontext.kernels.compiling import code_folder, logger, settings
 from causalcontext.methods.auto import choose_by_columns
+from causalcontext.score.data import orders_of
 from causalcontext.score.exact_search import is_quick
 
 WHERE = "causalcontext.warmup.parts"
@@ -60,7 +61,9 @@ def kinds_for(method: str, test: str, data: Dataset) -> tuple[str, ...]:
     """What a search calls, by its options and the kinds of columns alone; for "auto" what it tries first."""
     contexts = len(data.contexts.cells)
     if method == "score-ac" or (method == "auto" and choose_by_columns(data) is None):
-        return ("orders" if is_quick(contexts, len(data.system), len(data.contexts.positions)) else "climbs", "scores")
+        variables = len(data.contexts.positions)
+        quick = is_quick(orders_of(contexts, variables), len(data.system), variables)
+        return ("orders" if quick else "climbs", "scores")
     numbers = all(data.kinds[place] is Kind.CONTINUOUS for place in data.system)
     searched = ("levels",) if numbers and test in ("auto", "partial-correlation") else ("batches",)
     return ("comparisons", *searched) if test == "auto" and contexts > 1 and method != "pc-m" else searched

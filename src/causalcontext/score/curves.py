@@ -77,9 +77,9 @@ def _turned_round(design: ScoreDesign, model: FittedModel, need: float) -> float
 
     Pairs in which no curve of the effect would pay beside lines are passed over.
     """
-    p, block = design.data.responses, design.block(POOLED, design.everything)
-    links = np.asarray(model.links[:, : design.data.nodes, : design.data.nodes].any(axis=0))
-    links[p:], links[:, p:] = False, False
+    data, block = design.data, design.block(POOLED, design.everything)
+    links = np.asarray(model.links[:, : data.candidates, : data.nodes].any(axis=0))
+    links[~data.is_system], links[:, data.responses :] = False, False
     wanted: list[tuple[int, Bools]] = []
     for cause, effect in _bent_backwards(design, links, need):
         above, beside = links[:, cause], links[:, effect]
@@ -97,7 +97,8 @@ def _bent_backwards(design: ScoreDesign, links: Bools, need: float) -> list[tupl
     """Links between numbers in which a curve of the effect would pay in the regression of the cause, and is allowed."""
     block, tasks, numbers = design.block(POOLED, design.everything), [], design.data.kind == NUMBER
     pairs = [(cause, effect) for cause, effect in np.argwhere(links).tolist()
-             if numbers[cause] and numbers[effect] and design.allowed[cause, effect]]  # fmt: skip
+             if cause < design.data.nodes and numbers[cause] and numbers[effect]
+             and design.allowed[cause, effect]]  # fmt: skip
     for cause, effect in pairs:
         parents = [j for j in np.flatnonzero(links[:, cause]).tolist() if j != effect and numbers[j]]
         others = [effect, *parents][: design.width(True) - 1]
@@ -113,24 +114,29 @@ def _eligible(design: ScoreDesign, model: FittedModel, node: int, part: Part, un
     may not be an effect could as well come first, wherever it stands.
     """
     data = design.data
-    eligible = unrelated[node] & ~model.links[members(part.mask, data.contexts), node, : data.nodes].any(axis=0)
+    eligible = unrelated[node] & ~model.links[members(part.mask, data.contexts), node, : data.candidates].any(axis=0)
     if data.kind[node] == NUMBER:
-        eligible |= model.before(node, part.mask) | ~design.allowed[:, node]
+        eligible |= model.before(node, part.mask)
+        eligible[: data.nodes] |= ~design.allowed[:, node]
     return np.asarray(eligible & design.allowed[node])
 
 
 def _unrelated(design: ScoreDesign) -> Bools:
-    """Pairs of variables, the context being last, whose plain columns are not correlated over all rows."""
+    """Nodes and candidates, system variables, whose plain columns are not correlated over all rows."""
     data, p, n = design.data, design.data.responses, design.data.total
-    first = design.first[:p]
+    system = np.flatnonzero(data.is_system)
+    first = design.first[system]
     away = design.means[:, first] - data.n @ design.means[:, first] / n
     total = design.scatter[:, first[:, None], first].sum(axis=0) + (away.T * data.n) @ away
-    unrelated = np.zeros((data.nodes, data.nodes), dtype=bool)
-    unrelated[:p, :p] = total**2 / n < np.log(n)
-    for context, reader in zip(range(p, data.nodes), data.readers, strict=False):  # pairs of them come later
+    unrelated = np.zeros((data.nodes, data.candidates), dtype=bool)
+    unrelated[:p, system] = total[:p] ** 2 / n < np.log(n)
+    alone = [(reader.variables[0], reader) for reader in data.readers if len(reader.variables) == 1]
+    for context, reader in alone:
+        if context >= data.nodes:
+            continue
         rows = np.bincount(reader.groups, weights=data.n)
         sums = (reader.groups == np.arange(reader.levels)[:, None]) @ (data.n[:, None] * away)
-        unrelated[context, :p] = (sums**2 / rows[:, None]).sum(axis=0) < np.log(n) * (reader.levels - 1)
+        unrelated[context, system] = (sums**2 / rows[:, None]).sum(axis=0) < np.log(n) * (reader.levels - 1)
     return unrelated
 
 
@@ -153,10 +159,12 @@ def _products(design: ScoreDesign, model: FittedModel) -> Iterator[float]:
 def propose(design: ScoreDesign) -> list[BasisFunction]:
     """Columns worth trying beside the usual ones, in a fixed order."""
     data = design.data
-    numbers, alone = np.flatnonzero(data.kind == NUMBER).tolist(), np.eye(data.candidates, dtype=bool)
-    everything = [(y, data.is_system & ~alone[y]) for y in numbers]
+    alone = np.eye(data.candidates, dtype=bool)
+    numbers = np.flatnonzero(data.kind == NUMBER).tolist()
+    effects = [y for y in numbers if y < data.responses]
+    everything = [(y, data.is_system & ~alone[y]) for y in effects]
     everything += [(c, data.is_system) for c in range(data.responses, data.nodes) if data.classes[c] == 2]
-    pairs = [(y, alone[x]) for y in numbers for x in numbers if x != y] if len(numbers) <= MOST_IN_PAIRS else []
+    pairs = [(y, alone[x]) for y in effects for x in numbers if x != y] if len(numbers) <= MOST_IN_PAIRS else []
     cost, order = design.price(data.total), cache(lambda x: np.argsort(data.values[x], kind="stable"))
     steps: dict[BasisFunction, None] = {}
     products: dict[BasisFunction, float] = {}

@@ -13,6 +13,7 @@ import numpy as np
 from causalcontext.data.dataset import Dataset, complete_rows, gaussian_ranks
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
+from causalcontext.graphs.lag_names import split
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CLASS, NUMBER, ORDERED
 from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT
@@ -35,7 +36,8 @@ class Reader(NamedTuple):
     variables : tuple of int
         The context variables.
     needs : tuple of int
-        The nodes that come before every node that uses it: these variables, or the column that one is made out of.
+        The nodes that come before every node that uses it: these variables, or the column that one is made out of;
+        nobody for what is given.
     groups : array of int, shape (K,)
         Its level in every cell.
     levels : int
@@ -56,10 +58,11 @@ class Reader(NamedTuple):
 class ScoreData:
     """The variables in an order that depends on content alone, their rows, and the cell of every row.
 
-    p system variables, numbered 0 .. p - 1, then the context variables: these are the nodes, each with a mechanism and
-    a place in the order. A context that is made out of a column (a threshold) has neither: it is no node, but the last
-    variable. C candidates may be causes: the nodes. Rows are coded into K cells, in which mechanisms may differ: the
-    combinations of the contexts, one cell without any.
+    p system variables, numbered 0 .. p - 1, then context variables: these are the nodes, each with a mechanism and a
+    place in the order. Then come the givens, which may be causes and have neither, since nothing may cause them: the
+    past of a time series, or roots; system variables first. Nodes and givens are the C candidates. A context that is
+    made out of a column (a threshold) is no candidate: it is the last variable. Rows are coded into K cells, in which
+    mechanisms may differ: the combinations of the contexts, one cell without any.
 
     Attributes
     ----------
@@ -84,6 +87,10 @@ class ScoreData:
     cells : array of int, shape (rows,)
     weight : float
         How many rows of the table each of these stands for.
+    responses, nodes : int
+        The system variables p with a mechanism, and all variables with one.
+    is_window : bool
+        Whether rows are windows of a time series: names have lags, and one order serves all cells.
     """
 
     table: Dataset
@@ -99,16 +106,9 @@ class ScoreData:
     codes: Ints
     cells: Ints
     weight: float
-
-    @property
-    def responses(self) -> int:
-        """The system variables p: the nodes beside context variables."""
-        return len(self.table.system)
-
-    @property
-    def nodes(self) -> int:
-        """The variables with a mechanism and a place in the order."""
-        return self.variables - int(self.table.contexts.source is not None)
+    responses: int
+    nodes: int
+    is_window: bool
 
     @property
     def variables(self) -> int:
@@ -117,18 +117,23 @@ class ScoreData:
 
     @property
     def candidates(self) -> int:
-        """The variables that may be causes; so far these are the nodes."""
-        return self.nodes
+        """C: the variables that may be causes."""
+        return len(self.kind)
 
     @property
     def causes(self) -> int:
-        """The candidates of system variables, which read the context instead of taking it for a parent."""
-        return self.responses
+        """How many candidates system variables have: these change with a context instead of taking it for a parent."""
+        return len(self.table.system)
 
-    @property
+    @cached_property
+    def context_variables(self) -> tuple[int, ...]:
+        """The numbers of the context variables, in the order of the table's contexts."""
+        return tuple(int(np.flatnonzero(self.position == column)[0]) for column in self.table.contexts.positions)
+
+    @cached_property
     def is_system(self) -> Bools:
         """Which candidates are system variables."""
-        return np.arange(self.candidates) < self.responses
+        return ~np.isin(np.arange(self.candidates), self.context_variables)
 
     @property
     def contexts(self) -> int:
@@ -137,22 +142,24 @@ class ScoreData:
 
     @cached_property
     def readers(self) -> tuple[Reader, ...]:
-        """Every context variable, then every pair of them."""
-        codes, p, source = self.table.contexts.cells, self.responses, self.table.contexts.source
-        chosen = [some for size in (1, 2) for some in combinations(range(self.variables - p), size)]
+        """Every context variable, then every pair of them, but for two lags of one variable."""
+        codes, names, source = self.table.contexts.cells, self.table.names, self.table.contexts.source
         made_of = [] if source is None else np.flatnonzero(self.position == source).tolist()
         found = []
-        for some in chosen:
+        for some in (some for size in (1, 2) for some in combinations(range(len(self.context_variables)), size)):
+            variables = tuple(self.context_variables[j] for j in some)
+            if self.is_window and len({split(names[self.position[v]])[0] for v in variables}) < len(variables):
+                continue
             values = sorted({tuple(cell[j] for j in some) for cell in codes})
             groups = np.array([values.index(tuple(cell[j] for j in some)) for cell in codes], dtype=np.int64)
-            variables = tuple(p + j for j in some)
-            found.append(Reader(variables, tuple(made_of) or variables, groups, len(values)))
+            needs = tuple(node for node in made_of or variables if node < self.nodes)
+            found.append(Reader(variables, needs, groups, len(values)))
         return tuple(found)
 
     @property
     def orders(self) -> int:
-        """How many orders there are: one per cell, but of many combinations of several contexts one for all."""
-        return self.contexts if len(self.readers) <= 1 or self.contexts <= MOST_CELLS_EXACT else 1
+        """How many orders there are; one for all windows of a time series."""
+        return 1 if self.is_window else orders_of(self.contexts, len(self.context_variables))
 
     @property
     def total(self) -> float:
@@ -220,24 +227,36 @@ def by_name(table: Dataset) -> tuple[Dataset, Ints]:
     return replace(table, contexts=contexts, codes=codes, levels=levels), number
 
 
-def score_data(table: Dataset, statistics: SufficientStatistics, links: Links) -> ScoreData:
-    """A table in the units and the order of the score."""
+def score_data(table: Dataset, statistics: SufficientStatistics, links: Links, is_window: bool = False) -> ScoreData:
+    """A table in the units and the order of the score; what nothing may cause is given."""
     whole = statistics.moments.merged()
     centre, pooled = whole.mean[0], whole.scatter[0]
     scale = np.sqrt(np.diagonal(pooled) / whole.rows[0])
     scale = np.where(scale > 0.0, scale, 1.0)
     order = _canonical_order(pooled, scale, statistics)
-    contexts = table.contexts.positions
-    position = np.array([*np.array(table.system)[order], *contexts], dtype=np.int64)
-    system, nodes = position[: len(order)].tolist(), contexts if table.contexts.source is None else ()
-    kinds = [*(KINDS[table.kinds[column]] for column in system), *(CLASS for _ in nodes)]
-    levels = [*(0 if table.kinds[column].is_number else len(table.categories[column]) for column in system),
-              *(len(own) for own, _ in zip(table.levels, nodes, strict=False))]  # fmt: skip
+    system, own = np.array(table.system)[order], table.contexts.positions if table.contexts.source is None else ()
+    contexts, given = np.array(own, dtype=np.int64), np.asarray(~links.may.any(axis=0))
+    given &= not given[system].all()  # a table without effects has mechanisms all the same
+    parts = [system[~given[system]], contexts[~given[contexts]], system[given[system]], contexts[given[contexts]]]
+    candidates = np.concatenate(parts)
+    levels = dict(zip(table.contexts.positions, map(len, table.levels), strict=True))
+    kinds = [CLASS if c in levels else KINDS[table.kinds[c]] for c in candidates.tolist()]
+    classes = [levels.get(c, 0 if table.kinds[c].is_number else len(table.categories.get(c, ())))
+               for c in candidates.tolist()]  # fmt: skip
+    place = dict(zip(system.tolist(), order.tolist(), strict=True))
+    units = [(centre[place[c]], scale[place[c]]) if c in place else (0.0, 1.0) for c in candidates.tolist()]
+    position = np.concatenate([candidates, [c for c in table.contexts.positions if c not in own]]).astype(np.int64)
     nothing = np.empty(0, dtype=np.int64)
-    return ScoreData(table, links, position, np.array(kinds, dtype=np.int64), np.array(levels, dtype=np.int64),
-                     np.append(centre[order], np.zeros(len(nodes))), np.append(scale[order], np.ones(len(nodes))),
+    return ScoreData(table, links, position, np.array(kinds, dtype=np.int64), np.array(classes, dtype=np.int64),
+                     np.array([one for one, _ in units]), np.array([other for _, other in units]),
                      statistics.moments.rows.astype(np.float64), np.zeros(len(kinds)), np.empty((0, 0)),
-                     nothing[None], nothing, 1.0).with_rows()  # fmt: skip
+                     nothing[None], nothing, 1.0, len(parts[0]), len(parts[0]) + len(parts[1]),
+                     is_window).with_rows()  # fmt: skip
+
+
+def orders_of(cells: int, contexts: int) -> int:
+    """How many orders a table has: one per cell, but of many combinations of several contexts one for all."""
+    return cells if contexts <= 1 or cells <= MOST_CELLS_EXACT else 1
 
 
 def members(mask: int, contexts: int) -> list[int]:

@@ -284,20 +284,20 @@ class ScoreDesign:
 
 def _known(data: ScoreData) -> tuple[Bools, Bools, Ints, Bools, Bools]:
     """What is allowed and required, what readers need, who may use them, and what must come first."""
-    p, nodes, position = data.responses, data.nodes, data.position[: data.nodes]
-    may, must = (each[position[:, None], position].T for each in (data.links.may, data.links.must))
-    allowed, required = may[:nodes].copy(), must[:nodes].copy()
-    np.fill_diagonal(allowed, False)
-    allowed[:p, p:nodes] = required[:p, p:nodes] = False
+    p, nodes, position = data.responses, data.nodes, data.position[: data.candidates]
+    may, must = (each[position[:, None], position[:nodes]].T for each in (data.links.may, data.links.must))
+    allowed, required, contexts = may.copy(), must.copy(), ~data.is_system
+    np.fill_diagonal(allowed[:, :nodes], False)
+    allowed[:p, contexts] = required[:p, contexts] = False
     needs = np.full((len(data.readers), 2), NOBODY)
     use = np.zeros((nodes, 1 + len(needs)), dtype=bool)
-    use[:p, 0], use[p:, 0] = ~must[:p, p:nodes].any(axis=1), True
+    use[:p, 0], use[p:, 0] = ~must[:p, contexts].any(axis=1), True
     for q, reader in enumerate(data.readers):
-        own = np.isin(np.arange(p, nodes), reader.variables)
+        own = np.isin(np.arange(data.candidates), reader.variables)
         needs[q, : len(reader.needs)] = reader.needs
-        use[:p, 1 + q] = may[:p, p:nodes][:, own].all(axis=1) & ~must[:p, p:nodes][:, ~own].any(axis=1)
+        use[:p, 1 + q] = may[:p, own].all(axis=1) & ~must[:p, contexts & ~own].any(axis=1)
         use[[node for node in reader.needs if node < p], 1 + q] = False  # a threshold of itself
-    return allowed, required, needs, use, reach(must[:nodes, :nodes].T)
+    return allowed, required, needs, use, reach(must[:, :nodes].T)
 
 
 def _surcharge(data: ScoreData, functions: Sequence[BasisFunction]) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats
@@ -14,7 +16,7 @@ from causalcontext.results import equations as plain
 from causalcontext.results.equations import Equation, Mechanisms, Scale, Term
 from causalcontext.score.columns import small_counts
 from causalcontext.score.data import ScoreData, members
-from causalcontext.score.design import ScoreDesign
+from causalcontext.score.design import POOLED, ScoreDesign
 from causalcontext.score.model import FittedModel, Part
 
 PLACES, FEW_PLACES = 101, 21
@@ -26,16 +28,18 @@ NEGLIGIBLE = 1e-12
 def mechanisms_of(model: FittedModel, raw: ScoreData) -> Mechanisms:
     """All equations of a model; `raw` has the columns as they are, before any transform."""
     data = model.design.data
+    whole = Part(model.design.block(POOLED, model.design.everything), model.design.everything, np.zeros(0, np.int64))
+    alone = ((given, whole) for given in range(data.nodes, data.candidates))
     found = [(_number_equation if data.kind[node] == NUMBER else _class_equation)(model.design, node, part)
-             for node, part in model.regressions()]  # fmt: skip
+             for node, part in chain(model.regressions(), alone)]  # fmt: skip
     nodes = np.argsort(data.position).tolist()
     return Mechanisms(tuple(_scale(data, raw, node) for node in nodes), tuple(found))
 
 
 def _scale(data: ScoreData, raw: ScoreData, node: int) -> Scale:
     """How a variable is measured."""
-    if node >= data.responses:
-        return Scale(plain.CATEGORY, levels=data.table.levels[node - data.responses])
+    if node in data.context_variables:
+        return Scale(plain.CATEGORY, levels=data.table.levels[data.context_variables.index(node)])
     position = int(data.position[node])
     if data.kind[node] != NUMBER:
         levels = tuple(data.table.categories[position])

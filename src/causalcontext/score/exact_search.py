@@ -25,24 +25,24 @@ QUICK = 14
 """Up to so many it takes less time than climbs from random starts."""
 
 
-def check_size(cells: int, variables: int, contexts: int) -> None:
-    """Return if the exact search can be run, with so many cells, system variables and context variables."""
-    if _size(cells, variables, contexts) > LARGEST:
-        raise OptionError(f"search='exact' with {variables} system variables and {cells} contexts is too large, "
+def check_size(orders: int, variables: int, contexts: int) -> None:
+    """Return if the exact search can be run, with so many orders, system variables and context variables."""
+    if _size(orders, variables, contexts) > LARGEST:
+        raise OptionError(f"search='exact' with {variables} system variables and {orders} contexts is too large, "
                           f"expected at most {LARGEST} variables times contexts and {MOST_CELLS_EXACT} contexts; "
                           "use search='order'")  # fmt: skip
 
 
-def is_quick(cells: int, variables: int, contexts: int) -> bool:
+def is_quick(orders: int, variables: int, contexts: int) -> bool:
     """Whether the exact search is the quicker one."""
-    return _size(cells, variables, contexts) <= QUICK
+    return _size(orders, variables, contexts) <= QUICK
 
 
-def _size(cells: int, variables: int, contexts: int) -> float:
+def _size(orders: int, variables: int, contexts: int) -> float:
     """The search keeps 2 to this power states; somewhat less than that where many cells share one order."""
-    if cells <= MOST_CELLS_EXACT:
-        return cells * variables
-    return variables + 2 * contexts if contexts > 1 else inf
+    if orders == 1:
+        return variables + 2 * contexts
+    return orders * variables if orders <= MOST_CELLS_EXACT else inf
 
 
 class ExactScores:
@@ -59,7 +59,8 @@ class ExactScores:
         self._best, self._found, self._pool = all_scores(fit_pointer(), workspace.calls, workspace.note, self._slots,
                                                          design.allowed, workspace.width)  # fmt: skip
         self._pool[0, 0] = 0
-        self._needed = sum(1 << int(node) for node in {*design.needs[design.needs >= 0].tolist()})
+        common = {*design.needs[design.needs >= 0].tolist(), *range(self._system, design.data.nodes)}
+        self._needed = sum(1 << int(node) for node in common)
         self._cells = np.array([design.key(block)[1] for block in self._slots.block[0].tolist()], dtype=np.int64)
         self._ahead = np.empty(0)
         if self._orders > 1:

@@ -103,7 +103,7 @@ def _compared(straight: Explored, ranked: ScoreData, charge: float, effort: Effo
 
 def _straight(data: ScoreData, options: ScoreOptions, effort: Effort) -> Explored:
     """The best model without curves; in a small table curves have their columns already."""
-    design = ScoreDesign(data, options, data.responses <= FEW_VARIABLES and options.curves != "never")
+    design = ScoreDesign(data, options, data.causes <= FEW_VARIABLES and options.curves != "never")
     return Explored(design, search(design, False, effort), False, np.nan)
 
 
@@ -137,7 +137,7 @@ def _bent(straight: Explored, effort: Effort) -> Explored:
 
 def _ranked(data: ScoreData) -> ScoreData:
     scores = with_normal_scores(data.table)
-    return score_data(scores, gather_statistics(scores, "listwise"), data.links)
+    return score_data(scores, gather_statistics(scores, "listwise"), data.links, data.is_window)
 
 
 def _transformed(data: ScoreData) -> list[int]:
@@ -163,7 +163,7 @@ def _have_a_chance(ranked: ScoreData, options: ScoreOptions, model: FittedModel,
     for node, part in model.regressions():
         own = int(number[node])
         tasks.append((design.block(*model.design.key(part.block)), own))
-        candidates.append(before(place, own, part.mask) & design.allowed[own])
+        candidates.append(before(place, own, part.mask, ranked.candidates) & design.allowed[own])
     scores, _, _ = FitWorkspace(design, curves=False).fit(tasks, candidates)
     return float(scores.sum()) + charge > model.score - CHANCE
 

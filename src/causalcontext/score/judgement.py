@@ -108,13 +108,13 @@ def judge(directed: Directed, curves: bool, facts: dict[str, object]) -> ScoreEv
     """
     model = directed.model
     data, workspace = model.design.data, FitWorkspace(model.design, curves)
-    k, p = data.contexts, data.responses
+    k, contexts = data.contexts, list(data.context_variables)
     difference, strength = (np.full((k, data.variables, data.variables), np.nan) for _ in range(2))
     _judge_causes(model, workspace, difference, strength)
     if k > 1:
         _judge_context_effects(model, curves, difference)
         at_context = np.sqrt(-np.expm1(-2.0 * np.maximum(difference, 0.0) / data.total))
-        strength[:, p:, :], strength[:, :, p:] = at_context[:, p:, :], at_context[:, :, p:]
+        strength[:, contexts, :], strength[:, :, contexts] = at_context[:, contexts, :], at_context[:, :, contexts]
     return _arranged(directed, difference, strength, facts)
 
 
@@ -181,7 +181,7 @@ def _judge_context_effects(model: FittedModel, curves: bool, difference: Floats)
     for node, usable in nodes:
         own = np.array([found.get((block, node), -np.inf) for block in slots.block[node].tolist()])
         reads, whole = model.reads(node), sum(found[part.block, node] for part in model.parts[node])
-        for context in range(p, design.data.variables):
+        for context in design.data.context_variables:
             reading = np.array([context in reader.variables for reader in design.data.readers])
             with_it = best_score(_only(slots, reading, False), node, own, usable)
             without = best_score(_only(slots, ~reading, True), node, own, usable)
@@ -212,7 +212,7 @@ def _arranged(directed: Directed, difference: Floats, strength: Floats, facts: d
     present = graphs[:, first, second] | graphs[:, second, first]
     forward = graphs[:, first, second] | (~graphs[:, second, first] & ~np.isnan(difference[:, second, first]))
     gain, size = (np.where(forward, each[:, second, first], each[:, first, second]) for each in (difference, strength))
-    made = (own >= data.nodes)[first] | (own >= data.nodes)[second]  # what is known is not about thresholds
+    made = (own >= data.candidates)[first] | (own >= data.candidates)[second]  # what is known is not about thresholds
     judged = ~np.isnan(gain) | (present & ~made)
     decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
     decision[:, data.links.rule_out(first, second) & ~made] = Decision.FORBIDDEN

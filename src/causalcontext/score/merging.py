@@ -16,8 +16,8 @@ import numpy as np
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import Memory
 from causalcontext.kernels.orders.slots import MOST_CELLS_EXACT, NO_BLOCK, NodeSlots, best_partition
-from causalcontext.score.data import members
 from causalcontext.score.design import POOLED, ScoreDesign
+from causalcontext.score.model import before
 from causalcontext.score.workspace import FitWorkspace
 
 Tree = tuple[tuple[int, int, int], ...]
@@ -82,9 +82,9 @@ class Merger:
 
     def scores(self, tasks: Sequence[tuple[int, int]], place: Ints) -> Floats:
         """Scores by moments of (node, contexts); candidates come before the node in all orders of these contexts."""
-        design, earlier = self._design, place[:, None] < place[:, :, None]
-        before = {mask: np.all(earlier[members(mask, len(place))], axis=0) for mask in {mask for _, mask in tasks}}
-        found = {(node, mask): before[mask][node] & design.allowed[node] for node, mask in tasks}
+        design, found = self._design, {}
+        for node, mask in tasks:
+            found[node, mask] = before(place, node, mask, design.data.candidates) & design.allowed[node]
         keys = {task: (*task, candidates.tobytes()) for task, candidates in found.items()}
         new = [task for task in found if keys[task] not in self._known]
         if new:

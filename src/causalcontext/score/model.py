@@ -50,9 +50,10 @@ class FittedModel:
     @cached_property
     def kind(self) -> tuple[str, ...]:
         """What every node's model is: pooled, partitioned, shifted or mixed; "context" for that one."""
-        p = self.design.data.responses
-        kinds = [PARTITIONED if len(parts) > 1 else self.design.key(parts[0].block)[0] for parts in self.parts[:p]]
-        return (*kinds, *(CONTEXT for _ in range(p, self.design.data.variables)))
+        data = self.design.data
+        kinds = [PARTITIONED if len(parts) > 1 else self.design.key(parts[0].block)[0] for parts in self.parts]
+        kinds += [POOLED] * (data.variables - data.nodes)
+        return tuple(CONTEXT if v in data.context_variables else kind for v, kind in enumerate(kinds))
 
     def regressions(self) -> Iterator[tuple[int, Part]]:
         """All nodes with their regressions."""
@@ -81,8 +82,8 @@ class FittedModel:
         return owners(self.design.about(part.block), [c for c in part.columns if lives(part.block, c) >> context & 1])
 
     def before(self, node: int, mask: int) -> Bools:
-        """The variables before a node in all of some contexts, shape (C,)."""
-        return before(np.argsort(self.orders, axis=1), node, mask)
+        """The candidates before a node in all of some contexts, shape (C,)."""
+        return before(np.argsort(self.orders, axis=1), node, mask, self.design.data.candidates)
 
     def residual(self, node: int, part: Part) -> tuple[Floats, Bools]:
         """The residuals of a number in one of its regressions, and the rows of it."""
@@ -96,18 +97,18 @@ class FittedModel:
         """Directed links of every context, shape (K, variables, variables), row -> column; read only."""
         data = self.design.data
         links = np.zeros((data.contexts, data.variables, data.variables), dtype=bool)
-        links[:, : data.nodes, : data.nodes] = self.parents.transpose(0, 2, 1)
+        links[:, : data.candidates, : data.nodes] = self.parents.transpose(0, 2, 1)
         for node in range(data.responses):
             links[:, list(self.reads(node)), node] = True
-        for reader in data.readers if data.variables > data.nodes else ():
+        for reader in data.readers if data.variables > data.candidates else ():
             links[:, reader.needs, reader.variables] = True
         return links
 
     def reads(self, node: int) -> tuple[int, ...]:
         """The context variables that the mechanism of a node changes with, or must change with by knowledge."""
         data = self.design.data
-        known = data.links.must[data.position[data.responses :], data.position[node]]
-        return tuple(sorted({*self._found_to_read(node), *(np.flatnonzero(known) + data.responses).tolist()}))
+        known = {v for v in data.context_variables if data.links.must[data.position[v], data.position[node]]}
+        return tuple(sorted({*self._found_to_read(node), *known}))
 
     def _found_to_read(self, node: int) -> tuple[int, ...]:
         parts = self.parts[node]
@@ -119,10 +120,12 @@ class FittedModel:
                     if len({*zip(groups.tolist(), same.tolist(), strict=True)}) == len({*groups.tolist()}))  # fmt: skip
 
 
-def before(place: Ints, node: int, mask: int) -> Bools:
-    """The variables before a node in all of some contexts; `place` has the place of every node in their orders."""
+def before(place: Ints, node: int, mask: int, candidates: int) -> Bools:
+    """The candidates before a node in all of some contexts; `place` has the place of every node in their orders."""
     here = place[members(mask, len(place))] if len(place) > 1 else place
-    return np.asarray((here < here[:, node : node + 1]).all(axis=0))
+    found = np.ones(candidates, dtype=bool)
+    found[: place.shape[1]] = (here < here[:, node : node + 1]).all(axis=0)
+    return found
 
 
 def translated(model: FittedModel, new: ScoreDesign) -> FittedModel:

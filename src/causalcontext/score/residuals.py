@@ -30,7 +30,7 @@ def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved:
     """Everything that speaks against the model; `names` are those of its variables."""
     kinds = [CURVES, SPREAD, *([SKEW] if not densities or curved else []), *([] if densities else [TAILS])]
     data = model.design.data
-    numbers = np.flatnonzero(data.kind == NUMBER).tolist()
+    numbers = np.flatnonzero(data.kind[: data.responses] == NUMBER).tolist()
     found = {node: one for node in numbers if (one := _of_node(model, node)) is not None}
     rows = int(min(data.total, MOST_ROWS))
     return check_residuals(side_by_side(list(found.values())), rows, [names[j] for j in found], kinds) if found else ()

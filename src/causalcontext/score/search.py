@@ -75,7 +75,7 @@ def search(design: ScoreDesign, curves: bool, effort: Effort, orders: Sequence[I
     nobody asked for, if it ends far below, and nobody is `sure` that the search will pay.
     """
     options, data = design.options, design.data
-    size = data.contexts, data.responses, data.nodes - data.responses
+    size = data.orders, data.responses, data.nodes - data.responses
     quick = options.search == "auto" and options.starts is None and is_quick(*size)
     if options.search == "exact":
         check_size(*size)
