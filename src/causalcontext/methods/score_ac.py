@@ -17,7 +17,7 @@ FEWEST = 10
 def score_ac(task: Task) -> Outcome:
     """score-ac: the best-scoring model."""
     if task.windows is not None:
-        return score_windows(task.windows, task.settings.knowledge, task.score, task.settings.seed, task.advance)
+        return score_windows(task.windows, task.links, task.score, task.settings.seed, task.n_jobs, task.advance)
     return scored(task)[0]
 
 

@@ -155,11 +155,13 @@ class Equation:
         return tuple(sorted({cause for term in self.terms for cause in term.causes}))
 
 
-def _renumbered(equation: Equation, places: Sequence[int]) -> Equation:
-    pairs = sorted((places[r], own) for r, own in zip(equation.contexts, equation.intercepts, strict=True))
-    terms = tuple(replace(term, contexts=tuple(sorted(places[r] for r in term.contexts))) for term in equation.terms)
-    contexts, intercepts = zip(*pairs, strict=True)
-    return replace(equation, contexts=contexts, intercepts=intercepts, terms=terms)
+def _renumbered(equation: Equation, number: Sequence[int]) -> Equation:
+    contexts = tuple(r for r, old in enumerate(number) if old in equation.contexts)
+    intercepts = tuple(equation.intercepts[equation.contexts.index(number[r])] for r in contexts)
+    terms = (
+        replace(term, contexts=tuple(r for r in contexts if number[r] in term.contexts)) for term in equation.terms
+    )
+    return replace(equation, contexts=contexts, intercepts=intercepts, terms=tuple(t for t in terms if t.contexts))
 
 
 @dataclass(frozen=True)
@@ -169,9 +171,10 @@ class Mechanisms:
     scales: tuple[Scale, ...]
     equations: tuple[Equation, ...]
 
-    def renumbered(self, places: Sequence[int]) -> Mechanisms:
-        """The same with other numbers of contexts: `places[r]` is that of context r."""
-        return Mechanisms(self.scales, tuple(_renumbered(one, places) for one in self.equations))
+    def renumbered(self, number: Sequence[int]) -> Mechanisms:
+        """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""
+        found = (_renumbered(one, number) for one in self.equations)
+        return Mechanisms(self.scales, tuple(one for one in found if one.contexts))
 
     def equation(self, effect: int, context: int) -> Equation:
         """The equation of an effect in a context."""

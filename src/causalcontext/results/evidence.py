@@ -91,12 +91,11 @@ class ScoreEvidence:
     contradicted: tuple[str, ...] = ()
 
     def renumbered(self, number: Ints) -> ScoreEvidence:
-        """The same with other numbers of contexts: `number[r]` is what context r is called so far."""
+        """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""
         moved = {name: getattr(self, name)[number] for name in ("difference", "strength", "effect", "decision", "rows")}
-        places = np.argsort(number)
-        block = [[sum(1 << int(places[r]) for r in range(len(number)) if int(mask) >> r & 1) for mask in row]
+        block = [[sum(1 << r for r, old in enumerate(number.tolist()) if int(mask) >> old & 1) for mask in row]
                  for row in self.block[number]]  # fmt: skip
-        mechanisms = None if self.mechanisms is None else self.mechanisms.renumbered(places.tolist())
+        mechanisms = None if self.mechanisms is None else self.mechanisms.renumbered(number.tolist())
         return replace(self, **moved, block=np.array(block), margin=self.margin[number], mechanisms=mechanisms)
 
     def merged(self, variable: int, context: int, contexts: Sequence[Any]) -> tuple[Any, ...]:

@@ -30,8 +30,12 @@ MOST_LEVELS = 20
 
 
 def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, options: ScoreOptions, seed: int,
-              n_jobs: int, advance: Advance) -> tuple[Outcome, tuple[Violation, ...], bool]:  # fmt: skip
-    """The best-scoring model of a table, with honest marks; what its residuals say; whether there was time enough."""
+              n_jobs: int, advance: Advance, is_window: bool = False
+              ) -> tuple[Outcome, tuple[Violation, ...], bool]:  # fmt: skip
+    """The best-scoring model of a table, with honest marks; what its residuals say; whether there was time enough.
+
+    Columns that nothing may cause have no mechanism. Rows may be windows of a time series.
+    """
     for position in table.system:
         levels = 0 if table.kinds[position].is_number else len(table.categories[position])
         if levels > MOST_LEVELS:
@@ -42,7 +46,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
     table, number = by_name(table)
     if (np.diff(number) < 0).any():
         statistics = gather_statistics(table, "listwise")
-    data = score_data(table, statistics, links)
+    data = score_data(table, statistics, links, is_window)
     clock = Clock(options.time_limit)
     explored, transform = explore(data, options, Effort(seed, n_jobs, advance, clock))
     directed = _directed(explored, clock)
@@ -76,7 +80,7 @@ def _directed(explored: Explored, clock: Clock) -> Directed:
 
 def _notes(explored: Explored, findings: Sequence[Violation]) -> tuple[str, ...]:
     data = explored.design.data
-    notes = [*_undeclared(data), *_counts(data.table), *residual_notes(findings, data.contexts > 1)]
+    notes = [*_undeclared(data), *_counts(data), *residual_notes(findings, data.contexts > 1)]
     need = CURVES_COST * np.log(data.total)
     if 0.5 * need < explored.doubt < 2.0 * need:
         taken = "curved mechanisms were chosen" if explored.curved else "straight lines were kept"
@@ -105,7 +109,7 @@ def _cut(clock: Clock) -> list[str]:
 def _undeclared(data: ScoreData) -> list[str]:
     """A note on columns of few whole numbers that nobody called counts."""
     found = []
-    for j in np.flatnonzero(data.gap > 0.0).tolist():
+    for j in np.flatnonzero(data.gap[: data.responses] > 0.0).tolist():
         values, position = data.values[j] * data.scale[j] + data.centre[j], data.position[j]
         whole = np.allclose(values, np.round(values), rtol=0.0, atol=1e-6) and values.min() > -0.5
         if whole and values.max() > 1.5 and data.table.kinds[position] is Kind.CONTINUOUS:
@@ -116,9 +120,10 @@ def _undeclared(data: ScoreData) -> list[str]:
             f"kinds={{{sorted(found)[0]!r}: 'count'}}, since directions of their links depend on it"]  # fmt: skip
 
 
-def _counts(table: Dataset) -> list[str]:
+def _counts(data: ScoreData) -> list[str]:
     """A note on counts: whether a link points to them or away is hardly seen by the score."""
-    found = [table.names[i] for i in table.system if table.kinds[i] is Kind.COUNT]
+    names, kinds = data.table.names, data.table.kinds
+    found = [names[i] for i in data.position[: data.responses] if kinds[i] is Kind.COUNT]
     if not found:
         return []
     return [f"{listed(sorted(found))}: links at counts are found, but do not trust their directions without other "

@@ -7,50 +7,75 @@ correlations say whether a column beyond the lags adds to that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import scipy
 
-from causalcontext.data.series import Series
-from causalcontext.data.windows import lagged_table
-from causalcontext.kernels.arrays import Floats, Ints
+from causalcontext.data.windows import LaggedTable, lagged_table
+from causalcontext.graphs.lag_names import at
+from causalcontext.kernels.arrays import Bools, Floats, Ints
+from causalcontext.results.series import Copy
 from causalcontext.results.words import p_words
 from causalcontext.search.lagged.context_lags import fisher
 from causalcontext.search.lagged.lag_alarm import LEVEL, MORE_LAGS, LagAlarm, combined
-from causalcontext.timeseries.order_search import Searched
-from causalcontext.timeseries.problem import LaggedProblem
+from causalcontext.timeseries.windows import SeriesWindows
 
 WINDOWS_A_COLUMN = 5
 """With fewer windows than this for every column of the longer ones, there is too little to compare."""
+KNOTS = (0.25, 0.5, 0.75)
+"""Where curves of causes bend, as quantiles."""
 SPARE_ROWS = 10
 """A value of the context takes part with at least so many windows more than coefficients."""
 
 
-def past_beyond_lags(series: Series, problem: LaggedProblem, found: Searched,
-                     heard: Callable[[], None] | None = None) -> LagAlarm | None:  # fmt: skip
-    """The column beyond the lags that tells most, by its number in longer windows; None where these are too few."""
-    lags, d = problem.table.lags, problem.variables
-    wide = lagged_table(series, lags + MORE_LAGS, problem.contexts)
+def past_beyond_lags(windows: SeriesWindows, causes: Bools, reads: Mapping[str, Copy], curved: bool
+                     ) -> LagAlarm | None:  # fmt: skip
+    """The column beyond the lags that tells most, by its number in longer windows; None where these are too few.
+
+    Numbers are asked about; `causes[u, v]`: node u is a cause of v in some context. Where mechanisms are curved, causes
+    offer squares and hinges as well.
+    """
+    series, lags, window = windows.series, windows.options.lags, windows.window
+    wide = lagged_table(series, lags + MORE_LAGS, max(len(windows.data.values), 1))
     if len(wide.row) < WINDOWS_A_COLUMN * wide.width:
         return None
-    inside, beyond = d * (lags + 1), np.arange(d * (lags + 1), d * (lags + 1 + MORE_LAGS))
+    d, kinds = wide.variables, [windows.data.kinds[windows.data.position(name)] for name in series.names]
+    inside, numbers = d * (lags + 1), np.array([kind.is_number for kind in kinds], dtype=bool)
+    beyond = inside + np.flatnonzero(np.tile(numbers, MORE_LAGS))
+    column = {name: lag * d + i for i, base in enumerate(series.names) for lag in range(lags + 1)
+              for name in [at(base, lag)]}  # fmt: skip
+    column |= {name: d * (lags + 1 + MORE_LAGS) + i for i, name in enumerate(series.covariate_names)}
     p_values: dict[tuple[int, int], float] = {}
-    for y in range(d):
-        if heard is not None:
-            heard()
-        model = found.models[y]
-        causes = np.flatnonzero(model.parents.any(axis=0))
-        given = np.union1d(np.where(causes < inside, causes, causes + beyond.size), [d + y])
-        codes = wide.codes[:, model.copy] if model.copy >= 0 else np.zeros(len(wide.row), dtype=np.int64)
-        parts = np.array([_partial(wide.values[codes == r], y, given, beyond) for r in np.unique(codes)])
-        p_values |= {(inside + k, y): fisher(parts[:, k].tolist()) for k in range(beyond.size)}
-    return combined(p_values)
+    for y in np.flatnonzero(numbers).tolist():
+        here = windows.nodes.index(series.names[y])
+        own = {column[windows.nodes[u]] for u in np.flatnonzero(causes[:, here]) if not window.is_context(int(u))}
+        given = _design(wide, sorted({*own, d + y}), {j for j, yes in enumerate(numbers) if yes}, curved)
+        read = reads.get(series.names[y])
+        lag = -1 if read is None else read[1] if isinstance(read[1], int) else read[1][0]
+        codes = wide.codes[:, lag] if lag >= 0 else np.zeros(len(wide.row), dtype=np.int64)
+        parts = np.array([_partial(wide.values[codes == r], given[codes == r], y, beyond) for r in np.unique(codes)])
+        p_values |= {(int(other), y): fisher(parts[:, k].tolist()) for k, other in enumerate(beyond)}
+    return combined(p_values) if p_values else None
 
 
-def _partial(values: Floats, y: int, given: Ints, others: Ints) -> Floats:
+def _design(wide: LaggedTable, columns: Sequence[int], numbers: Collection[int], curved: bool) -> Floats:
+    """The columns of a regression on some causes: numbers, their curves, indicators of classes."""
+    found, past = [], wide.variables * (wide.lags + 1)
+    for place in columns:
+        values = wide.values[:, place]
+        if place < past and place % wide.variables not in numbers:
+            found += [(values == level).astype(float) for level in np.unique(values)[1:]]
+            continue
+        found.append(values)
+        if curved:
+            found += [values**2, *(np.maximum(values - knot, 0.0) ** 2 for knot in np.quantile(values, KNOTS))]
+    return np.column_stack(found)
+
+
+def _partial(values: Floats, given: Floats, y: int, others: Ints) -> Floats:
     """The p-values of the partial correlations of y with other columns; NaN where there are too few rows."""
-    design = np.column_stack([np.ones(len(values)), values[:, given]])
+    design = np.column_stack([np.ones(len(values)), given])
     df = len(values) - design.shape[1] - 1
     if df < SPARE_ROWS:
         return np.full(others.size, np.nan)

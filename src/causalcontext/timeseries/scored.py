@@ -1,104 +1,109 @@
-"""score-ac with lags: from windows to the best-scoring model, and from there to an outcome.
-
-What is here is the seam of the engine: `LocalModels`, `search` and `WindowMarks` are called nowhere else.
-"""
+"""score-ac with lags: the search of a table whose rows are windows and whose past is given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from causalcontext.errors import NotYetError, listed
+from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.graphs.lag_names import at
-from causalcontext.knowledge import Knowledge
-from causalcontext.progress import OutOfTime, Watch
-from causalcontext.results.log import CITestLog
+from causalcontext.kernels.arrays import Ints
+from causalcontext.knowledge import Links
+from causalcontext.progress import Watch
+from causalcontext.results.entries import Decision
+from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.outcome import Outcome
-from causalcontext.results.series import SeriesFacts
+from causalcontext.results.series import Copy, SeriesFacts
+from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.lagged.lag_alarm import MORE_LAGS, LagAlarm
 from causalcontext.timeseries.alarm import lag_warnings, not_asked, past_beyond_lags
-from causalcontext.timeseries.known import allowed_links
-from causalcontext.timeseries.local_models import LocalModels
-from causalcontext.timeseries.marks import WindowMarks
-from causalcontext.timeseries.order_search import MOST_EXACT, Searched, search
-from causalcontext.timeseries.problem import MOST_CONTEXTS, LaggedProblem
-from causalcontext.timeseries.residuals import sentence as skewness_sentence
-from causalcontext.timeseries.residuals import skewed
+from causalcontext.timeseries.tested import Slopes
 from causalcontext.timeseries.windows import SeriesWindows
+from causalcontext.views import Contexts
 
 NO_ALARM = "the search was stopped before the past beyond the lags was tested"
-STARTS = 2
-"""Orders to begin with where the order is not searched exactly."""
+THERE = (Decision.PRESENT, Decision.REQUIRED)
+LEAST_GAP = 1.0
+"""Context lags whose best models score less than this below that of another one are not told apart, in nats."""
 
 
-def score_windows(windows: SeriesWindows, knowledge: Knowledge, score: ScoreOptions, seed: int, watch: Watch
+def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, seed: int, n_jobs: int, watch: Watch
                   ) -> Outcome:  # fmt: skip
-    """The best-scoring model of the windows; where it is stopped, by its watch or by Ctrl-C, the best so far."""
-    data, series, lags, starts = windows.data, windows.series, windows.options.lags, score.starts or STARTS
-    _check(windows)
-    allowed = allowed_links(knowledge, [*series.names, data.context_name or "_"], lags)
-    context_lags, has_context = windows.options.context_lags, data.context is not None
-    problem = LaggedProblem(windows.table, allowed, context_lags, score.penalty, has_context)
-    local = LocalModels(problem, heard=watch.check)
-    found = search(local, starts, seed)
-    place = [windows.names.index(name) for name in (*series.names, *([windows.context] if windows.context else []))]
-    reader = WindowMarks(local, found, windows.names, place, series.covariate_names)
-    alarm, stopped = _alarm(windows, problem, found, watch.check)
-    longer = [at(name, lag) for lag in range(lags + MORE_LAGS + 1) for name in series.names]
-    evidence = reader.evidence({"penalty": float(score.penalty), "search": "exact" if found.exact else "order",
-                                "transform": "none", "starts": 1 if found.exact else starts,
-                                "agreeing": 1})  # fmt: skip
-    by_moves = "the order inside a time step was searched by moves, not exactly: there are many variables"
-    notes = (
-        *(_cut(reader) if stopped else not_asked(alarm, lags)), str(windows.table.counts),
-        *([by_moves] if len(windows.names) > MOST_EXACT else []), *skewness_sentence(skewed(reader), has_context),
-    )  # fmt: skip
-    return Outcome(
-        reader.endpoints(), CITestLog.empty(len(data.values), len(windows.nodes)), np.zeros(2, dtype=np.int64),
-        found.unfinished is None and stopped is not KeyboardInterrupt, evidence=evidence, notes=notes,
-        warnings=lag_warnings(alarm, longer, lags),
-        series=SeriesFacts(windows.names, lags, series.covariate_names, reader.reads(), windows.table.counts,
-                           tuple(reader.slopes(data.values)), None if alarm is None else alarm.p),
-    )  # fmt: skip
-
-
-def _check(windows: SeriesWindows) -> None:
-    """Return if the columns are such that the model applies."""
-    data = windows.data
-    if len(windows.contexts) > 1 or windows.made_of:
-        raise NotYetError("not yet: score-ac with lags takes one context variable that is a column; pass "
-                          "method='pc-ac'")  # fmt: skip
-    for position in data.system:
-        if not data.kinds[position].is_number:
-            raise NotYetError(f"not yet: score-ac with lags needs continuous columns, {data.names[position]!r} "
-                              f"is {data.kinds[position].value}")  # fmt: skip
-    if len(data.values) > MOST_CONTEXTS:
-        raise NotYetError(f"not yet: score-ac with lags takes at most {MOST_CONTEXTS} contexts, {data.context_name!r} "
-                          f"has {len(data.values)}; merge some")  # fmt: skip
+    """The best-scoring model of the windows; where it is stopped, by its time or by Ctrl-C, the best so far."""
     windows.check()
+    table, lags, names = windows.scored, windows.options.lags, windows.series.names
+    statistics, searched = gather_statistics(table, "listwise"), windows.without_other_context_lags(links)
+    found, _, in_time = run_score(table, statistics, searched, score, seed, n_jobs, watch, is_window=True)
+    assert found.evidence is not None
+    cells = cells_of_now(table.contexts, windows.cells)
+    endpoints, evidence = found.endpoints[cells], found.evidence.renumbered(cells)
+    decision = evidence.decision.copy()
+    decision[:, _not_searched(windows, links, searched)] = Decision.NOT_SEARCHED
+    evidence = replace(evidence, decision=decision)
+    reads = {name: _context_lag(windows, evidence, name) for name in names}
+    alarm, done = None, found.complete and in_time
+    if done and windows.sample is None:
+        alarm, done = _alarm(windows, evidence, reads)
+    slopes = Slopes(windows.window, table, statistics.of_columns(table), endpoints, windows.data.values).rows(reads)
+    facts = SeriesFacts(windows.names, lags, windows.series.covariate_names, reads, windows.table.counts, slopes,
+                        None if alarm is None else alarm.p)  # fmt: skip
+    longer = [at(name, lag) for lag in range(lags + MORE_LAGS + 1) for name in names]
+    notes = (*found.notes, *(not_asked(alarm, lags) if done else (NO_ALARM,)), str(windows.table.counts))
+    return replace(found, endpoints=endpoints, evidence=evidence, log=found.log.empty(len(cells), len(table.names)),
+                   notes=notes, warnings=lag_warnings(alarm, longer, lags), series=facts)  # fmt: skip
 
 
-def _alarm(windows: SeriesWindows, problem: LaggedProblem, found: Searched, heard: Callable[[], None]
-           ) -> tuple[LagAlarm | None, type[KeyboardInterrupt] | None]:  # fmt: skip
-    """What the past beyond the lags tells, and what stopped that test, if anything did; no sample is tested."""
-    if found.unfinished is not None:
-        return None, OutOfTime
-    if windows.sample is not None:
-        return None, None
+def cells_of_now(contexts: Contexts, now: Contexts) -> Ints:
+    """For every context at time t the cell of windows that stands for it: the one with the same values at all lags.
+
+    So a mechanism that depends on R(t-1) is shown in the graph of the value that R(t-1) has. Where no cell has equal
+    values throughout, the one with most of them stands for it.
+    """
+    if not now.positions:
+        return np.zeros(1, dtype=np.int64)
+    here, found = [contexts.positions.index(position) for position in now.positions], []
+    for value in now.cells:
+        same = [cell for cell in contexts.cells if tuple(cell[place] for place in here) == value]
+        alike = [sum(code in value for code in cell) for cell in same]
+        found.append(contexts.cells.index(same[int(np.argmax(alike))]))
+    return np.array(found, dtype=np.int64)
+
+
+def _not_searched(windows: SeriesWindows, links: Links, searched: Links) -> Ints:
+    """Pairs of the past, whose links repeat those of the present, and context lags that no mechanism may depend on."""
+    nodes = len(windows.nodes)
+    first, second = np.triu_indices(nodes, 1)
+    now = np.isin(np.arange(nodes), windows.window.now)
+    dropped = (links.may & ~searched.may)[first, second] | (links.may & ~searched.may)[second, first]
+    return np.flatnonzero(~(now[first] | now[second]) | dropped)
+
+
+def _context_lag(windows: SeriesWindows, evidence: ScoreEvidence, name: str) -> Copy:
+    """The lag of the context that the mechanism of a variable depends on; several where the scores are about equal."""
+    if windows.context is None:
+        return None
+    here, gains = windows.nodes.index(name), {}
+    for lag in windows.options.context_lags:
+        pair = evidence.slot(windows.nodes.index(at(windows.context, lag)), here)
+        if evidence.effect[0, pair] == here:
+            gains[lag] = float(evidence.difference[0, pair])
+            if evidence.decision[0, pair] in THERE:
+                gains[lag] = np.inf
+    if np.inf not in gains.values():
+        return None
+    lags = tuple(sorted(lag for lag, gain in gains.items() if gain > -LEAST_GAP))
+    return windows.context, lags if len(lags) > 1 else lags[0]
+
+
+def _alarm(windows: SeriesWindows, evidence: ScoreEvidence, reads: dict[str, Copy]) -> tuple[LagAlarm | None, bool]:
+    """What the past beyond the lags tells, and whether there was time for that."""
+    first, second = np.triu_indices(len(windows.nodes), 1)
+    causes, present = np.zeros((len(windows.nodes),) * 2, dtype=bool), np.isin(evidence.decision, THERE)
+    for effect, cause in ((first, second), (second, first)):
+        causes[cause, effect] = (present & (evidence.effect == effect)).any(axis=0)
     try:
-        return past_beyond_lags(windows.series, problem, found, heard), None
-    except KeyboardInterrupt as reason:
-        return None, type(reason)
-
-
-def _cut(reader: WindowMarks) -> tuple[str, ...]:
-    """What is missing in the result of a search that was stopped."""
-    unfinished = reader.found.unfinished
-    if unfinished is None:
-        return (NO_ALARM,)
-    names = [reader.names[reader.place[node]] for node in unfinished]
-    where = f"causes inside the time step of {listed(names)} were not all tried, " if names else ""
-    return (f"the search was stopped early, and this is the best model found so far: {where}no order of the time step "
-            "was settled, so that no link inside it has a direction", NO_ALARM)  # fmt: skip
+        return past_beyond_lags(windows, causes, reads, evidence.curved), True
+    except KeyboardInterrupt:
+        return None, False

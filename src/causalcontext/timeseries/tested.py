@@ -23,7 +23,7 @@ from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow
 from causalcontext.search.lagged.algorithm import LaggedFound, Record, search_lagged
-from causalcontext.search.lagged.plan import LaggedPlan
+from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.search.sepsets import slot
 from causalcontext.timeseries.alarm import lag_warnings
 from causalcontext.timeseries.windows import SeriesWindows
@@ -61,7 +61,7 @@ def _facts(windows: SeriesWindows, plan: LaggedPlan, data: Dataset, statistics: 
            endpoints: Endpoints) -> SeriesFacts:  # fmt: skip
     """Who reads which copy of the context, and the slopes of all links."""
     reads = copies_read(plan, endpoints, windows.nodes, windows.context)
-    slopes = Slopes(plan, data, statistics.of_columns(data), endpoints, windows.data.values).rows(reads)
+    slopes = Slopes(plan.window, data, statistics.of_columns(data), endpoints, windows.data.values).rows(reads)
     copies = tuple(plan.window.lag(copy) for copy in data.contexts.positions)
     return SeriesFacts(windows.names, windows.options.lags, windows.series.covariate_names, reads, windows.counts,
                        slopes, None, copies, plan.window.depth)  # fmt: skip
@@ -137,7 +137,7 @@ class Slopes:
     `endpoints` are those of all contexts, shape (contexts, nodes, nodes).
     """
 
-    plan: LaggedPlan
+    window: Window
     data: Dataset
     moments: Moments
     endpoints: Endpoints
@@ -145,7 +145,7 @@ class Slopes:
 
     def rows(self, reads: dict[str, Copy]) -> tuple[SlopeRow, ...]:
         """A row for every link from a number to a number, in every context."""
-        now = [y for y in self.plan.window.now if self.data.kinds[y] is Kind.CONTINUOUS]
+        now = [y for y in self.window.now if self.data.kinds[y] is Kind.CONTINUOUS]
         return tuple(row for y in now for row in self._into(y, reads.get(self.data.names[y])))
 
     def _into(self, y: int, copy: Copy) -> list[SlopeRow]:
@@ -168,7 +168,7 @@ class Slopes:
 
     def _parents(self, y: int) -> np.ndarray:
         """Numbers that point at y, or are next to it without a direction and come before it; by context."""
-        nodes = np.arange(self.plan.window.nodes)
+        nodes = np.arange(self.window.nodes)
         points, back = directed(self.endpoints)[:, :, y], directed(self.endpoints)[:, y, :]
         open_end = adjacent(self.endpoints)[:, :, y] & ~points & ~back & (nodes < y)
         numbers = np.array([self.data.kinds[u].is_number for u in nodes])
@@ -180,7 +180,7 @@ class Slopes:
         if not contexts.positions or (copy is None and (parents == parents[0]).all()):
             return contexts.members(0)
         lag = 0 if copy is None else copy[1] if isinstance(copy[1], int) else copy[1][0]
-        position = next(p for p in contexts.positions if self.plan.window.lag(p) == lag)
+        position = next(p for p in contexts.positions if self.window.lag(p) == lag)
         view: View = ((position, r),)
         return contexts.members(contexts.number(view))
 

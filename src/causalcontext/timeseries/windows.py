@@ -164,6 +164,23 @@ class SeriesWindows:
         found = lagged_dataset(self.data, self.series, ends, named, sorted(copies))
         return found if self.sample is None else some_rows(found, half_of_blocks(found.n_rows, self.sample))
 
+    @cached_property
+    def scored(self) -> Dataset:
+        """The windows for a score: nodes as columns of their own kinds; context lags are its context variables."""
+        named = {node: split(node) for node in self.nodes}
+        lags = () if self.context is None else tuple(sorted({0, *self.options.context_lags}))
+        found = lagged_dataset(self.data, self.series, self.all_windows.row, named, lags)
+        return found if self.sample is None else some_rows(found, half_of_blocks(found.n_rows, self.sample))
+
+    def without_other_context_lags(self, links: Links) -> Links:
+        """Links of which no variable but the context itself depends on the context at a lag that is not asked for."""
+        may, window = links.may.copy(), self.window
+        if window.context is not None:
+            system = [v for v in window.now if not window.is_context(v)]
+            for lag in set(range(window.lags + 1)) - set(self.options.context_lags):
+                may[window.at(window.context, lag), system] = False
+        return Links(may, links.must)
+
     def rows(self, tested: bool) -> tuple[int, ...]:
         """How many windows every context has, of those that tests see or of those that regressions see."""
         codes = self.table.codes[:, 0]
