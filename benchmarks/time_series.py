@@ -24,14 +24,12 @@ import pandas as pd
 
 import causalcontext as cc
 from causalcontext.graphs.lag_names import at
+from causalcontext.progress import Watch, nobody
+from causalcontext.score.options import ScoreOptions
 from causalcontext.search.lagged.lag_alarm import LEVEL
 from causalcontext.simulate import SeriesDesign, SeriesModel, random_series_model
 from causalcontext.simulate.examples import land_surface_model
-from causalcontext.timeseries.known import allowed_links
-from causalcontext.timeseries.local_models import LocalModels
-from causalcontext.timeseries.order_search import search
-from causalcontext.timeseries.problem import LaggedProblem
-from causalcontext.timeseries.scored import STARTS
+from causalcontext.timeseries.scored import score_windows
 from causalcontext.timeseries.windows import SeriesWindows, half_of_blocks
 from measuring import machine, markdown_table
 
@@ -498,12 +496,13 @@ def _drawn(how: str, count: int, random: np.random.Generator) -> np.ndarray:
 
 def _lagged_links(windows: SeriesWindows, model: SeriesModel, rows: np.ndarray) -> tuple[int, float]:
     """False lagged links between different variables, and the share of the true ones that is found."""
-    allowed = allowed_links(cc.Knowledge(), [*model.names, "R"], windows.options.lags)
-    problem = LaggedProblem(windows.table.some(rows), allowed, windows.options.context_lags, 2.0, has_context=True)
-    found = search(LocalModels(problem), STARTS, 0)
+    half = replace(windows, all_windows=windows.all_windows.some(rows))
+    outcome = score_windows(half, half.links(cc.Knowledge()), ScoreOptions(), 0, 1, Watch(nobody))
     d, lags = len(model.names), model.lags
-    links = np.stack([one.parents[:, d : d * (lags + 1)] for one in found.models[:d]])
-    links = links.reshape(d, len(model.labels), lags, d).transpose(1, 2, 3, 0)
+    place = {node: number for number, node in enumerate(windows.nodes)}
+    earlier = [[place[at(name, lag)] for name in model.names] for lag in range(1, lags + 1)]
+    now = [place[name] for name in model.names]
+    links = np.stack([outcome.endpoints[:, np.array(there)[:, None], now] != 0 for there in earlier], axis=1)
     truth, other = true_links(model).links[:, 1:], ~np.eye(d, dtype=bool)
     false = (links & ~truth & other).any(axis=0).sum()
     return int(false), float((links & truth & other).sum() / (truth & other).sum())

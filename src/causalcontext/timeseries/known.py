@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from causalcontext.errors import KnowledgeError
 from causalcontext.graphs.lag_names import split
+from causalcontext.kernels.arrays import Bools
 from causalcontext.knowledge import Knowledge
-from causalcontext.timeseries.problem import Allowed
 
 
-def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> Allowed:
+class LaggedLinks(NamedTuple):
+    """Links that may and that must be there, shape (L + 1, d, d): lag, cause, effect."""
+
+    may: Bools
+    must: Bools
+
+
+def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> LaggedLinks:
     """What may and must be between variables, contexts among them.
 
     A forbidden link between plain names is forbidden at all lags, and so are those against tiers, into roots and out
@@ -40,7 +47,7 @@ def allowed_links(knowledge: Knowledge, names: Sequence[str], lags: int) -> Allo
     if contradicted.size:
         lag, i, j = contradicted[0]
         raise KnowledgeError(f"the link {names[i]} --> {names[j]} at lag {lag} is both required and ruled out")
-    return Allowed(may, must)
+    return LaggedLinks(may, must)
 
 
 def _made(knowledge: Knowledge, **changed: list[tuple[str, str]]) -> Knowledge:
@@ -57,11 +64,3 @@ def _placed(cause: str, effect: str, index: dict[str, int], lags: int) -> tuple[
         if name not in index:
             raise KnowledgeError(f"knowledge names {shown!r}, which is not a column")
     return lag, index[first], index[second]
-
-
-def extended(allowed: Allowed, lags: int) -> Allowed:
-    """The same with more lags: what holds at the longest one holds beyond, and nothing is required there."""
-    more = lags + 1 - len(allowed.may)
-    may = np.concatenate([allowed.may, np.repeat(allowed.may[-1:], more, axis=0)])
-    must = np.concatenate([allowed.must, np.zeros((more, *allowed.must.shape[1:]), dtype=bool)])
-    return replace(allowed, may=may, must=must)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Ints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.entries import Decision
+from causalcontext.results.equations import KINDS, NUMBER, Equation
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.outcome import Outcome
-from causalcontext.results.series import Copy, SeriesFacts
+from causalcontext.results.series import Copy, SeriesFacts, SlopeRow
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.lagged.lag_alarm import MORE_LAGS, LagAlarm
@@ -24,6 +28,7 @@ from causalcontext.timeseries.windows import SeriesWindows
 from causalcontext.views import Contexts
 
 NO_ALARM = "the search was stopped before the past beyond the lags was tested"
+LINE = KINDS[0]
 THERE = (Decision.PRESENT, Decision.REQUIRED)
 LEAST_GAP = 1.0
 """Context lags whose best models score less than this below that of another one are not told apart, in nats."""
@@ -46,10 +51,12 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     alarm, done = None, found.complete and in_time
     if done and windows.sample is None:
         alarm, done = _alarm(windows, evidence, reads)
-    slopes = Slopes(windows.window, table, statistics.of_columns(table), endpoints, windows.data.values).rows(reads)
+    apart = Slopes(windows.window, table, statistics.of_columns(table), endpoints, windows.data.values).rows(reads)
+    slopes = _slopes_of_model(table, found.evidence, cells, windows.data.values, apart)
     facts = SeriesFacts(windows.names, lags, windows.series.covariate_names, reads, windows.table.counts, slopes,
                         None if alarm is None else alarm.p)  # fmt: skip
     longer = [at(name, lag) for lag in range(lags + MORE_LAGS + 1) for name in names]
+    found = replace(found, complete=found.complete and (done or not in_time))
     notes = (*found.notes, *(not_asked(alarm, lags) if done else (NO_ALARM,)), str(windows.table.counts))
     return replace(found, endpoints=endpoints, evidence=evidence, log=found.log.empty(len(cells), len(table.names)),
                    notes=notes, warnings=lag_warnings(alarm, longer, lags), series=facts)  # fmt: skip
@@ -107,3 +114,46 @@ def _alarm(windows: SeriesWindows, evidence: ScoreEvidence, reads: dict[str, Cop
         return past_beyond_lags(windows, causes, reads, evidence.curved), True
     except KeyboardInterrupt:
         return None, False
+
+
+def _slopes_of_model(table: Dataset, evidence: ScoreEvidence, cells: Ints, values: Sequence[Any],
+                     apart: Sequence[SlopeRow]) -> tuple[SlopeRow, ...]:  # fmt: skip
+    """Slopes of links with those of the model, which may be the same in several contexts; of curves, as they are."""
+    known: dict[tuple[str, str, int], tuple[float, float]] = {}
+    if evidence.mechanisms is not None and evidence.transform == "none":
+        for equation in evidence.mechanisms.equations:
+            known |= _slopes_of_equation(table, equation, cells)
+    place = {str(value): r for r, value in enumerate(values)}
+    found = ((row, known.get((row.source, row.target, place[str(row.context)]))) for row in apart)
+    return tuple(row if own is None or not row.present else row._replace(slope=own[0], error=own[1])
+                 for row, own in found)  # fmt: skip
+
+
+def _slopes_of_equation(
+    table: Dataset, equation: Equation, cells: Ints
+) -> dict[tuple[str, str, int], tuple[float, float]]:
+    """The slope of a number on every cause that acts along a straight line, and its error, by context."""
+    if equation.kind != NUMBER or not equation.terms:
+        return {}
+    rows = np.isin(table.codes, equation.contexts)
+    codes, y = table.codes[rows], np.asarray(table.columns[equation.effect], dtype=np.float64)[rows]
+    level = {intercept: g for g, intercept in enumerate(dict.fromkeys(equation.intercepts))}
+    group = np.zeros(len(table.contexts.cells), dtype=np.int64)
+    group[list(equation.contexts)] = [level[intercept] for intercept in equation.intercepts]
+    design = [(group[codes] == g).astype(float) for g in range(len(level))]
+    lines = [term for term in equation.terms if term.kind == LINE]
+    curved = {cause for term in equation.terms if term.kind != LINE for cause in term.causes}
+    for term in lines:
+        x = np.asarray(table.columns[term.causes[0]], dtype=np.float64)[rows]
+        design.append(np.where(np.isin(codes, term.contexts), x, 0.0))
+    matrix = np.column_stack(design)
+    inverse = np.linalg.pinv(matrix.T @ matrix)
+    slopes = inverse @ (matrix.T @ y)
+    variance = float(np.sum((y - matrix @ slopes) ** 2)) / max(len(y) - matrix.shape[1], 1)
+    found = {}
+    for r, cell in enumerate(cells.tolist()):
+        for cause in {term.causes[0] for term in lines} - curved if cell in equation.contexts else ():
+            own = [len(level) + k for k, term in enumerate(lines) if term.causes[0] == cause and cell in term.contexts]
+            error = float(np.sqrt(variance * inverse[np.ix_(own, own)].sum()))
+            found[table.names[cause], table.names[equation.effect], r] = float(slopes[own].sum()), error
+    return found
