@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TIE = 0.05
 FOLLOWED = 30.0
-"""Margins of directions are not followed further than this, except with lags."""
+"""Margins of directions are not followed further than this."""
 
 
 def explain_scores(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str) -> str:
@@ -116,9 +116,9 @@ def _direction(result: ContextGraphs, evidence: ScoreEvidence, slot: int, r: int
     """How sure the direction is."""
     margin = float(evidence.margin[r, slot]) if evidence.margin.size else float("nan")
     if mark == "o-o":
-        tie = result.series is None and (np.isnan(margin) or margin < TIE)
+        tie = np.isnan(margin) or margin < TIE
         return f"models with either direction score {'the same' if tie else 'nearly the same'}"
     if not mark or np.isnan(margin):
         return ""
-    least = "at least " if margin >= FOLLOWED and result.series is None else ""
+    least = "at least " if margin >= FOLLOWED else ""
     return f"the best model without this direction scores {least}{margin:.0f} nats less"

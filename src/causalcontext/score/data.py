@@ -131,6 +131,13 @@ class ScoreData:
         return tuple(int(np.flatnonzero(self.position == column)[0]) for column in self.table.contexts.positions)
 
     @cached_property
+    def made_of(self) -> dict[int, int]:
+        """The variable of which a context variable is a step function, where there is one."""
+        own, place = self.table.contexts, np.argsort(self.position)
+        sources = ((v, own.source_of(int(self.position[v]))) for v in self.context_variables)
+        return {v: int(place[source]) for v, source in sources if source is not None}
+
+    @cached_property
     def is_system(self) -> Bools:
         """Which candidates are system variables."""
         return ~np.isin(np.arange(self.candidates), self.context_variables)
@@ -143,16 +150,14 @@ class ScoreData:
     @cached_property
     def readers(self) -> tuple[Reader, ...]:
         """Every context variable, then every pair of them, but for two lags of one variable."""
-        codes, names, source = self.table.contexts.cells, self.table.names, self.table.contexts.source
-        made_of = [] if source is None else np.flatnonzero(self.position == source).tolist()
-        found = []
+        codes, names, found = self.table.contexts.cells, self.table.names, []
         for some in (some for size in (1, 2) for some in combinations(range(len(self.context_variables)), size)):
             variables = tuple(self.context_variables[j] for j in some)
             if self.is_window and len({split(names[self.position[v]])[0] for v in variables}) < len(variables):
                 continue
             values = sorted({tuple(cell[j] for j in some) for cell in codes})
             groups = np.array([values.index(tuple(cell[j] for j in some)) for cell in codes], dtype=np.int64)
-            needs = tuple(node for node in made_of or variables if node < self.nodes)
+            needs = tuple(node for node in (self.made_of.get(v, v) for v in variables) if node < self.nodes)
             found.append(Reader(variables, needs, groups, len(values)))
         return tuple(found)
 
@@ -221,7 +226,8 @@ def by_name(table: Dataset) -> tuple[Dataset, Ints]:
         return table, np.arange(len(moved))
     cells = sorted(moved)
     number = np.array([cells.index(cell) for cell in moved])
-    contexts = replace(old, positions=tuple(old.positions[j] for j in places), cells=tuple(cells))
+    sources = tuple(old.sources[j] for j in places) if old.sources else ()
+    contexts = replace(old, positions=tuple(old.positions[j] for j in places), cells=tuple(cells), sources=sources)
     codes = np.where(table.codes >= 0, number[table.codes], -1).astype(table.codes.dtype)
     levels = tuple(table.levels[j] for j in places)
     return replace(table, contexts=contexts, codes=codes, levels=levels), number
@@ -234,7 +240,8 @@ def score_data(table: Dataset, statistics: SufficientStatistics, links: Links, i
     scale = np.sqrt(np.diagonal(pooled) / whole.rows[0])
     scale = np.where(scale > 0.0, scale, 1.0)
     order = _canonical_order(pooled, scale, statistics)
-    system, own = np.array(table.system)[order], table.contexts.positions if table.contexts.source is None else ()
+    system = np.array(table.system)[order]
+    own = [position for position in table.contexts.positions if table.contexts.source_of(position) is None]
     contexts, given = np.array(own, dtype=np.int64), np.asarray(~links.may.any(axis=0))
     given &= not given[system].all()  # a table without effects has mechanisms all the same
     parts = [system[~given[system]], contexts[~given[contexts]], system[given[system]], contexts[given[contexts]]]

@@ -100,8 +100,8 @@ class FittedModel:
         links[:, : data.candidates, : data.nodes] = self.parents.transpose(0, 2, 1)
         for node in range(data.responses):
             links[:, list(self.reads(node)), node] = True
-        for reader in data.readers if data.variables > data.candidates else ():
-            links[:, reader.needs, reader.variables] = True
+        for context, source in data.made_of.items():
+            links[:, source, context] = True
         return links
 
     def reads(self, node: int) -> tuple[int, ...]:

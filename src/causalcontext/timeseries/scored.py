@@ -10,7 +10,8 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.graphs.lag_names import at
+from causalcontext.errors import NotYetError
+from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Ints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
@@ -37,12 +38,15 @@ LEAST_GAP = 1.0
 def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, seed: int, n_jobs: int, watch: Watch
                   ) -> Outcome:  # fmt: skip
     """The best-scoring model of the windows; where it is stopped, by its time or by Ctrl-C, the best so far."""
+    if len(windows.contexts) > 1 or windows.made_of:
+        raise NotYetError("not yet: score-ac with lags takes one context variable that is a column; pass "
+                          "method='pc-ac'")  # fmt: skip
     windows.check()
     table, lags, names = windows.scored, windows.options.lags, windows.series.names
     statistics, searched = gather_statistics(table, "listwise"), windows.without_other_context_lags(links)
     found, _, in_time = run_score(table, statistics, searched, score, seed, n_jobs, watch, is_window=True)
     assert found.evidence is not None
-    cells = cells_of_now(table.contexts, windows.cells)
+    cells = cells_of_now(table, windows.cells)
     endpoints, evidence = found.endpoints[cells], found.evidence.renumbered(cells)
     decision = evidence.decision.copy()
     decision[:, _not_searched(windows, links, searched)] = Decision.NOT_SEARCHED
@@ -62,19 +66,24 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
                    notes=notes, warnings=lag_warnings(alarm, longer, lags), series=facts)  # fmt: skip
 
 
-def cells_of_now(contexts: Contexts, now: Contexts) -> Ints:
+def cells_of_now(table: Dataset, now: Contexts) -> Ints:
     """For every context at time t the cell of windows that stands for it: the one with the same values at all lags.
 
     So a mechanism that depends on R(t-1) is shown in the graph of the value that R(t-1) has. Where no cell has equal
     values throughout, the one with most of them stands for it.
     """
-    if not now.positions:
-        return np.zeros(1, dtype=np.int64)
-    here, found = [contexts.positions.index(position) for position in now.positions], []
-    for value in now.cells:
-        same = [cell for cell in contexts.cells if tuple(cell[place] for place in here) == value]
-        alike = [sum(code in value for code in cell) for cell in same]
-        found.append(contexts.cells.index(same[int(np.argmax(alike))]))
+    cells, positions = table.contexts.cells, table.contexts.positions
+    names, places = (
+        [split(table.names[position])[0] for position in positions],
+        list(map(positions.index, now.positions)),
+    )
+    found = []
+    for cell in now.cells:
+        value = {names[place]: code for place, code in zip(places, cell, strict=True)}
+        here = [number for number, other in enumerate(cells)
+                if all(other[place] == code for place, code in zip(places, cell, strict=True))]  # fmt: skip
+        alike = [sum(code == value[name] for name, code in zip(names, cells[number], strict=True)) for number in here]
+        found.append(here[int(np.argmax(alike))])
     return np.array(found, dtype=np.int64)
 
 
@@ -129,9 +138,8 @@ def _slopes_of_model(table: Dataset, evidence: ScoreEvidence, cells: Ints, value
                  for row, own in found)  # fmt: skip
 
 
-def _slopes_of_equation(
-    table: Dataset, equation: Equation, cells: Ints
-) -> dict[tuple[str, str, int], tuple[float, float]]:
+def _slopes_of_equation(table: Dataset, equation: Equation, cells: Ints
+                        ) -> dict[tuple[str, str, int], tuple[float, float]]:  # fmt: skip
     """The slope of a number on every cause that acts along a straight line, and its error, by context."""
     if equation.kind != NUMBER or not equation.terms:
         return {}

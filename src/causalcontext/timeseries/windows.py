@@ -149,10 +149,10 @@ class SeriesWindows:
     def scored(self) -> Dataset:
         """The windows for scores: nodes alone, as columns of their own kinds, on all whole windows.
 
-        Its context variables are the copies of the contexts that may be read; other copies are categories. The nodes
-        at time t are `window.now`; all others are given.
+        Its context variables are the contexts at time t and at the lags that mechanisms may depend on; at other lags
+        they are categories.
         """
-        return self._dataset(self.all_windows.row, self.options.lags, set(self.options.context_lags))
+        return self._dataset(self.all_windows.row, self.options.lags, {0, *self.options.context_lags})
 
     def _dataset(self, ends: Ints, depth: int, copies: set[int]) -> Dataset:
         """The nodes, then the past beyond the window up to a lag; of a sample half of the windows."""
@@ -164,21 +164,13 @@ class SeriesWindows:
         found = lagged_dataset(self.data, self.series, ends, named, sorted(copies))
         return found if self.sample is None else some_rows(found, half_of_blocks(found.n_rows, self.sample))
 
-    @cached_property
-    def scored(self) -> Dataset:
-        """The windows for a score: nodes as columns of their own kinds; context lags are its context variables."""
-        named = {node: split(node) for node in self.nodes}
-        lags = () if self.context is None else tuple(sorted({0, *self.options.context_lags}))
-        found = lagged_dataset(self.data, self.series, self.all_windows.row, named, lags)
-        return found if self.sample is None else some_rows(found, half_of_blocks(found.n_rows, self.sample))
-
     def without_other_context_lags(self, links: Links) -> Links:
-        """Links of which no variable but the context itself depends on the context at a lag that is not asked for."""
+        """Links of which no variable but contexts depend on a context at a lag that is not asked for."""
         may, window = links.may.copy(), self.window
-        if window.context is not None:
-            system = [v for v in window.now if not window.is_context(v)]
-            for lag in set(range(window.lags + 1)) - set(self.options.context_lags):
-                may[window.at(window.context, lag), system] = False
+        system = [v for v in window.now if not window.is_context(v)]
+        for lag in set(range(window.lags + 1)) - set(self.options.context_lags):
+            for context in window.contexts:
+                may[window.at(context, lag), system] = False
         return Links(may, links.must)
 
     def rows(self, tested: bool) -> tuple[int, ...]:
