@@ -66,6 +66,10 @@ from causalcontext.kernels.rows.noise_densities import DensityTable, density_kin
 from causalcontext.kernels.rows.number_scores import number_kind, number_pointer
 
 
+ALIKE = 0.4
+"""Columns whose squared correlation is higher are tried in each other's place."""
+
+
 @cache
 def fit_pointer() -> FunctionPointer:
     """`fit` behind a pointer."""
@@ -202,6 +206,76 @@ def _fit_classes(arrays: Note, calls: Calls, block: int, node: int, slot: int) -
         chosen[t] = sets[0, 1 + t]
         if _is_required(table, chosen[t]):
             score -= price_of(table, chosen[t])
+    if fits.whole.shape[0] < fetch(arrays, FIT_ARRAYS, Scratch).candidates.size:
+        return _swap(arrays, calls, block, node, slot, float(score))
+    return float(score)
+
+
+@kernel
+def _swap(arrays: Note, calls: Calls, block: int, node: int, slot: int, score: float) -> float:
+    """Replace columns of a category by candidates that are nearly copies of them, as long as the score rises.
+
+    Only where something is given: the past of a series is nearly a copy of its present, and whichever of the two was
+    chosen first leaves nothing for the other. Sets of nodes are all tried by an exact search.
+    """
+    tables, rows, fits = (
+        fetch(arrays, FIT_ARRAYS, BlockTables),
+        fetch(arrays, FIT_ARRAYS, FitRows),
+        fetch(arrays, FIT_ARRAYS, Fits),
+    )
+    candidates, table = fetch(arrays, FIT_ARRAYS, Scratch).candidates, regression_of(tables, rows, block, node)
+    whole, matters, room = fits.whole[node, slot], fits.matters[node, slot], (fits.whole.shape[2] - PATH) // 2
+    chosen = whole[PATH + room :]
+    trial = np.empty(chosen.size + 1, dtype=np.int64)
+    for t in range(whole[TAKEN]):
+        best = chosen[t]
+        if _is_required(table, best):
+            continue
+        for column in range(table.first[0], table.first[candidates.size]):
+            owner = table.about[OWNER, column]
+            if not candidates[owner] or table.about[CURVED, column] or not _are_alike(table, chosen[t], column):
+                continue
+            if owner < matters.size:
+                matters[owner] = True
+            if whole[END] != UNKNOWN and whole[LENGTH] < room:
+                whole[PATH + whole[LENGTH]] = column
+                whole[LENGTH] += 1
+            else:
+                whole[END] = UNKNOWN
+            trial[0], own = whole[TAKEN], True
+            for a in range(whole[TAKEN]):
+                trial[1 + a] = column if a == t else chosen[a]
+                own = own and chosen[a] != column
+            value = _class_score(arrays, calls, block, node, trial) if own else -math.inf
+            if value > score + 1e-9:
+                score, best = value, column
+        chosen[t] = best
+    return score
+
+
+@kernel
+def _are_alike(table: Regression, one: int, other: int) -> bool:
+    """Whether two columns are nearly copies of each other."""
+    return bool(covariance_of(table, one, other) ** 2 > ALIKE * table.variance[one] * table.variance[other])
+
+
+@kernel
+def _class_score(arrays: Note, calls: Calls, block: int, node: int, columns: Ints) -> float:
+    """The score of a category with a set of columns (their number, then the columns) as it is; remembered."""
+    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
+    memory, table = fetch(arrays, FIT_ARRAYS, Memory), regression_of(tables, rows, block, node)
+    name = ~name_of(tables.block[block], table.about, rows.keys, node, columns[1:], columns[0]) | np.uint64(1)
+    place = find(memory.names, name)
+    if memory.names[place] == name:
+        return float(memory.scores[place])
+    sets, prices = np.full((3, columns.size), -1), np.full((3, columns.size - 1), math.inf)
+    for a in range(columns[0] + 1):
+        sets[0, a] = columns[a]
+    one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
+    score = calls.choose_columns(classes_of(tables, rows, block, node), calls.class_fit, one_pass, sets, prices)
+    for a in range(columns[0]):
+        score -= price_of(table, columns[1 + a])
+    store(memory, place, name, score)
     return float(score)
 
 
@@ -255,14 +329,7 @@ def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats)
         block, node, count, chosen = tasks[t, 0], tasks[t, 1], sets[t, 0], sets[t, 1:]
         table = regression_of(tables, rows, block, node)
         if rows.node[node, KIND] != NUMBER:
-            own = classes_of(tables, rows, block, node)
-            one_pass = calls.ordered_pass if rows.node[node, KIND] == ORDERED else calls.logit_pass
-            three, prices = np.full((3, sets.shape[1]), -1), np.full((3, sets.shape[1] - 1), math.inf)
-            for a in range(count + 1):
-                three[0, a] = sets[t, a]
-            out[t, 0] = calls.choose_columns(own, calls.class_fit, one_pass, three, prices)
-            for a in range(count):
-                out[t, 0] -= price_of(table, chosen[a])
+            out[t, 0] = _class_score(arrays, calls, block, node, sets[t])
             continue
         solve(table, chosen, count, work)
         left = max(work.small[0, 0, 0], SMALLEST_VARIANCE)
