@@ -1,10 +1,12 @@
-"""Covariances that kernels read by index equal the dense matrix of all columns, made from the rows."""
+"""Covariances that kernels make row by row equal the dense matrix of all columns, made from the rows."""
 
 import numpy as np
 import pytest
-from score_tables import curved_table, design_of
+from score_tables import curved_table, design_of, workspace_of
 
-from causalcontext.kernels.orders.fit_arrays import covariance_of, regression_of, response_covariance
+from causalcontext.kernels.orders import fit_arrays
+from causalcontext.kernels.orders.fit_arrays import regression_of, response_covariance, row_of, shared_values
+from causalcontext.score.workspace import FitWorkspace
 
 
 def dense_covariance(design, block):
@@ -27,19 +29,36 @@ def crossed(rows):
 
 
 @pytest.mark.parametrize("context", ["R", ["R", "S"], ["R", "S", "T"]])
-def test_covariances_by_index_are_those_of_all_columns(context):
+def test_rows_of_covariances_are_those_of_all_columns(context):
     design = design_of(crossed(400)[["A", "B", "D", *context]], context)
     sets = [reader.cells(mask) for reader in design.data.readers for mask in range(1, 1 << reader.levels)]
     blocks = design.pooled(sets) + [block for q in range(len(design.data.readers)) for block in design.changing(q)]
-    tables, node = design.tables(), 1
+    workspace = FitWorkspace(design, curves=True)
     for block in dict.fromkeys(blocks):
-        table, dense = regression_of(tables, design.rows, block, node), dense_covariance(design, block)
-        columns, bits = np.arange(len(dense)), design.bits(block)
-        own = np.array([[covariance_of(table, one, other) for other in columns] for one in columns[:: 1 + bits]])
-        np.testing.assert_allclose(own, dense[:: 1 + bits], atol=1e-12)
+        bits, dense = design.bits(block), dense_covariance(design, block)
+        table = regression_of(workspace.note, block, 1)
+        columns = np.arange(len(dense))
+        for column in columns[:: 1 + bits]:
+            own = row_of(table, column >> bits)[columns & shared_values(table, column)]
+            np.testing.assert_allclose(own, dense[column], atol=1e-12)
         np.testing.assert_allclose(table.variance[: len(dense)], dense.diagonal(), atol=1e-12)
-        response = (table.response << bits) + (1 << bits) - 1
-        np.testing.assert_allclose(table.covariance[table.response], dense[response], atol=1e-12)
-        left = np.zeros((1, 1))
+        response, left = ((table.response + 1) << bits) - 1, np.zeros((1, 1))
         response_covariance(table, left)
         assert left[0, 0] == pytest.approx(dense[response, response] + table.blur, abs=1e-12)
+    assert workspace.covariances.filled[0] == (workspace.covariances.names > 0).sum() > len(blocks)
+
+
+def test_rows_are_made_anew_where_there_is_no_room_for_more(monkeypatch):
+    """With room for eight rows of the longest kind every fit is the same."""
+    scores = []
+    for rows, entries in ((16, 1), (1 << 16, 1 << 24)):
+        monkeypatch.setattr(fit_arrays, "KEPT_ROWS", rows)
+        monkeypatch.setattr(fit_arrays, "KEPT_ENTRIES", entries)
+        design = design_of(crossed(300).drop(columns="T"), ["R", "S"])
+        workspace = workspace_of(design)
+        tasks = [(block, node) for block in range(len(design.tables().block)) for node in range(4)]
+        fits, slopes, sets = workspace.fit(tasks, np.arange(6) != np.array(tasks)[:, 1:])
+        gains = workspace.extras([(*task, columns) for task, columns in zip(tasks, sets, strict=True)])
+        scores.append([fits, slopes, gains, [columns.tolist() for columns in sets]])
+    for few, many in zip(*scores, strict=True):
+        assert np.array_equal(few, many) if isinstance(few, np.ndarray) else few == many

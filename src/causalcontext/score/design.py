@@ -2,7 +2,8 @@
 
 A regression is fitted on a block. A `POOLED` block has the rows of some cells, around their common mean; a `SHIFTED`
 one has all rows, around the means at every value of a reader; in a `MIXED` one a column may also live at some of these
-values only. Blocks are made when they are first asked for, and keep their numbers.
+values only. Blocks are made when they are first asked for, and keep their numbers; their covariances are made by the
+kernels, row by row, out of the moments by cell.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ from causalcontext.kernels.orders.fit_arrays import (
     SOURCE,
     BlockTables,
     FitRows,
+    KeptRows,
     Memory,
     no_memory,
+    no_rows,
 )
 from causalcontext.kernels.rows.number_scores import IN_A_BIN
 from causalcontext.score.columns import (
@@ -49,7 +52,7 @@ from causalcontext.score.columns import (
     make_columns,
     moments_of,
 )
-from causalcontext.score.data import Reader, ScoreData, members
+from causalcontext.score.data import Reader, ScoreData
 from causalcontext.score.options import ScoreOptions
 
 POOLED, SHIFTED, MIXED = "pooled", "shifted", "mixed"
@@ -63,8 +66,6 @@ MOST_PLAIN, MOST_CURVED = 12, 20
 MOST_VALUES_MIXED = {1: 2, 2: 4}
 """Up to so many values slopes may differ between any sets of them, for readers of one context variable and of two; more
 of one variable cost time and gained nothing."""
-GROWTH = 8
-"""By what factor room for matrices grows: memory that is never written is never taken."""
 
 
 class ScoreDesign:
@@ -113,6 +114,8 @@ class ScoreDesign:
         What kernels see of the rows.
     memory : Memory
         Of the main thread, shared by all searches of the design.
+    covariances : KeptRows
+        The same of rows of covariances.
     """
 
     def __init__(self, data: ScoreData, options: ScoreOptions, curves: bool, proposed: Sequence[BasisFunction] = (),
@@ -133,16 +136,19 @@ class ScoreDesign:
                 self._mixed[q] = len(self._facts)
                 self._facts.append(_facts_by_value(self, reader))
         self._widest = max(about.shape[1] for about, _, _ in self._facts)
+        about, first, extra = zip(*self._facts, strict=True)
+        abouts, extras = (np.stack([_padded(each, self._widest) for each in some]) for some in (about, extra))
+        self._all_facts = abouts, np.stack(first), extras
         basic = np.bincount(self.owner, weights=self._facts[PLAIN][0][BASIC, : self.size], minlength=data.candidates)
         self.most_required = (
             int((self.required @ basic).max(initial=0)) + 2
         )  # one to spare for a family that falls apart
         self.rows = _fit_rows(self)
-        self.memory = memory or self.new_memory()
+        self.memory, self.covariances = memory or self.new_memory(), self.new_rows()
         self._numbers: dict[BlockKey, int] = {}
         self._keys: list[BlockKey] = []
-        self._blocks: list[tuple[Any, ...]] = []
-        self._entries, self._filled, self._lock = np.empty(0), 0, Lock()
+        self._blocks: list[NDArray[Any]] = []
+        self._lock = Lock()
         self._tables: BlockTables | None = None
 
     @property
@@ -171,14 +177,18 @@ class ScoreDesign:
         """An empty memory."""
         return no_memory(MOST_CURVED + self.most_required, 1 << (15 if self.data.responses <= 12 else 18))
 
+    def new_rows(self) -> KeptRows:
+        """Room for rows of covariances."""
+        return no_rows(self._widest)
+
     def block(self, kind: str, mask: int, reader: int = -1) -> int:
         """The number of a block."""
         key = (kind, mask, reader)
         with self._lock:
             if key not in self._numbers:
-                self._blocks.append(self._made(key))
+                self._append(self._made(key))
                 self._keys.append(key)
-                self._numbers[key], self._tables = len(self._blocks) - 1, None
+                self._numbers[key], self._tables = len(self._keys) - 1, None
         return self._numbers[key]
 
     def key(self, block: int) -> BlockKey:
@@ -187,7 +197,7 @@ class ScoreDesign:
 
     def groups(self, block: int) -> Ints:
         """The intercept of every cell in a block, -1 for cells that are not in it."""
-        return np.asarray(self._blocks[block][1])
+        return np.asarray(self._blocks[1][block])
 
     def pooled(self, masks: Sequence[int]) -> list[int]:
         """The blocks of some sets of cells."""
@@ -200,21 +210,20 @@ class ScoreDesign:
 
     def about(self, block: int) -> Ints:
         """What the columns of a block are: rows as in `Regression.about`."""
-        return self._facts[int(self._blocks[block][0][DESIGN])][0]
+        return self._facts[int(self._blocks[0][block, DESIGN])][0]
 
     def bits(self, block: int) -> int:
         """How many values there are at some of which a column of a block may live, 0 for plain columns."""
-        return int(self._blocks[block][0][BITS])
+        return int(self._blocks[0][block, BITS])
 
     def tables(self) -> BlockTables:
         """All blocks so far, for kernels."""
         with self._lock:
             if self._tables is None:
-                about, first, extra = zip(*self._facts, strict=True)
-                block, groups, number, cost, weight, variance = map(np.stack, zip(*self._blocks, strict=True))
-                abouts, extras = (np.stack([_padded(each, self._widest) for each in some]) for some in (about, extra))
-                self._tables = BlockTables(self._entries, block, groups, number, abouts, np.stack(first), cost, extras,
-                                           weight, variance, self.required)  # fmt: skip
+                block, groups, number, cost, weight, variance = (each[: len(self._keys)] for each in self._blocks)
+                about, first, extra = self._all_facts
+                self._tables = BlockTables(self.data.n, self.means, self.scatter, block, groups, number, about, first,
+                                           cost, extra, weight, variance, self.required)  # fmt: skip
             return self._tables
 
     def matrix_and_rows(self, block: int, columns: Ints) -> tuple[Floats, Bools, int]:
@@ -234,52 +243,44 @@ class ScoreDesign:
         values = int(self.about(block)[CONTEXTS, column])
         return self.data.readers[reader].cells(values) if values else mask
 
-    def _made(self, key: BlockKey) -> tuple[Any, ...]:
+    def _append(self, made: tuple[NDArray[Any], ...]) -> None:
+        """Add a block to the tables; who has the tables of before may go on using them."""
+        count = len(self._keys)
+        if not self._blocks:
+            self._blocks = [np.empty((1, *row.shape), row.dtype) for row in made]
+        if count == len(self._blocks[0]):
+            self._blocks = [np.concatenate([each, np.empty_like(each)]) for each in self._blocks]
+        for each, row in zip(self._blocks, made, strict=True):
+            each[count] = row
+
+    def _made(self, key: BlockKey) -> tuple[NDArray[Any], ...]:
         """The rows of a block in the tables: `block`, `groups`, `number`, `cost`, `weight`, `variance`."""
         (kind, mask, q), data = key, self.data
-        design, n, price = (
-            self._mixed[q] if kind == MIXED else PLAIN,
-            data.rows_of(mask),
-            self.price(data.rows_of(mask)),
-        )
+        n, design, bits = data.rows_of(mask), PLAIN, 0
         groups = np.array([(mask >> cell & 1) - 1 for cell in range(data.contexts)], dtype=np.int64)
-        if kind == POOLED:
-            matrix, intercepts = self._within(mask) / n, 1
-        else:
-            reader = data.readers[q]
-            groups, intercepts = reader.groups, reader.levels
-            apart = np.stack([self._within(reader.cells(1 << value)) for value in range(reader.levels)])
-            matrix = (apart.sum(axis=0) if kind == SHIFTED else _by_sets(apart)) / n
-        bits, cost = reader.levels if kind == MIXED else 0, np.full(len(matrix), price)
+        if kind != POOLED:
+            groups = data.readers[q].groups
+        apart, price = self._variances(groups) / n, self.price(n)
+        cost, variance = np.full(self.size, price), apart.sum(axis=0)
         if kind == MIXED:
-            by_value = [self.price(data.rows_of(reader.cells(own))) for own in range(1 << reader.levels)]
-            cost = np.array(by_value)[self._facts[design][0][CONTEXTS]]
+            design, bits = self._mixed[q], len(apart)
+            lives = np.arange(1 << bits) >> np.arange(bits)[:, None] & 1
+            by_set = [self.price(data.rows_of(data.readers[q].cells(own))) for own in range(1 << bits)]
+            cost, variance = np.tile(by_set, self.size), (apart.T @ lives).ravel()
         spare = n - SPARE_ROWS if n < data.total else max(n - SPARE_ROWS, 0)
         identity = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest(), "little") >> 1
-        facts = [self._put(matrix), self.size, design, identity, int(np.clip(spare, -1, MOST_CURVED)), bits]
-        start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + intercepts)
+        facts = [bits, int(np.clip(spare, -1, MOST_CURVED)), design, identity]
+        start = -0.5 * n * (1.0 + log(2.0 * pi)) - price * (1.0 + len(apart))
         paid = _padded(cost + self._facts[design][2][: len(cost)], self._widest)
         return (np.array(facts, dtype=np.int64), groups, np.array([n, start, price]), _padded(cost, self._widest),
-                np.exp(2.0 * paid / max(n, 1.0)), _padded(np.diagonal(matrix).T.ravel(), self._widest))  # fmt: skip
+                np.exp(2.0 * paid / max(n, 1.0)), _padded(variance, self._widest))  # fmt: skip
 
-    def _within(self, mask: int) -> Floats:
-        """Cross products of columns on the rows of some cells, around their common mean."""
-        cells = members(mask, self.data.contexts)
-        if len(cells) == 1:
-            return np.asarray(self.scatter[cells[0]])
-        n, means = self.data.n[cells], self.means[cells]
-        away = means - n @ means / n.sum()
-        return np.asarray(self.scatter[cells].sum(axis=0) + (away.T * n) @ away)
-
-    def _put(self, matrix: Floats) -> int:
-        """Where a matrix begins among all entries; who has the entries of before may go on using them."""
-        start, self._filled = self._filled, self._filled + matrix.size
-        if self._filled > len(self._entries):
-            larger = np.empty(max(self._filled, GROWTH * start))
-            larger[:start] = self._entries[:start]
-            self._entries = larger
-        self._entries[start : self._filled] = matrix.ravel()
-        return start
+    def _variances(self, groups: Ints) -> Floats:
+        """Squares of columns around their means in every group of cells, shape (groups, Q)."""
+        inside = (groups == np.arange(groups.max() + 1)[:, None]) * self.data.n
+        centre = (inside @ self.means) / inside.sum(axis=1, keepdims=True)
+        around = np.diagonal(self.scatter, axis1=1, axis2=2) + self.data.n[:, None] * (self.means - centre[groups]) ** 2
+        return np.asarray((inside > 0.0).astype(float) @ around)
 
 
 def _known(data: ScoreData) -> tuple[Bools, Bools, Ints, Bools, Bools]:
@@ -338,15 +339,6 @@ def _facts_by_value(design: ScoreDesign, reader: Reader) -> tuple[Ints, Ints, Fl
     about[FAMILY], about[CONTEXTS] = place - lives + 1, lives
     about[BASIC] &= everywhere
     return about, first << reader.levels, extra[source] + log(CURVES) * (design.curved[source] & ~everywhere)
-
-
-def _by_sets(scatter: Floats) -> Floats:
-    """Cross products of q columns at every set of values, shape (q, q, sets); `scatter` has those at single values.
-
-    The entry of a column at some values and another at others is that of the two at the values they share.
-    """
-    k = len(scatter)
-    return np.stack([scatter[members(mask, k)].sum(axis=0) for mask in range(1 << k)], axis=2)
 
 
 def _fit_rows(design: ScoreDesign) -> FitRows:

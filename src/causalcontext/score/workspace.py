@@ -44,7 +44,8 @@ class FitWorkspace:
     curves, densities : bool
         Whether curves and noise densities are on offer, where the design and the options have them.
     memory : Memory, optional
-        Sets of columns that were evaluated; by default those of the design, which is not for several threads.
+        Sets of columns that were evaluated; by default those of the design, which are not for several threads. Rows of
+        covariances go with it.
     keeps : bool
         Whether whole fits are kept; only a search over orders keeps them, and asks what matters to them.
     """
@@ -53,6 +54,7 @@ class FitWorkspace:
                  keeps: bool = False) -> None:  # fmt: skip
         data = design.data
         self.design, self.memory = design, memory or design.memory
+        self.covariances = design.covariances if self.memory is design.memory else design.new_rows()
         self.curves = curves and bool(design.curved.any())
         self.densities = densities and design.options.densities
         self.width = design.width(curves)
@@ -75,7 +77,7 @@ class FitWorkspace:
         self.arrays = FitArrays(tables, design.rows._replace(facts=facts), density_table(),
                                 no_fits(nodes, slots, self.width, p if len(self.kept.names) else 0),
                                 scratch(p, tables.about.shape[2], self.width, int(design.rows.node[:, WIDTH].max())),
-                                self.memory, self.kept)  # fmt: skip
+                                self.memory, self.covariances, self.kept)  # fmt: skip
         self.note = note_of(self.arrays, FIT_ARRAYS)
 
     def taken(self, node: int, slot: int) -> Ints:

@@ -2,8 +2,8 @@
 
 A workspace remembers. A set of columns that was evaluated on the rows is not evaluated again. Half of the fits of a
 search over orders are repeated: a fit is a function of what its node may choose from, so whole fits are kept by node,
-block and candidates. Where there is no room left all of these are forgotten: what a climb needs again it mostly needed
-a moment ago.
+block and candidates. Covariances are made row by row, when a regression takes a column, and kept by block and column.
+Where there is no room left all of these are forgotten: what a climb needs again it mostly needed a moment ago.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from causalcontext.kernels.arrays import Bools, Codes, Floats, Ints
 from causalcontext.kernels.compiling import kernel
 from causalcontext.kernels.function_pointers import FunctionPointer
-from causalcontext.kernels.handles import empty_note
+from causalcontext.kernels.handles import Note, empty_note, fetch
 from causalcontext.kernels.rows.class_choice import ClassRows
 from causalcontext.kernels.rows.noise_densities import DensityTable, density_table
 
@@ -25,7 +25,7 @@ NUMBER, CLASS, ORDERED = range(3)
 """Kinds of nodes."""
 KIND, RESPONSE, WIDTH, CLASSES, PIECES = range(5)
 """Columns of `FitRows.node`."""
-OFFSET, COLUMNS, DESIGN, IDENTITY, LIMIT, BITS = range(6)
+BITS, LIMIT, DESIGN, IDENTITY = range(4)
 """Columns of `BlockTables.block`."""
 ROWS, START, PRICE = range(3)
 """Columns of `BlockTables.number`."""
@@ -40,20 +40,23 @@ CLOSED, ONLY_IF_IT_PAYS, WELCOME, UNKNOWN = range(4)
 LEFT, LEAST, FACTOR, VALUE = range(4)
 """Lines of `Scratch.line`."""
 
+KEPT_ROWS, KEPT_ENTRIES = 1 << 16, 1 << 24
+"""Places for rows of covariances, and their entries; memory that is never written is never taken."""
+
 Names = NDArray[np.uint64]
 
 
 class BlockTables(NamedTuple):
-    """The design: all blocks. B blocks, Q columns at most, p variables; plain columns, and columns by cells.
+    """The design: all blocks. B blocks, q plain columns, p variables; Q columns at most, by values of readers included.
 
     Attributes
     ----------
-    covariance : array, shape (entries,)
-        One matrix after the other.
-    block : array of int, shape (B, 6)
-        Where its matrix starts, how many plain columns there are, 0 for plain columns and more for columns by cells of
-        a reader, a number for what it is in all designs of a table, the most columns beside required ones (-1: too few
-        rows), and the values of the reader at some of which columns live, 0 for plain columns.
+    n, means, scatter : arrays, shape (cells,), (cells, q), (cells, q, q)
+        Rows of every cell, means and centred cross products of plain columns there.
+    block : array of int, shape (B, 4)
+        The values of a reader at some of which columns live, 0 for plain columns; the most columns beside required ones
+        (-1: too few rows); 0 for plain columns and more for those by values of a reader; a number for what the block is
+        in all designs of a table.
     groups : array of int, shape (B, cells)
         The intercept of every cell, -1 for cells that are not in the block.
     number : array, shape (B, 3)
@@ -66,7 +69,9 @@ class BlockTables(NamedTuple):
         `required[child, parent]`.
     """
 
-    covariance: Floats
+    n: Floats
+    means: Floats
+    scatter: Floats
     block: Ints
     groups: Ints
     number: Floats
@@ -160,6 +165,26 @@ class Memory(NamedTuple):
     filled: Ints
 
 
+class KeptRows(NamedTuple):
+    """Rows of covariances, of one thread and one design.
+
+    Attributes
+    ----------
+    names : array of int, shape (places,)
+        Names of rows, 0 where none is kept; the number of places is a power of 2.
+    start : array of int, shape (places,)
+        Where a row begins among the entries.
+    entries : array, shape (entries,)
+    filled : array of int, shape (2,)
+        How many rows are kept, and how many entries these have.
+    """
+
+    names: Ints
+    start: Ints
+    entries: Floats
+    filled: Ints
+
+
 class KeptFits(NamedTuple):
     """Whole fits of one thread in one problem.
 
@@ -201,6 +226,7 @@ class FitArrays(NamedTuple):
     fits: Fits
     work: Scratch
     memory: Memory
+    covariances: KeptRows
     kept: KeptFits
 
 
@@ -237,6 +263,12 @@ def no_memory(width: int, size: int) -> Memory:
                   np.zeros(1, dtype=np.int64))  # fmt: skip
 
 
+def no_rows(longest: int) -> KeptRows:
+    """Room for rows of covariances, the longest of which has so many entries."""
+    return KeptRows(np.zeros(KEPT_ROWS, dtype=np.int64), np.empty(KEPT_ROWS, dtype=np.int64),
+                    np.empty(max(KEPT_ENTRIES, longest)), np.zeros(2, dtype=np.int64))  # fmt: skip
+
+
 def no_kept(variables: int, width: int, places: int) -> KeptFits:
     """Room for half as many fits as places; memory that is never written is never taken."""
     keys = np.random.default_rng(1).integers(1, 1 << 63, size=variables, dtype=np.uint64)
@@ -248,13 +280,13 @@ def no_kept(variables: int, width: int, places: int) -> KeptFits:
 def _sample() -> FitArrays:
     """Arrays of a fit without content: their type is that of all."""
     whole = [np.zeros((1,) * axes, dtype=np.int64) for axes in range(4)]
-    number = [np.zeros((1,) * axes) for axes in range(3)]
+    number = [np.zeros((1,) * axes) for axes in range(4)]
     names = np.zeros(1, dtype=np.uint64)
-    tables = BlockTables(number[1], whole[2], whole[2], number[2], whole[3], whole[2], number[2], number[2], number[2],
-                         number[2], np.zeros((1, 1), dtype=np.bool_))  # fmt: skip
+    tables = BlockTables(number[1], number[2], number[3], whole[2], whole[2], number[2], whole[3], whole[2], number[2],
+                         number[2], number[2], number[2], np.zeros((1, 1), dtype=np.bool_))  # fmt: skip
     rows = FitRows(number[2], whole[2], whole[1], whole[2], names, number[1])
     return FitArrays(tables, rows, density_table(), no_fits(1, 1, 1, 1), scratch(1, 1, 1, 1), no_memory(1, 1),
-                     no_kept(1, 1, 0))  # fmt: skip
+                     no_rows(1), no_kept(1, 1, 0))  # fmt: skip
 
 
 FIT_ARRAYS = numba.typeof(_sample())
@@ -267,9 +299,9 @@ class Regression(NamedTuple):
 
     Attributes
     ----------
-    covariance : array, shape (sources, Q)
-        In units of the pooled standard deviations: of the columns of the rows on all rows of the block with all
-        columns. `covariance_of` has those of any two.
+    arrays : Note
+        Of `FitArrays`: `row_of` finds or makes covariances there.
+    block : int
     bits : int
         Column `(s << bits) + mask` is column s of the rows at the values of a reader in a bit mask of so many, and 0
         elsewhere; there is none at no value. 0 where columns live on the whole block.
@@ -287,7 +319,7 @@ class Regression(NamedTuple):
     weight : array, shape (Q,)
         exp(2 price / rows) of a column, for a response of one column.
     variance : array, shape (Q,)
-        The diagonal of the covariance.
+        Of every column, in units of the pooled standard deviations.
     required : array of bool, shape (p,)
         Parents whose basic columns always stay.
     rows : float
@@ -299,7 +331,8 @@ class Regression(NamedTuple):
         The variance inside the bins of a number that was counted or rounded.
     """
 
-    covariance: Floats
+    arrays: Note
+    block: int
     bits: int
     about: Ints
     first: Ints
@@ -317,29 +350,88 @@ class Regression(NamedTuple):
 
 
 @kernel
-def regression_of(tables: BlockTables, rows: FitRows, block: int, node: int) -> Regression:
-    """A node as the response in one block."""
-    start, size, design = tables.block[block, OFFSET], tables.block[block, COLUMNS], tables.block[block, DESIGN]
-    bits = tables.block[block, BITS]
-    covariance = tables.covariance[start : start + (size * size << bits)].reshape((size, size << bits))
-    return Regression(covariance, bits, tables.about[design], tables.first[design], tables.cost[block],
-                      tables.extra[design], tables.weight[block], tables.variance[block], tables.required[node],
-                      tables.number[block, ROWS], tables.block[block, LIMIT], node, rows.node[node, RESPONSE],
-                      rows.node[node, WIDTH], rows.facts[BLURS + node])  # fmt: skip
+def regression_of(arrays: Note, block: int, node: int) -> Regression:
+    """A node as the response in one block; `arrays` is the note of `FitArrays`."""
+    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
+    design = tables.block[block, DESIGN]
+    return Regression(arrays, block, tables.block[block, BITS], tables.about[design], tables.first[design],
+                      tables.cost[block], tables.extra[design], tables.weight[block], tables.variance[block],
+                      tables.required[node], tables.number[block, ROWS], tables.block[block, LIMIT], node,
+                      rows.node[node, RESPONSE], rows.node[node, WIDTH], rows.facts[BLURS + node])  # fmt: skip
 
 
 @kernel
-def covariance_of(table: Regression, one: int, other: int) -> float:
-    """The covariance of two columns: that on the rows at values where both live."""
-    return float(table.covariance[one >> table.bits, other & (one | -(1 << table.bits))])
+def row_of(table: Regression, source: int) -> Floats:
+    """The covariances of a plain column on all rows of a block with all columns there, until the next row is asked for.
+
+    That of a column at some values with another one is what they share: `row[other & shared_values(table, column)]`,
+    where the row is that of the plain column `column >> table.bits`.
+    """
+    kept, tables = fetch(table.arrays, FIT_ARRAYS, KeptRows), fetch(table.arrays, FIT_ARRAYS, BlockTables)
+    columns, places = tables.means.shape[1], kept.names.size - 1
+    name = table.block * columns + source + 1
+    place = name & places
+    while kept.names[place] != name:
+        if kept.names[place] == 0:
+            return _made_row(table, source, name)
+        place = (place + 1) & places
+    start = kept.start[place]
+    return np.asarray(kept.entries[start : start + (columns << table.bits)])
+
+
+@kernel
+def shared_values(table: Regression, column: int) -> int:
+    """What is left of the number of a column by `&` is the same column at the values where a given one lives."""
+    return int(column | -(1 << table.bits))
+
+
+@kernel
+def _made_row(table: Regression, source: int, name: int) -> Floats:
+    """Make a row and keep it: cross products within cells, and of the means of cells that share an intercept."""
+    kept, tables = fetch(table.arrays, FIT_ARRAYS, KeptRows), fetch(table.arrays, FIT_ARRAYS, BlockTables)
+    groups, n, means, bits = tables.groups[table.block], tables.n, tables.means, table.bits
+    columns, places = means.shape[1], kept.names.size - 1
+    if 2 * kept.filled[0] > places or kept.filled[1] + (columns << bits) > kept.entries.size:
+        kept.names[:] = 0
+        kept.filled[:] = 0
+    place = name & places
+    while kept.names[place] != 0:
+        place = (place + 1) & places
+    kept.names[place], kept.start[place] = name, kept.filled[1]
+    row = kept.entries[kept.filled[1] : kept.filled[1] + (columns << bits)]
+    kept.filled[0] += 1
+    kept.filled[1] += row.size
+    rows, total = np.zeros(groups.size), np.zeros(groups.size)
+    for cell in range(groups.size):
+        if groups[cell] >= 0:
+            rows[groups[cell]] += n[cell]
+            total[groups[cell]] += n[cell] * means[cell, source]
+    row[:] = 0.0
+    for cell in range(groups.size):
+        group = groups[cell]
+        if group < 0 or n[cell] == 0.0:
+            continue
+        own, mean = tables.scatter[cell, source], means[cell]
+        away, step = n[cell] * (mean[source] - total[group] / rows[group]), 2 << group
+        if bits == 0:
+            for j in range(columns):
+                row[j] += own[j] + away * mean[j]
+            continue
+        for first in range(0, row.size, step):  # the sets with this value
+            for place in range(first + step // 2, first + step):
+                row[place] += own[place >> bits] + away * mean[place >> bits]
+    for place in range(row.size):
+        row[place] /= table.rows
+    return np.asarray(row)
 
 
 @kernel
 def response_covariance(table: Regression, left: Floats) -> None:
     """Write the covariance of the response."""
     for a in range(table.width):
+        row = row_of(table, table.response + a)
         for b in range(table.width):
-            left[a, b] = table.covariance[table.response + a, ((table.response + b + 1) << table.bits) - 1]
+            left[a, b] = row[((table.response + b + 1) << table.bits) - 1]
     left[0, 0] += table.blur
 
 

@@ -50,13 +50,14 @@ from causalcontext.kernels.orders.fit_arrays import (
     Regression,
     Scratch,
     classes_of,
-    covariance_of,
     find,
     keep,
     name_of,
     name_of_fit,
     recall,
     regression_of,
+    row_of,
+    shared_values,
     store,
 )
 from causalcontext.kernels.orders.selection import invert, price_of, select_kind, select_pointer, solve
@@ -129,7 +130,7 @@ def _fit_number(arrays: Note, calls: Calls, block: int, node: int, slot: int) ->
     tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
     whole = fetch(arrays, FIT_ARRAYS, Fits).whole[node, slot]
     left = calls.select(arrays, block, node, rows.facts[CURVES] == 0.0, slot)
-    table = regression_of(tables, rows, block, node)
+    table = regression_of(arrays, block, node)
     chosen, count = whole[PATH + (whole.size - PATH) // 2 :], whole[TAKEN]
     score = _gaussian_score(tables.number[block, START], table, left, chosen, count)
     if rows.facts[DENSITIES] == 0.0:
@@ -171,7 +172,7 @@ def _fit_classes(arrays: Note, calls: Calls, block: int, node: int, slot: int) -
     """The score of a category; the columns that are left of the choice are written."""
     tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
     fits, memory = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, Memory)
-    table, whole = regression_of(tables, rows, block, node), fits.whole[node, slot]
+    table, whole = regression_of(arrays, block, node), fits.whole[node, slot]
     chosen, plain = whole[PATH + (whole.size - PATH) // 2 :], rows.facts[CURVES] == 0.0
     sets, prices, name = np.full((3, chosen.size + 1), -1), np.zeros((3, chosen.size)), np.uint64(0)
     for turn in range(1, -1, -1):
@@ -327,7 +328,7 @@ def score_sets(calls: Calls, arrays: Note, tasks: Ints, sets: Ints, out: Floats)
     work = fetch(arrays, FIT_ARRAYS, Scratch)
     for t in range(tasks.shape[0]):
         block, node, count, chosen = tasks[t, 0], tasks[t, 1], sets[t, 0], sets[t, 1:]
-        table = regression_of(tables, rows, block, node)
+        table = regression_of(arrays, block, node)
         if rows.node[node, KIND] != NUMBER:
             out[t, 0] = _class_score(arrays, calls, block, node, sets[t])
             continue
@@ -353,19 +354,17 @@ def best_extras(arrays: Note, tasks: Ints, sets: Ints, curves: Bools, out: Float
         Written: the gain (-inf if there is no column), and the share of the residual variance it explains, with the
         sign of the covariance; of a product both factors count as its owner.
     """
-    tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
     work = fetch(arrays, FIT_ARRAYS, Scratch)
     for t in range(tasks.shape[0]):
         node, count, chosen = tasks[t, 1], sets[t, 0], sets[t, 1:]
-        table = regression_of(tables, rows, tasks[t, 0], node)
-        solve(table, chosen, count, work)
-        invert(work.small[0], work.small[1], table.width)
+        table = regression_of(arrays, tasks[t, 0], node)
+        _regress_all(table, chosen, count, work)
         for j in range(out.shape[1]):
             out[t, j, 0], out[t, j, 1] = -math.inf, 0.0
         for column in range(table.first[0], table.first[out.shape[1] + 1]):
             if not curves[table.about[CURVED, column]] or table.variance[column] < SMALL_COLUMN_BELOW:
                 continue
-            share, sign = _explained(table, chosen, count, column, work.small)
+            share, sign = _explained(table, count, column, work)
             left = max(1.0 - share, SMALLEST_VARIANCE)
             gain = -0.5 * table.rows * math.log(left) - price_of(table, column)
             for side in range(2):
@@ -375,29 +374,46 @@ def best_extras(arrays: Note, tasks: Ints, sets: Ints, curves: Bools, out: Float
 
 
 @kernel
-def _explained(table: Regression, chosen: Ints, count: int, column: int, small: Floats) -> tuple[float, float]:
+def _regress_all(table: Regression, chosen: Ints, count: int, work: Scratch) -> None:
+    """Regress the response on some columns, and all other columns too.
+
+    `work.rows` has their covariances with what every chosen column adds to those before it, in units in which that has
+    variance 1, `work.shared` their covariances with what is left of the response, `work.small[1]` the inverse of its
+    covariance.
+    """
+    solve(table, chosen, count, work)
+    invert(work.small[0], work.small[1], table.width)
+    inverse, slopes, rows = work.small[3], work.small[4], work.rows
+    first, end = table.first[0], table.first[-1]
+    for a in range(table.width):
+        work.shared[a, first:end] = row_of(table, table.response + a)[first:end]
+    for j in range(count):
+        row, own_values = row_of(table, chosen[j] >> table.bits), shared_values(table, chosen[j])
+        for column in range(first, end):
+            rows[j, column] = row[column & own_values]
+        for a in range(table.width):
+            for column in range(first, end):
+                work.shared[a, column] -= slopes[j, a] * rows[j, column]
+    for i in range(count - 1, -1, -1):
+        for column in range(first, end):
+            rows[i, column] *= inverse[i, i]
+        for j in range(i):
+            for column in range(first, end):
+                rows[i, column] += inverse[i, j] * rows[j, column]
+
+
+@kernel
+def _explained(table: Regression, count: int, column: int, work: Scratch) -> tuple[float, float]:
     """The share of the residual response that a further column explains, and the sign of their covariance.
 
-    `small` has what `solve` and `invert` left there.
+    `work` has what `_regress_all` left there.
     """
-    d, response, covariance = table.width, table.response, table.covariance
-    shared, variance = np.zeros(d), table.variance[column]
-    for a in range(d):
-        shared[a] = covariance[response + a, column]
+    variance, total = table.variance[column], 0.0
     for i in range(count):
-        load = 0.0
-        for j in range(i + 1):
-            load += small[3, i, j] * covariance_of(table, chosen[j], column)
-        variance -= load * load
-        for a in range(d):
-            own = 0.0
-            for j in range(i + 1):
-                own += small[3, i, j] * covariance[response + a, chosen[j]]
-            shared[a] -= load * own
+        variance -= work.rows[i, column] * work.rows[i, column]
     if variance <= SAME_COLUMN_BELOW * table.variance[column]:
         return 0.0, 1.0
-    total = 0.0
-    for a in range(d):
-        for b in range(d):
-            total += shared[a] * small[1, a, b] * shared[b]
-    return min(total / variance, 1.0), shared[0]
+    for a in range(table.width):
+        for b in range(table.width):
+            total += work.shared[a, column] * work.small[1, a, b] * work.shared[b, column]
+    return min(total / variance, 1.0), work.shared[0, column]

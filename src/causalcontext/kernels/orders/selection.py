@@ -42,14 +42,13 @@ from causalcontext.kernels.orders.fit_arrays import (
     TAKEN,
     VALUE,
     WELCOME,
-    BlockTables,
-    FitRows,
     Fits,
     Regression,
     Scratch,
-    covariance_of,
     regression_of,
     response_covariance,
+    row_of,
+    shared_values,
 )
 
 NO_VARIANCE = 1e-12
@@ -89,7 +88,7 @@ def select(arrays: Note, block: int, node: int, plain: bool, slot: int) -> float
     `arrays` is the note of `FitArrays`. Afterwards `fits.whole` has the chosen columns, `work.small[4]` their slopes
     and `work.small[0]` the residual covariance of the response. Required parents always stay.
     """
-    table = regression_of(fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows), block, node)
+    table = regression_of(arrays, block, node)
     fits, work = fetch(arrays, FIT_ARRAYS, Fits), fetch(arrays, FIT_ARRAYS, Scratch)
     whole, matters = fits.whole[node, slot], fits.matters[node, slot]
     whole[LENGTH], whole[TAKEN] = 0, 0
@@ -124,7 +123,7 @@ def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[i
 
     How many are on offer, and how many there are.
     """
-    d, p, covariance, about, line = table.width, work.candidates.size, table.covariance, table.about, work.line
+    p, about, line = work.candidates.size, table.about, work.line
     inside, m = NOTHING, NOTHING
     for turn in range(2 if asked else 1):
         inside = m
@@ -145,9 +144,11 @@ def _list(table: Regression, plain: bool, asked: bool, work: Scratch) -> tuple[i
                 work.listed[0, m], work.listed[1, m] = column, newcomer
                 line[LEFT, m], line[LEAST, m] = variance, SAME_COLUMN_BELOW * variance
                 line[FACTOR, m] = 0.0 if required else _factor(table, column)
-                for a in range(d):
-                    work.shared[a, m] = covariance[table.response + a, column]
                 m += 1
+    for a in range(table.width):
+        row, shared = row_of(table, table.response + a), work.shared[a]
+        for place in range(m):
+            shared[place] = row[work.listed[0, place]]
     response_covariance(table, work.small[0])
     return (inside if asked else m), m
 
@@ -238,7 +239,7 @@ def _next(d: int, inside: int, count: int, line: Floats, by_response: Floats,
 @kernel
 def _take(table: Regression, column: int, best: int, m: int, size: int, work: Scratch) -> None:
     """Regress the response and everything in the list on the next column, which nobody takes again."""
-    row, shared_values, d = table.covariance[column >> table.bits], column | -(1 << table.bits), table.width
+    row, own_values, d = row_of(table, column >> table.bits), shared_values(table, column), table.width
     left, value, own, load = work.line[LEFT], work.rows[size], work.small[3, 0], work.small[2, 0]
     root = math.sqrt(left[best])
     for a in range(size):
@@ -246,7 +247,7 @@ def _take(table: Regression, column: int, best: int, m: int, size: int, work: Sc
     for a in range(d):
         load[a] = work.shared[a, best] / root
     for place in range(m):
-        value[place] = row[work.listed[0, place] & shared_values]
+        value[place] = row[work.listed[0, place] & own_values]
     for a in range(size):
         earlier, step = work.rows[a], own[a]
         for place in range(m):
@@ -414,10 +415,11 @@ def solve(table: Regression, chosen: Ints, count: int, work: Scratch) -> None:
     `small[2]` is the factor of the columns' covariance, `small[3]` its inverse.
     """
     left, factor, inverse, slopes = work.small[0], work.small[2], work.small[3], work.small[4]
-    d, covariance = table.width, table.covariance
+    d = table.width
     for j in range(count):
+        row, own_values = row_of(table, chosen[j] >> table.bits), shared_values(table, chosen[j])
         for i in range(j + 1):
-            value = covariance_of(table, chosen[j], chosen[i])
+            value = row[chosen[i] & own_values]
             for a in range(i):
                 value -= factor[j, a] * factor[i, a]
             factor[j, i] = value / factor[i, i] if i < j else math.sqrt(max(value, 1e-12))
@@ -429,11 +431,12 @@ def solve(table: Regression, chosen: Ints, count: int, work: Scratch) -> None:
                 value -= factor[j, a] * inverse[a, i]
             inverse[j, i] = value / factor[j, j]
     response_covariance(table, left)
-    for i in range(count):
-        for a in range(d):
+    for a in range(d):
+        row = row_of(table, table.response + a)
+        for i in range(count):
             value = 0.0
             for j in range(i + 1):
-                value += inverse[i, j] * covariance[table.response + a, chosen[j]]
+                value += inverse[i, j] * row[chosen[j]]
             slopes[i, a] = value
     for i in range(count):
         for a in range(d):
