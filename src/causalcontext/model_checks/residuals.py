@@ -123,14 +123,14 @@ def in_units(columns: Floats) -> Floats:
     return np.asarray(columns / np.where(spread > 0, spread, 1.0))
 
 
-def statistics(fit: Residuals, by_ranks: bool = False) -> Statistics:
-    """All statistics of one fit; those of dependence by ranks as well."""
+def statistics(fit: Residuals, by_ranks: bool = False, products: bool = True) -> Statistics:
+    """All statistics of one fit, those of dependence perhaps by ranks as well; interactions are 0 without products."""
     left, beside, causes, others, follows = fit
-    dependence = _dependence(left, beside, causes, others)
+    dependence = _dependence(left, beside, causes, others, products)
     doubtful, ranked = np.flatnonzero((dependence > CLEAR_CORRELATION).any(axis=0)), dependence.copy()
     if by_ranks and doubtful.size:
         ranks = [np.apply_along_axis(gaussian_ranks, 0, columns) for columns in (left[:, doubtful], beside)]
-        ranked[:, doubtful] = _dependence(ranks[0], ranks[1], causes[:, doubtful], others[:, doubtful])
+        ranked[:, doubtful] = _dependence(ranks[0], ranks[1], causes[:, doubtful], others[:, doubtful], products)
     square = left * left
     skewness, kurtosis = np.mean(square * left, axis=0), np.mean(square * square, axis=0) - 3.0
     quantiles = _where(np.abs(skewness) > CLEAR_SKEWNESS, _quantile_skewness, left)
@@ -139,7 +139,7 @@ def statistics(fit: Residuals, by_ranks: bool = False) -> Statistics:
                       kurtosis, far, lag_one(left, follows))  # fmt: skip
 
 
-def _dependence(left: Floats, beside: Floats, causes: Bools, others: Bools) -> Floats:
+def _dependence(left: Floats, beside: Floats, causes: Bools, others: Bools, products: bool) -> Floats:
     """The first four statistics, shape (4, responses)."""
     squares, spread = beside * beside, left * left
     against_squares = _correlations(squares, left)
@@ -147,7 +147,7 @@ def _dependence(left: Floats, beside: Floats, causes: Bools, others: Bools) -> F
     uneven = (_largest(_correlations(columns, spread), causes) for columns in (squares, beside))
     return np.stack([
         np.maximum(_largest(against_squares, causes), cubes), _largest(against_squares, others),
-        _products(left, beside, others), np.maximum(*uneven),
+        _products(left, beside, others & products), np.maximum(*uneven),
     ])  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import NUMBER
 from causalcontext.model_checks.residuals import (
     MANY_VARIABLES,
@@ -23,38 +24,46 @@ from causalcontext.model_checks.residuals import (
     statistics,
 )
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD, TAILS, Violation
-from causalcontext.score.model import FittedModel
+from causalcontext.score.model import FittedModel, Part
 
 
 def check_fit(model: FittedModel, names: Sequence[str], densities: bool, curved: bool) -> tuple[Violation, ...]:
     """Everything that speaks against the model; `names` are those of its variables."""
     kinds = [CURVES, SPREAD, *([SKEW] if not densities or curved else []), *([] if densities else [TAILS])]
     data = model.design.data
-    numbers = np.flatnonzero(data.kind[: data.responses] == NUMBER).tolist()
-    found = {node: one for node in numbers if (one := _of_node(model, node)) is not None}
-    rows = int(min(data.total, MOST_ROWS))
-    return check_residuals(side_by_side(list(found.values())), rows, [names[j] for j in found], kinds) if found else ()
+    together: dict[tuple[int, ...], list[tuple[int, Floats]]] = {}
+    for node in np.flatnonzero(data.kind[: data.responses] == NUMBER).tolist():
+        parts = {part.mask: left for part in model.parts[node] if (left := _left(model, node, part)) is not None}
+        if parts:
+            together.setdefault(tuple(parts), []).append((node, np.concatenate(list(parts.values()))))
+    if not together:
+        return ()
+    found = side_by_side([_statistics(model, masks, own) for masks, own in together.items()])
+    nodes = [names[node] for own in together.values() for node, _ in own]
+    return check_residuals(found, int(min(data.total, MOST_ROWS)), nodes, kinds)
 
 
-def _of_node(model: FittedModel, node: int) -> Statistics | None:
-    """The statistics of a node, every part of it in its own units; None without residuals."""
-    parts, held = [], earlier(model, node)
-    for part in model.parts[node]:
-        residual, rows = model.residual(node, part)
-        if len(residual) >= len(part.columns) + SPARE_ROWS and residual.std() >= 1e-6:
-            values = model.design.data.values[:, rows][held].T
-            parts.append((in_units(residual[:, None]), in_units(values - values.mean(axis=0))))
-    if not parts:
-        return None
-    thin = slice(None, None, max(1, -(-sum(len(left) for left, _ in parts) // MOST_ROWS)))
-    left, beside = (np.concatenate(columns)[thin] for columns in zip(*parts, strict=True))
-    against = np.ones((len(held), 1), dtype=bool)
-    return statistics(Residuals(left, beside, against, against, np.zeros(len(left), dtype=bool)), by_ranks=True)
+def _left(model: FittedModel, node: int, part: Part) -> Floats | None:
+    """The residuals of a node in one of its parts, in units of that; None where there are too few or none."""
+    residual, _ = model.residual(node, part)
+    enough = len(residual) >= len(part.columns) + SPARE_ROWS and residual.std() >= 1e-6
+    return in_units(residual[:, None]) if enough else None
 
 
-def earlier(model: FittedModel, node: int) -> list[int]:
+def _statistics(model: FittedModel, masks: Sequence[int], own: Sequence[tuple[int, Floats]]) -> Statistics:
+    """The statistics of nodes whose parts have the same cells, against columns in units of these parts."""
+    data, held = model.design.data, np.stack([earlier(model, node) for node, _ in own], axis=1)
+    used = np.flatnonzero(held.any(axis=1))
+    parts = [data.values[used][:, data.selected(mask)].T for mask in masks]
+    beside = np.concatenate([in_units(part - part.mean(axis=0)) for part in parts])
+    thin = slice(None, None, max(1, -(-len(beside) // MOST_ROWS)))
+    left, follows = np.hstack([column for _, column in own])[thin], np.zeros(len(beside[thin]), dtype=bool)
+    return statistics(Residuals(left, beside[thin], held[used], held[used], follows), by_ranks=True, products=False)
+
+
+def earlier(model: FittedModel, node: int) -> Bools:
     """The numbers that a residual is held against: those before the node in all contexts, its parents if many."""
     data, held = model.design.data, model.before(node, model.design.everything)
     if data.causes > MANY_VARIABLES:
         held = np.asarray(model.parents[:, node].any(axis=0))
-    return [j for j in range(data.candidates) if data.kind[j] == NUMBER and held[j]]
+    return np.asarray((data.kind == NUMBER) & held)
