@@ -6,9 +6,12 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
-from causalcontext.data.windows import LaggedTable, WindowMoments, WindowRows, numbered
+from causalcontext.data.dataset import some_rows
+from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.results.effects.fits import CompleteRows, grouped
 from causalcontext.results.effects.shared_fits import shared_fits
 from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.simulate.examples import land_surface_model
@@ -230,8 +233,6 @@ def test_bad_options_are_one_sentence(land):
             land.effects("radiation", "latent", **options)
     with pytest.raises(cc.OptionError, match="or an earlier time"):
         land.effects("latent", "latent", steps=0)
-    with pytest.raises(cc.NotYetError, match="means under an intervention"):
-        land.predict_intervention({"radiation": 1.0})
 
 
 def test_results_of_tests_have_the_same_answers(land):
@@ -260,32 +261,33 @@ def test_an_edge_in_conflict_is_blamed_where_it_is(land):
     graphs["water-limited"] = Graph(land.names, endpoints)
     found = land.with_graphs(graphs).effects("rain", "moisture").query("lag == 0")
     notes = {(row.context, row.versus): row.note for row in found.itertuples()}
-    assert notes["water-limited", None] == "not identified, because of rain x-x moisture"
+    assert notes["water-limited", None] == "not identified, because of rain x-x moisture in regime=water-limited"
     assert notes["energy-limited", None] == "regime is held at its value"
 
 
-def test_moments_of_copies_are_those_of_the_rows():
-    """Three contexts, copies R(t) and R(t-2), means far from 0."""
+def test_moments_of_windows_are_those_of_the_rows():
+    """Three contexts, context lags R(t) and R(t-2), means far from 0; groups of cells in any order."""
     random = np.random.default_rng(5)
-    wide = random.normal(size=(200, 3)) * [1.0, 50.0, 1e-3] + [1e4, -3.0, 7.0]
-    codes = random.integers(3, size=(200, 3))
-    codes[codes[:, 0] == 2, 2] = 1
-    centre, scale = wide.mean(axis=0), wide.std(axis=0)
-    table = LaggedTable(1, 2, (wide - centre) / scale, centre, scale, codes, 3, None, np.arange(200))
-    found = WindowMoments.of_table(table, (0, 2))
-    for copies in [(), (0,), (2,), (0, 2)]:
-        moments, number = found.by(copies), numbered(codes[:, list(copies)], 3)
-        for cell in range(3 ** len(copies)):
-            rows = wide[number == cell]
-            assert moments.rows[cell] == len(rows)
-            if len(rows):
-                np.testing.assert_allclose(moments.mean[cell], rows.mean(axis=0), rtol=1e-9)
-                away = rows - rows.mean(axis=0)
-                np.testing.assert_allclose(moments.scatter[cell], away.T @ away, rtol=1e-6, atol=1e-9)
-    values, cells = WindowRows(table, (0, 2)).values([2, 0], [4, 0])
-    chosen = np.isin(numbered(codes[:, [0, 2]], 3), [0, 4])
-    np.testing.assert_allclose(values, wide[chosen][:, [2, 0]])
-    assert set(cells) == {0, 4}
+    wide = random.normal(size=(200, 2)) * [50.0, 1e-3] + [1e4, 7.0]
+    table = pd.DataFrame(wide, columns=["X", "Y"]).assign(R=random.integers(3, size=200))
+    result = cc.discover(table, context="R", lags=2, context_lags=(0, 2), method="score-ac")
+    contexts, moments = result.window_moments
+    assert [result.names[position] for position in contexts.positions] == ["R", "R(t-2)"]
+    shifted = naive.windows(table, 2)
+    nodes = [place for place, name in enumerate(result.names) if split(name)[0] != "R"]
+    rows = CompleteRows(result.windowed.scored)
+    columns = ["{}@{}".format(*split(result.names[place])) for place in nodes]
+    chosen = [shifted[(shifted["R@0"] == now) & (shifted["R@2"] == before)][columns] for now, before in contexts.cells]
+    for groups in [((0,),), ((4, 0), (8,)), ((1, 2, 5),)]:
+        expected = [pd.concat([chosen[cell] for cell in cells]).to_numpy() for cells in groups]
+        found = grouped(moments, groups, nodes)
+        values, place = rows.values(nodes, groups)
+        for number, part in enumerate(expected):
+            away = part - part.mean(axis=0)
+            assert found.rows[number] == len(part)
+            np.testing.assert_allclose(found.mean[number], part.mean(axis=0), rtol=1e-9)
+            np.testing.assert_allclose(found.scatter[number], away.T @ away, rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(np.sort(values[place == number], axis=0), np.sort(part, axis=0))
 
 
 @pytest.mark.parametrize("errors", ["sandwich", "classical"])
@@ -296,11 +298,10 @@ def test_shared_slopes_are_one_regression_for_all_contexts(errors):
     wide = random.normal(size=(300, 4)) * [1.0, 50.0, 1e-3, 2.0] + [1e4, -3.0, 7.0, 0.0] + codes[:, None]
     wide[:, 3] += 0.1 * wide[:, 1] - np.where(codes < 2, 500.0, 0.0) * wide[:, 2] + (codes == 1) * wide[:, 0]
     wide[:, 3] += random.normal(size=300) * (1 + codes)
-    table = LaggedTable(4, 0, (wide - wide.mean(0)) / wide.std(0), wide.mean(0), wide.std(0), codes[:, None], 3, None,
-                        np.arange(300))  # fmt: skip
-    terms = [(1, (0, 1, 2)), (2, (0, 1)), (0, (1,))]
-    rows = WindowRows(table, (0,)) if errors == "sandwich" else None
-    found = shared_fits(WindowMoments.of_table(table, (0,)).by((0,)), 3, terms, rows)
+    data = read_table({**dict(zip("ABCD", wide.T, strict=True)), "R": codes}, context="R")
+    terms, groups = [(1, (0, 1, 2)), (2, (0, 1)), (0, (1,))], ((0,), (1,), (2,))
+    rows = CompleteRows(data) if errors == "sandwich" else None
+    found = shared_fits(gather_statistics(data).of_columns(data), 3, terms, rows, groups, groups)
     frame = pd.DataFrame({"y": wide[:, 3], "R1": codes == 1, "R2": codes == 2})
     for column, block in terms:
         inside = np.isin(codes, block)
@@ -314,8 +315,8 @@ def test_shared_slopes_are_one_regression_for_all_contexts(errors):
         assert slope.value == pytest.approx(value, rel=1e-6)
         assert slope.error == pytest.approx(error, rel=1e-6)
     assert (found[0].slope(1) - found[2].slope(1)).error == 0.0
-    few = WindowMoments.of_table(table.some(np.arange(9)), (0,)).by((0,))
-    assert "too few rows" in shared_fits(few, 3, terms, None)
+    few = some_rows(data, np.arange(9))
+    assert "too few rows" in shared_fits(gather_statistics(few).of_columns(few), 3, terms, None, groups, groups)
 
 
 def test_slopes_that_stay_are_the_same_in_both_contexts(land):

@@ -26,7 +26,7 @@ from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.interventions import context_effect
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.sets import Possible
-from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows, pair_rows
+from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,8 +112,11 @@ def sampled_effects(result: ContextGraphs, x: str | None, y: str | None, *, samp
     sampler = EffectSampler(result, asked, graph == "resampled")
     drawn = np.stack(list(each_sample(sampler.values, samples, seed, n_jobs)))
     more = ["samples"] if graph == "found" else ["samples", "from graph", "zero in", "open in"]
-    rows = [_with_samples(row, drawn[:, place], level) for place, row in enumerate(plain)]
-    return framed(rows, [*COLUMNS, *more])
+    named = columns(mechanics)
+    rows = [
+        _with_samples(dict(zip(named, row, strict=True)), drawn[:, place], level) for place, row in enumerate(plain)
+    ]
+    return framed(rows, [*named, *more])
 
 
 def _answer(mechanics: Mechanics, asked: EffectRow) -> Possible:
@@ -124,9 +127,8 @@ def _answer(mechanics: Mechanics, asked: EffectRow) -> Possible:
     return difference(mechanics, asked.g, asked.h, asked.x, asked.y)
 
 
-def _with_samples(row: tuple[Any, ...], drawn: Floats, level: float) -> tuple[Any, ...]:
+def _with_samples(known: dict[str, Any], drawn: Floats, level: float) -> tuple[Any, ...]:
     """A row of the table, with error, interval and p-value by the samples, shape (samples, 2 or 4)."""
-    known = dict(zip(COLUMNS, row, strict=True))
     used = drawn[:, -2:]
     used = used[np.isfinite(used[:, 0])]
     if len(used) < FEWEST:

@@ -69,6 +69,10 @@ class OpenGraphs:
     endpoints : array of int, shape (graphs, N, N)
     contexts : Contexts
         The context variables, and their levels in every graph.
+    undecided : sequence of (variable, causes)
+        Variables that have one of several causes, in all graphs the same; it is open which.
+    ruled_out : sequence of bool
+        Whether new colliders are; where nothing is left, the next holds.
 
     Examples
     --------
@@ -79,10 +83,20 @@ class OpenGraphs:
     [[(), (0,), (1,)], [(1,), (), (1,)], [(1,), (2,), ()]]
     """
 
-    def __init__(self, endpoints: Endpoints, contexts: Contexts) -> None:
-        self.endpoints, self.contexts = endpoints, contexts
-        self.components = tuple(_components(endpoints))
+    def __init__(self, endpoints: Endpoints, contexts: Contexts, undecided: Sequence[tuple[int, tuple[int, ...]]] = (),
+                 ruled_out: Sequence[bool] = (True,)) -> None:  # fmt: skip
+        self.contexts, self._ruled_out = contexts, ruled_out
+        self.endpoints = endpoints.copy() if undecided else endpoints
+        for variable, causes in undecided:
+            self.endpoints[:, list(causes), variable] = self.endpoints[:, variable, list(causes)] = Endpoint.NONE
+        self.components = tuple(_components(self.endpoints))
         self._listed: dict[int, tuple[tuple[Arrow, ...], ...] | None] = {}
+        graphs, settled = range(len(endpoints)), Family(self.settled)
+        for variable, causes in undecided:
+            ways = tuple(tuple((g, cause, variable) for g in graphs) for cause in causes
+                         if not any(variable in settled.ancestors(g, cause) for g in graphs))  # fmt: skip
+            self._listed[len(self.components)] = ways
+            self.components += (tuple(edge for way in ways for edge in way),)
         self._families: dict[tuple[tuple[int, ...], int], tuple[Family, ...] | None] = {}
 
     @cached_property
@@ -124,22 +138,25 @@ class OpenGraphs:
     def _orientations(self, number: int, limit: int) -> tuple[tuple[Arrow, ...], ...] | None:
         """The ways to direct all edges of a component; None if there are too many."""
         if number not in self._listed:
-            turning = _Turning(self.endpoints.copy(), self.contexts)
-            found = tuple(islice(turning.orientations(self.components[number]), limit + 1))
-            self._listed[number] = None if len(found) > limit or turning.steps > MOST_STEPS else found
+            for no_colliders in self._ruled_out:
+                turning = _Turning(self.endpoints.copy(), self.contexts, no_colliders)
+                found = tuple(islice(turning.orientations(self.components[number]), limit + 1))
+                self._listed[number] = None if len(found) > limit or turning.steps > MOST_STEPS else found
+                if found:
+                    break
         return self._listed[number]
 
     def local(self, edges: Sequence[OpenEdge]) -> Iterator[Family]:
         """The ways to direct some open edges, with what follows at once; other edges of their components stay open."""
-        turning = _Turning(self.endpoints.copy(), self.contexts)
+        turning = _Turning(self.endpoints.copy(), self.contexts, self._ruled_out[0])
         yield from (Family(self.settled, arrows) for arrows in turning.orientations(edges))
 
 
 class _Turning:
     """Directs edges one after the other and takes them back; `endpoints` is changed."""
 
-    def __init__(self, endpoints: Endpoints, contexts: Contexts) -> None:
-        self.endpoints, self.contexts = endpoints, contexts
+    def __init__(self, endpoints: Endpoints, contexts: Contexts, no_colliders: bool) -> None:
+        self.endpoints, self.contexts, self._no_colliders = endpoints, contexts, no_colliders
         self.steps = 0
         self._trail: list[Arrow] = []
         self._before = endpoints.copy()
@@ -172,7 +189,7 @@ class _Turning:
                 continue
             self.endpoints[g, a, b], self.endpoints[g, b, a] = Endpoint.ARROW, Endpoint.TAIL
             self._trail.append((g, a, b))
-            if self._collides(g, a, b) or self._reaches(g, b, a):
+            if (self._no_colliders and self._collides(g, a, b)) or self._reaches(g, b, a):
                 return False
             for affected in self._affected(g, a, b):
                 copies = self._copies(*affected)

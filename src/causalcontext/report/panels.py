@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from causalcontext.drawing.names import printable
 from causalcontext.errors import CausalContextError
-from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
-from causalcontext.results.effects.lagged_table import COLUMNS as LAGGED_COLUMNS
-from causalcontext.results.effects.lagged_table import question_rows, questions
 from causalcontext.results.effects.mechanics import Mechanics
-from causalcontext.results.effects.table import COLUMNS, asked_pairs, asked_rows, pair_rows
+from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
 from causalcontext.results.partial_curves import PartialCurve, partial_curves
 
 if TYPE_CHECKING:
@@ -28,42 +24,21 @@ EVERY = 2
 
 def effects_panel(shown: ContextGraphs) -> dict[str, Any] | None:
     """What the panel needs to know of a presentable result; None where there are no numbers."""
-    if shown.series is not None:
-        return _over_time(shown)
     try:
         mechanics = Mechanics(shown)
         pairs, whole = _chosen(mechanics)
     except CausalContextError:
         return None
-    known = [[dict(zip(COLUMNS, row, strict=True)) for row in pair_rows(mechanics, x, y, LEVEL)] for x, y in pairs]
-    return _panel(shown, pairs, known, whole, shown.rows is None)
-
-
-def _over_time(shown: ContextGraphs) -> dict[str, Any] | None:
-    """The same for a result with lags: causes are nodes such as X(t-1)."""
-    try:
-        mechanics = LaggedMechanics(shown)
-    except CausalContextError:
-        return None
-    asked, responses = questions(mechanics, None, None, None)
-    most = MOST_ROWS // (len(shown.contexts) * (len(shown.contexts) + 1) // 2)
-    chosen = asked if len(asked) <= most else [q for q in asked if mechanics.may[:, q.lag, q.x, q.y].any()][:most]
-    pairs = [(mechanics.node(x, lag), mechanics.node(y, 0)) for x, lag, y in chosen]
-    known = [[dict(zip(LAGGED_COLUMNS, row, strict=True)) for row in question_rows(responses, question, LEVEL)]
-             for question in chosen]  # fmt: skip
-    return _panel(shown, pairs, known, len(chosen) == len(asked), shown.windowed is None)
-
-
-def _panel(shown: ContextGraphs, pairs: Sequence[tuple[int, int]], known: Sequence[Sequence[dict[str, Any]]],
-           whole: bool, classical: bool) -> dict[str, Any]:  # fmt: skip
+    named = columns(mechanics)
     notes: dict[str, int] = {"": 0}
-    rows = [[_compact(shown, row, notes) for row in part] for part in known]
+    rows = [[_compact(shown, dict(zip(named, row, strict=True)), notes) for row in pair_rows(mechanics, x, y, LEVEL)]
+            for x, y in pairs]  # fmt: skip
     return {
         "pairs": [list(pair) for pair in pairs],
         "rows": rows,
         "notes": [printable(note) if note else "" for note in notes],
         "whole": whole,
-        "errors": "classical" if classical else "sandwich",
+        "errors": "classical" if mechanics.rows is None else "sandwich",
     }
 
 

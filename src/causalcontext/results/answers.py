@@ -48,14 +48,9 @@ class EffectMethods:
             identified, note. Where the graph leaves the causes or the rows open there is no single coefficient, and
             `low` and `high` enclose all of them.
         """
-        from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
-        from causalcontext.results.effects.lagged_table import lagged_mechanisms
         from causalcontext.results.effects.mechanisms import mechanisms
 
-        mechanics = self._mechanics(errors)
-        if isinstance(mechanics, LaggedMechanics):
-            return lagged_mechanisms(mechanics, level)
-        return mechanisms(mechanics, level)
+        return mechanisms(self._mechanics(errors), level)
 
     def effects(
         self, x: str | None = None, y: str | None = None, *, by_path: bool = False, level: float = 0.95,
@@ -107,18 +102,14 @@ class EffectMethods:
                 raise OptionError(f"effects has no option {name!r}{did_you_mean(name, list(Drawing.__annotations__))}")
         result = cast("ContextGraphs", self)
         mechanics = self._mechanics(errors)
-        if result.series is not None:
-            from causalcontext.results.effects.lagged_table import lagged_effects, lagged_effects_by_path
-
-            if samples is not None or graph != "found":
-                raise NotYetError("not yet: effects with samples of a search with lags; leave samples and graph out")
-            return (lagged_effects_by_path if by_path else lagged_effects)(mechanics, x, y, level, steps)
-        if steps is not None:
+        if steps is not None and result.series is None:
             raise OptionError(f"steps is {shortly(steps)}, which is for a search with lags")
         if samples is None and graph == "found":
             from causalcontext.results.effects.table import effects, effects_by_path
 
-            return (effects_by_path if by_path else effects)(mechanics, x, y, level)
+            return (effects_by_path if by_path else effects)(mechanics, x, y, level, steps)
+        if result.series is not None:
+            raise NotYetError("not yet: effects with samples of a search with lags; leave samples and graph out")
         from causalcontext.diagnostics.effect_samples import sampled_effects
 
         if by_path:
@@ -151,12 +142,7 @@ class EffectMethods:
         """
         from causalcontext.results.effects.interventions import predict_intervention
 
-        mechanics = self._mechanics(errors)
-        if cast("ContextGraphs", self).series is not None:
-            raise NotYetError(
-                "not yet: means under an intervention in a search with lags; effects() has what a unit does"
-            )
-        return predict_intervention(mechanics, values, context, among, level)
+        return predict_intervention(self._mechanics(errors), values, context, among, level)
 
     def with_graphs(self, graphs: Mapping[Any, Graph]) -> ContextGraphs:
         """The same table with other graphs: for a graph that is known, or one of those that are left open.
@@ -172,10 +158,9 @@ class EffectMethods:
 
     def _mechanics(self, errors: str) -> Any:
         """The fits, kept as long as the result lives."""
-        from causalcontext.results.effects.lagged_mechanics import LaggedMechanics
         from causalcontext.results.effects.mechanics import Mechanics
 
-        result, kept = cast("ContextGraphs", self), self.__dict__.setdefault("_kept_mechanics", {})
+        kept = self.__dict__.setdefault("_kept_mechanics", {})
         if errors not in kept:
-            kept[errors] = (Mechanics if result.series is None else LaggedMechanics)(result, errors)
+            kept[errors] = Mechanics(cast("ContextGraphs", self), errors)
         return kept[errors]

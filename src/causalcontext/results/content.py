@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,8 @@ from causalcontext.ci_tests.gaussian import PreparedGaussian
 from causalcontext.data.dataset import cell_values
 from causalcontext.data.files import write_whole
 from causalcontext.data.moments import Moments
-from causalcontext.data.windows import WindowMoments
 from causalcontext.graphs.graph import Graph
-from causalcontext.graphs.lag_names import split
+from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.levels.gaussian import FISHER, STUDENT
 from causalcontext.knowledge import Knowledge
 from causalcontext.model_checks.violations import Violation
@@ -141,9 +141,14 @@ def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:
     """What a result with lags knows besides: facts, the moments of its windows, and the times of nodes for others."""
     if result.series is None:
         return {}
-    found = result.window_moments
-    kept = None if found is None else {"copies": list(found.copies), "codes": found.codes.tolist(),
-                                       "moments": moments_to_dict(found.moments)}  # fmt: skip
+    kept = None
+    if result.window_moments is not None:
+        contexts, moments = result.window_moments
+        some = _saved_columns(result.names, result.cells, result.series)
+        kept = {"copies": [_saved_copy(result, position) for position in contexts.positions],
+                "codes": [list(cell) for cell in contexts.cells],
+                "moments": moments_to_dict(Moments(moments.rows, moments.mean[:, some],
+                                                   moments.scatter[:, some][:, :, some]))}  # fmt: skip
     nodes = [{"name": name, "lag": lag} for name, lag in map(split, result.names)]
     return {"series": result.series.to_dict(), "windows": kept, "nodes": nodes}
 
@@ -152,16 +157,38 @@ def _series_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     facts, kept = SeriesFacts.from_dict(content["series"]), content.get("windows")
     if kept is None:
         return {"series": facts}
-    contexts, copies = len(content["context"]["cells"]), tuple(int(lag) for lag in kept["copies"])
-    codes = np.array(kept["codes"], dtype=np.int64).reshape(len(kept["codes"]), len(copies))
-    check_range(codes, 0, contexts - 1, "windows.codes")
-    check_range(np.array(copies), 0, facts.lags, "windows.copies")
-    system = len(facts.variables) - len(content["context"]["variables"])
-    width = system * (facts.lags + 1) + len(facts.covariates)
-    moments = moments_from_dict(kept["moments"], len(codes), width)
-    if moments is None:
+    names, codes = tuple(content["names"]), kept["codes"]
+    cells, levels = _cells(names, content["context"])
+    copies = [copy if isinstance(copy, str) else at(names[cells.positions[0]], copy) for copy in kept["copies"]]
+    owners = [names[position] for position in cells.positions]
+    for place, copy in enumerate(copies):
+        check_range(np.array([code[place] for code in codes]), 0, len(levels[owners.index(split(copy)[0])]) - 1,
+                    "windows.codes")  # fmt: skip
+    if any(len(code) != len(copies) for code in codes):
+        raise ValueError("windows.codes are of other copies")
+    some = _saved_columns(names, cells, facts)
+    found = moments_from_dict(kept["moments"], len(codes), len(some))
+    if found is None:
         raise ValueError("windows have no moments")
-    return {"series": facts, "known_windows": WindowMoments(copies, contexts, codes, moments)}
+    mean, scatter = np.zeros((len(codes), len(names))), np.zeros((len(codes), len(names), len(names)))
+    mean[:, some] = found.mean
+    scatter[:, np.array(some)[:, None], some] = found.scatter
+    contexts = Contexts(tuple(map(names.index, copies)), tuple(tuple(code) for code in codes))
+    return {"series": facts, "known_windows": (contexts, Moments(found.rows, mean, scatter))}
+
+
+def _saved_columns(names: Sequence[str], cells: Contexts, facts: SeriesFacts) -> list[int]:
+    """The nodes whose moments are saved: no contexts, the present first, covariates last."""
+    context = {names[position] for position in cells.positions}
+    last = len(facts.variables) * (facts.lags + 1)
+    nodes = [place for place in range(last) if split(names[place])[0] not in context]
+    return [*sorted(nodes, key=lambda place: split(names[place])[1]), *range(last, len(names))]
+
+
+def _saved_copy(result: ContextGraphs, position: int) -> int | str:
+    """A context lag; of several contexts the name says whose."""
+    name = result.names[position]
+    return split(name)[1] if len(result.cells.positions) == 1 else name
 
 
 def _claims_to_list(result: ContextGraphs) -> list[list[str]] | str:

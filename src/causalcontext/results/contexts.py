@@ -16,7 +16,8 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import frame_of
 from causalcontext.data.moments import Moments
 from causalcontext.data.scan import Scan
-from causalcontext.data.windows import WindowCounts, WindowMoments
+from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.union import LabeledUnion, union_graph
@@ -93,8 +94,8 @@ class ContextGraphs(EffectMethods):
         context held at its value.
     windowed : SeriesWindows or None
         The windows, as long as the result lives; they are not saved.
-    known_windows : WindowMoments or None
-        Of a loaded result, the moments of the windows.
+    known_windows : (Contexts, Moments) or None
+        Of a loaded result, the `window_moments`.
     """
 
     names: tuple[str, ...]
@@ -120,7 +121,7 @@ class ContextGraphs(EffectMethods):
     known_claims: tuple[tuple[str, str, str, str], ...] | str | None = field(default=None, repr=False)
     series: SeriesFacts | None = None
     windowed: SeriesWindows | None = field(default=None, repr=False)
-    known_windows: WindowMoments | None = field(default=None, repr=False)
+    known_windows: tuple[Contexts, Moments] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graphs", MappingProxyType(dict(self.graphs)))
@@ -257,14 +258,12 @@ class ContextGraphs(EffectMethods):
         return series_of(self).at(name, lag)
 
     @cached_property
-    def window_moments(self) -> WindowMoments | None:
-        """Rows, means and cross products of the windows, for every combination of values of the context's copies."""
+    def window_moments(self) -> tuple[Contexts, Moments] | None:
+        """With lags: the context lags by position, and rows, means and cross products of all nodes in their cells."""
         if self.known_windows is not None or self.windowed is None:
             return self.known_windows
-        if self.evidence is None and not self.windowed.data.all_continuous:
-            return None
-        copies = self.settings.series["context_lags"] if self.cells.positions else ()
-        return WindowMoments.of_table(self.windowed.table, copies)
+        data = self.windowed.scored
+        return data.contexts, gather_statistics(data, "listwise").of_columns(data)
 
     def explain(self, x: str, y: str) -> str:
         """Why x and y are adjacent or not, context by context, in words."""

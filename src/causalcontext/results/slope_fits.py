@@ -17,10 +17,11 @@ from causalcontext.data.dataset import with_normal_scores
 from causalcontext.data.moments import Moments
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.errors import NotYetError, OptionError
+from causalcontext.graphs.dags import Family
 from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.lag_names import window_names
 from causalcontext.kernels.levels.gaussian import STUDENT
-from causalcontext.results.effects.lagged_mechanics import LaggedMechanics, LinkChoice
+from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.mechanism_difference import (
     SHOWN,
     STILL_THERE,
@@ -111,9 +112,9 @@ class WindowFits:
             self._rows.setdefault((nodes.index(row.source), nodes.index(row.target)), []).append(row)
 
     @cached_property
-    def mechanics(self) -> LaggedMechanics:
+    def mechanics(self) -> Mechanics:
         """The links of windows and the moments of their columns."""
-        return LaggedMechanics(self.result, "classical")
+        return Mechanics(self.result, "classical")
 
     def moved(self, a: int, b: int) -> Iterator[tuple[int, int]]:
         """Links that both contexts have and whose slopes differ in the model."""
@@ -133,68 +134,55 @@ class WindowFits:
         here, there, p = self.slopes(x, y, present, absent)
         if there.error > 0.0 and there.p < STILL_THERE:
             return SlopeComparison(here, there, p, SHOWN)
-        if not (self._is_now(x) and self._is_now(y)) or self.result.window_moments is None or not self.result.complete:
+        if self.result.window_moments is None or not self.result.complete:
+            return SlopeComparison(here, there, p, "")
+        if not {x, y}.issubset(self.mechanics.window.now):
             return SlopeComparison(here, there, p, "")
         endpoints = self.result.graphs[self.result.contexts[present]].endpoints
         copies, found = list(context_nodes(self.result)), bool(directed(endpoints)[x, y])
         if not found or not may_cause(endpoints)[copies, y].any() or endpoints[copies, x].any():
-            back = [self._fit(y, x, *self._cell(y, place))[0] for place in (present, absent)]
+            back = [self._fit(y, x, self._moments(y, place))[0] for place in (present, absent)]
             p = float(np.max([p, heterogeneity(back)[1]]))
         doubt = "no change if it points the other way" if found and self._unchanged(x, y, present, absent) else ""
         return SlopeComparison(here, there, p, doubt)
 
     def inside(self, x: int, y: int, place: int) -> tuple[Slope, int, int]:
         """Given the causes of all contexts."""
-        return self._fit(x, y, *self._cell(y, place))
+        return self._fit(x, y, self._moments(y, place))
 
-    def _fit(self, x: int, y: int, moments: Moments, cell: int) -> tuple[Slope, int, int]:
-        cause, effect = self._column(x), self._column(y)
-        given = sorted(self._causes(y) - {cause, effect})
-        return slope(moments, cell, cause, effect, given), int(moments.rows[cell]), len(given)
+    def _fit(self, x: int, y: int, moments: Moments) -> tuple[Slope, int, int]:
+        given = sorted(self._causes(y) - {x, y})
+        return slope(moments, 0, x, y, given), int(moments.rows[0]), len(given)
 
     def _causes(self, y: int) -> set[int]:
-        """The columns that cause a variable in some context, with what is open settled in one way."""
-        mechanics, v = self.mechanics, self._variable(y)
-        return {column for g in mechanics.cells for column in mechanics.causes(self._choice(v), g, v)}
+        """What causes a variable in some context, with what is open settled in one way."""
+        mechanics, family = self.mechanics, self._family(y)
+        return {cause for g in mechanics.cells for cause in mechanics.parents(family, g, y)}
 
-    def _choice(self, v: int) -> LinkChoice:
-        return (self.mechanics.choices([v]) or (LinkChoice(),))[0]
+    def _family(self, y: int) -> Family:
+        graphs = self.mechanics.graphs
+        found = graphs.families(graphs.touching([(g, y) for g in self.mechanics.cells]))
+        return found[0] if found else Family(graphs.settled)
 
-    def _cell(self, y: int, place: int) -> tuple[Moments, int]:
-        """The moments by the context lags that a variable reads, and the cell where all have the value of a context."""
-        mechanics, v = self.mechanics, self._variable(y)
-        copies = mechanics.windows_for(self._choice(v), place, v).copies
-        return mechanics.by_copies(copies), sum(place * len(mechanics.cells) ** k for k in range(len(copies)))
+    def _fixed(self, y: int, place: int) -> tuple[int, ...]:
+        """The context lags that select the windows of a variable."""
+        return self.mechanics.rows_for(self._family(y), place, y).fixed
+
+    def _moments(self, y: int, place: int) -> Moments:
+        """The moments of the windows in which these have the value of a context."""
+        return self.mechanics.moments.merged(self.mechanics.rows_of(place, self._fixed(y, place)))
 
     def _unchanged(self, x: int, y: int, present: int, absent: int) -> bool:
         """Whether one regression of x on y and its causes, its variance included, holds in both contexts."""
-        (moments, here), (_, there) = self._cell(y, present), self._cell(y, absent)
-        if here == there:
+        if not self._fixed(y, present):
             return False
-        given, effect = {self._column(y), *self._causes(x)}, self._column(x)
-        context = moments.mean.shape[1]  # a column of its own, which is constant in either context
-        two = Moments(moments.rows[[here, there]], np.pad(moments.mean[[here, there]], ((0, 0), (0, 1))),
-                      np.pad(moments.scatter[[here, there]], ((0, 0), (0, 1), (0, 1))))  # fmt: skip
+        here, there = (self._moments(y, place) for place in (present, absent))
+        two = Moments(*(np.concatenate([getattr(part, name) for part in (here, there)])
+                        for name in ("rows", "mean", "scatter")))  # fmt: skip
+        context = self.result.cells.positions[0]  # a column without moments of its own
         test = PreparedGaussian(two, Contexts((context,), ((0,), (1,))), STUDENT)
-        query = CIQuery(context, effect, tuple(sorted(given - {effect})))
+        query = CIQuery(context, x, tuple(sorted({y, *self._causes(x)} - {x})))
         return float(test.answer([query]).p[0]) > UNCHANGED
-
-    def _is_now(self, node: int) -> bool:
-        series = series_of(self.result)
-        return 0 <= self._variable(node) < len(series.variables)
-
-    def _variable(self, node: int) -> int:
-        """The number of a variable at time t among those of the series."""
-        series = series_of(self.result)
-        return node - series.lags * len(series.variables)
-
-    def _column(self, node: int) -> int:
-        """The column of a node that is no copy of the context."""
-        mechanics = self.mechanics
-        v, lags = mechanics.variables, mechanics.lags
-        if node >= v * (lags + 1):
-            return len(mechanics.system) * (lags + 1) + node - v * (lags + 1)
-        return mechanics.column(node % v, lags - node // v)
 
 
 def _slope_of(row: SlopeRow | None) -> Slope:

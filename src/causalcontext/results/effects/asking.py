@@ -25,7 +25,7 @@ def effect_in(mechanics: Mechanics, g: int, x: int, y: int) -> Possible:
     """The effect of x on y in a context."""
     if mechanics.is_pag:
         return adjusted(lambda: adjusted_effect(mechanics, g, x, y))
-    if not mechanics.reach[g, x, y]:
+    if not mechanics.leads(g, x, y):
         return NO_PATH
     return possible(mechanics, places(mechanics, g, x, y), lambda family: in_family(mechanics, family, g, x, y),
                     lambda: local_effects(mechanics, g, x, y))  # fmt: skip
@@ -35,7 +35,7 @@ def difference(mechanics: Mechanics, g: int, h: int, x: int, y: int) -> Possible
     """The effect of x on y in context g minus that in context h."""
     if mechanics.is_pag:
         return adjusted(lambda: adjusted_effect(mechanics, g, x, y) - adjusted_effect(mechanics, h, x, y))
-    if not (mechanics.reach[g, x, y] or mechanics.reach[h, x, y]):
+    if not (mechanics.leads(g, x, y) or mechanics.leads(h, x, y)):
         return NO_PATH
 
     def ask(family: Family) -> Estimate:
@@ -79,13 +79,13 @@ def by_path(mechanics: Mechanics, g: int, x: int, y: int) -> dict[tuple[int, ...
 def places(mechanics: Mechanics, g: int, x: int, y: int) -> list[Place]:
     """The variables whose causes the effect of x on y depends on."""
     between = mechanics.between(g, x, y)
-    if all(mechanics.kind(v) is Kind.CONTINUOUS for v in (x, *between)):
+    if all(mechanics.kind(v) is Kind.CONTINUOUS for v in (mechanics.now(x), *between)):
         return [(g, v) for v in between]
-    return [(g, v) for v in (x, *between, *mechanics.contexts)]
+    return [(g, v) for v in (mechanics.now(x), *between, *mechanics.contexts)]
 
 
 def _along(mechanics: Mechanics, g: int, path: tuple[int, ...], family: Family) -> Estimate:
-    there = all(cause in family.parents(g, v) for cause, v in pairwise(path))
+    there = all(cause in mechanics.parents(family, g, v) for cause, v in pairwise(path))
     return path_effect(mechanics, family, g, path) if there else Estimate(0.0)
 
 
@@ -105,4 +105,20 @@ def approximations(mechanics: Mechanics, g: int, effects: Sequence[int], causes:
     found = ["the search used ranks; effects are linear in the original columns"] * ranked
     bends = [f"{mechanics.name(cause)} --> {mechanics.name(v)} ({shape})"
              for cause, v, shape in mechanics.bends(g, effects, causes)]  # fmt: skip
-    return found + ["linear approximation of " + ", ".join(bends[:3])] * bool(bends)
+    found += ["linear approximation of " + ", ".join(bends[:3])] * bool(bends)
+    return found + list(_followed(mechanics, g, effects))
+
+
+def _followed(mechanics: Mechanics, g: int, effects: Sequence[int]) -> Iterator[str]:
+    """Mechanisms with lags whose residuals follow each other, which makes errors too small."""
+    if mechanics.result.windowed is None:
+        return
+    for v in effects:
+        families = mechanics.graphs.families(mechanics.graphs.touching([(g, v)]), MOST_FAMILIES)
+        try:
+            correlation = mechanics.follows(mechanics.fit(families[0], g, v)) if families else 0.0
+        except NoAnswer:
+            continue
+        if correlation:
+            yield (f"residuals of {mechanics.name(v)} follow each other (correlation {correlation:.2f}), so that its "
+                   "coefficients and errors are in doubt: pass more lags")  # fmt: skip

@@ -14,11 +14,13 @@ import numpy as np
 
 from causalcontext.graphs.dags import Family
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.effects.estimates import Estimate, Parameters, total
+from causalcontext.results.effects.estimates import Estimate, total
 from causalcontext.results.effects.fits import MechanismFit
 from causalcontext.results.effects.mechanics import Means, Mechanics, NoAnswer
 
 MOST_PATHS = 1000
+Use = tuple[MechanismFit, tuple[int, ...]]
+"""A mechanism, and its causes at the time for which it is used."""
 
 
 def total_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Estimate:
@@ -27,29 +29,30 @@ def total_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -
     if x not in order:
         return Estimate(0.0)
     reached: dict[int, float] = {x: 1.0}
-    fits: list[MechanismFit] = []
+    uses: dict[int, Use] = {}
     for v in order:
-        if v != x and any(cause in reached for cause in family.parents(g, v)):
-            fits.append(mechanics.fit(family, g, v))
-            reached[v] = sum(b * reached.get(cause, 0.0) for cause, b in _slopes(fits[-1]))
-    onward = _onward(fits, y)
-    gradient: dict[Parameters, Floats] = {}
-    for found in fits:
-        moving = [onward[found.effect] * reached.get(cause, 0.0) for cause in found.causes]
-        gradient[found] = np.concatenate([np.zeros(len(found.levels)), moving])
-    return Estimate(reached[y], gradient)
+        if v != x and any(cause in reached for cause in mechanics.parents(family, g, v)):
+            fit = mechanics.fit(family, g, v)
+            uses[v] = fit, mechanics.earlier(fit.causes, v)
+            reached[v] = sum(b * reached.get(cause, 0.0) for cause, b in _slopes(uses[v]))
+    onward = _onward(uses, y)
+    parts = [Estimate(reached[y])]
+    for v, (fit, causes) in uses.items():
+        moving = fit.moving([onward[v] * reached.get(cause, 0.0) for cause in causes])
+        parts.append(Estimate(0.0, {fit.block: moving}))
+    return total(parts)
 
 
 def direct_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> float:
     """The coefficient of x in the mechanism of y; 0 if x is no cause of it."""
-    return mechanics.fit(family, g, y).slope(x).value if x in family.parents(g, y) else 0.0
+    return mechanics.fit(family, g, y).slope(x).value if x in mechanics.parents(family, g, y) else 0.0
 
 
 def paths_between(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Iterator[tuple[int, ...]]:
     """The directed paths from x to y in a context."""
     below: dict[int, list[int]] = {}
     for v in causes_first(mechanics, family, g, y, {x: 0.0}):
-        for cause in family.parents(g, v):
+        for cause in mechanics.parents(family, g, v):
             below.setdefault(cause, []).append(v)
     stack: list[tuple[int, ...]] = [(x,)]
     while stack:
@@ -62,7 +65,10 @@ def paths_between(mechanics: Mechanics, family: Family, g: int, x: int, y: int) 
 
 def path_effect(mechanics: Mechanics, family: Family, g: int, path: tuple[int, ...]) -> Estimate:
     """The product of the coefficients along a path."""
-    steps = [mechanics.fit(family, g, v).slope(cause) for cause, v in pairwise(path)]
+    steps = []
+    for cause, v in pairwise(path):
+        fit = mechanics.fit(family, g, v)
+        steps.append(fit.slope(fit.causes[mechanics.earlier(fit.causes, v).index(cause)]))
     values = np.array([step.value for step in steps])
     parts = []
     for place, step in enumerate(steps):
@@ -84,30 +90,41 @@ def mean_under(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Mapp
         For the cases that are in the context anyway: everything keeps its mean but for what `fixed` moves.
     """
     order = causes_first(mechanics, family, g, y, fixed)
-    values, fits = dict(fixed), dict[int, MechanismFit]()
+    means = {v: float(start.values[mechanics.column(v)]) for v in order}
+    values, moved, uses = dict(fixed), set(fixed), dict[int, Use]()
     for v in order:
         if v in fixed:
             continue
-        if not _is_moved(mechanics, family, g, v, fixed, shift_only):
-            values[v] = float(start.values[v])
+        led = not (keeps := _keeps(mechanics, v, shift_only)) and mechanics.contexts & {*family.parents(g, v)}
+        if not led and moved.isdisjoint(mechanics.parents(family, g, v)):
+            values[v] = means[v]
             continue
-        fits[v] = mechanics.fit(family, g, v)
-        level, centre = _origin(fits[v], g, start if shift_only else None)
-        values[v] = level + float(fits[v].slopes @ ([values[c] for c in fits[v].causes] - centre))
-    onward = _onward(list(fits.values()), y)
-    gradient: dict[Parameters, Floats] = {start: np.zeros(len(start.values))}
+        moved.add(v)
+        fit = mechanics.fit(family, g, v)
+        uses[v] = fit, mechanics.earlier(fit.causes, v)
+        level = means[v] if keeps else fit.levels[fit.level_place(g)]
+        values[v] = float(level + fit.slopes @ _away(uses[v], g, values, means if keeps else None))
+    onward = _onward(uses, y)
+    at_start, parts = np.zeros(len(start.values)), [Estimate(values[y])]
     for v in order:
-        if v in fits:
-            _add_fit(gradient, fits[v], onward.get(v, 0.0), values, g, start if shift_only else None)
-        elif v not in fixed:
-            gradient[start][v] += onward.get(v, 0.0)
-    return total([Estimate(values[y], gradient)])
+        share, keeps = onward.get(v, 0.0), _keeps(mechanics, v, shift_only)
+        if v in uses:
+            fit, causes = uses[v]
+            slopes = share * _away(uses[v], g, values, means if keeps else None)
+            level = 0.0 if keeps else share
+            parts.append(Estimate(0.0, {fit.block: fit.moving(slopes, fit.level_place(g), level)}))
+            for cause, slope in zip(causes, fit.slopes.tolist(), strict=True):
+                if keeps and cause in means:
+                    at_start[mechanics.column(cause)] -= share * slope
+        if v not in fixed and (keeps or v not in uses):
+            at_start[mechanics.column(v)] += share
+    return total([*parts, Estimate(0.0, {start: at_start})])
 
 
 def standardised_mean(mechanics: Mechanics, y: int, given: tuple[int, ...], g: int) -> Estimate:
     """The mean of y in a context, with some variables as they are over all rows."""
-    everyone = mechanics.means(mechanics.cells)
-    fit = mechanics.regression(y, given, (g,))
+    everyone = mechanics.means(mechanics.everyone)
+    fit = mechanics.regression(y, given, (mechanics.rows_of(g),))
     away = everyone.values[list(given)] - fit.centres[0]
     moving = np.zeros(len(everyone.values))
     moving[list(given)] = fit.slopes
@@ -116,8 +133,9 @@ def standardised_mean(mechanics: Mechanics, y: int, given: tuple[int, ...], g: i
 
 def causes_first(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Mapping[int, float] | None = None
                  ) -> list[int]:  # fmt: skip
-    """y and all that leads to it in a context, causes before effects; nothing beyond what is fixed."""
+    """y and all that leads to it in a context, causes before effects; no causes of what is fixed, or is earlier."""
     order: list[int] = []
+    earliest = max(mechanics.lag(v) for v in (y, *(fixed or ())))
     state: dict[int, bool] = {}  # False while its causes are being visited, True when they are in order
     stack = [y]
     while stack:
@@ -125,8 +143,9 @@ def causes_first(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Ma
         if state.get(v):
             stack.pop()
             continue
-        causes = () if fixed and v in fixed else (c for c in family.parents(g, v) if c not in mechanics.contexts)
-        waiting = [cause for cause in causes if not state.get(cause)]
+        last = mechanics.lag(v) > earliest or bool(fixed and v in fixed)
+        causes = () if last else mechanics.parents(family, g, v)
+        waiting = [cause for cause in causes if cause >= 0 and not state.get(cause)]
         if any(cause in state for cause in waiting):
             raise NoAnswer(f"directed edges form a cycle through {mechanics.name(v)}")
         state[v] = not waiting
@@ -138,43 +157,27 @@ def causes_first(mechanics: Mechanics, family: Family, g: int, y: int, fixed: Ma
     return order
 
 
-def _slopes(fit: MechanismFit) -> Iterator[tuple[int, float]]:
-    return zip(fit.causes, fit.slopes.tolist(), strict=True)
+def _slopes(use: Use) -> Iterator[tuple[int, float]]:
+    return zip(use[1], use[0].slopes.tolist(), strict=True)
 
 
-def _onward(fits: list[MechanismFit], y: int) -> dict[int, float]:
-    """The effect of everything on y; `fits` has causes before effects."""
+def _onward(uses: dict[int, Use], y: int) -> dict[int, float]:
+    """The effect of everything on y; `uses` has causes before effects."""
     onward = {y: 1.0}
-    for found in reversed(fits):
-        for cause, b in _slopes(found):
-            onward[cause] = onward.get(cause, 0.0) + b * onward.get(found.effect, 0.0)
+    for v in reversed(uses):
+        for cause, b in _slopes(uses[v]):
+            onward[cause] = onward.get(cause, 0.0) + b * onward.get(v, 0.0)
     return onward
 
 
-def _is_moved(mechanics: Mechanics, family: Family, g: int, v: int, fixed: Mapping[int, float], shift_only: bool
-              ) -> bool:  # fmt: skip
-    """Whether something that is set leads to a variable."""
-    above = family.ancestors(g, v)
-    return not above.isdisjoint(fixed) or (not shift_only and not above.isdisjoint(mechanics.contexts))
+def _keeps(mechanics: Mechanics, v: int, shift_only: bool) -> bool:
+    """Whether a variable keeps its mean but for what is set: a context is set now, and not in the past."""
+    return shift_only or mechanics.lag(v) > 0
 
 
-def _origin(fit: MechanismFit, g: int, start: Means | None) -> tuple[float, Floats]:
-    """The point that a mechanism goes through: its own means, or those of the rows it is used for."""
-    if start is not None:
-        return float(start.values[fit.effect]), start.values[list(fit.causes)]
-    place = fit.level_place(g)
-    return float(fit.levels[place]), fit.centres[place]
-
-
-def _add_fit(gradient: dict[Parameters, Floats], fit: MechanismFit, onward: float, values: Mapping[int, float], g: int,
-             start: Means | None) -> None:  # fmt: skip
-    """How the mean moves with the parameters of one mechanism."""
-    _, centre = _origin(fit, g, start)
-    moving = np.zeros(len(fit.levels) + len(fit.causes))
-    moving[len(fit.levels) :] = onward * (np.array([values[c] for c in fit.causes]) - centre)
-    if start is None:
-        moving[fit.level_place(g)] = onward
-    else:
-        gradient[start][fit.effect] += onward
-        gradient[start][list(fit.causes)] -= onward * fit.slopes
-    gradient[fit] = moving
+def _away(use: Use, g: int, values: Mapping[int, float], means: Mapping[int, float] | None) -> Floats:
+    """How far the causes of a mechanism are from where it has its level: from their means, or from those of its fit."""
+    fit, causes = use
+    if means is not None:
+        return np.array([values[c] - means[c] if c in means else 0.0 for c in causes])
+    return np.asarray([values[c] for c in causes] - fit.centres[fit.level_place(g)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.results.effects.estimates import Estimate, Parameters
 
 ErrorKind = Literal["sandwich", "classical"]
+Groups = tuple[tuple[int, ...], ...]
+"""Cells of rows, by group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +34,12 @@ class MechanismFit(Parameters):
     ----------
     effect : int
     causes : tuple of int
-    cells : tuple of int
-        The contexts whose rows were used.
-    levels : array, shape (1,), or (cells,) of a shifted mechanism
-    centres : array, shape (1 or cells, causes)
+    groups : tuple of tuples of int
+        The cells whose rows were used: one group for every level.
+    graphs : tuple of tuples of int
+        The contexts that every level is of.
+    levels : array, shape (groups,)
+    centres : array, shape (groups, causes)
     slopes : array, shape (causes,)
     n : int
         Rows.
@@ -49,7 +53,8 @@ class MechanismFit(Parameters):
 
     effect: int
     causes: tuple[int, ...]
-    cells: tuple[int, ...]
+    groups: Groups
+    graphs: Groups
     levels: Floats
     centres: Floats
     slopes: Floats
@@ -63,27 +68,20 @@ class MechanismFit(Parameters):
         """What was estimated together."""
         return self
 
-    def moving(self, slopes: Sequence[float] | Floats) -> Floats:
-        """How a number moves with the parameters of the block, by how it moves with the slopes."""
-        return np.concatenate([np.zeros(len(self.levels)), slopes])
+    def moving(self, slopes: Sequence[float] | Floats, place: int = 0, level: float = 0.0) -> Floats:
+        """How a number moves with the parameters of the block, by how it moves with the slopes and one level."""
+        levels = np.zeros(len(self.levels))
+        levels[place] = level
+        return np.concatenate([levels, slopes])
 
-    def level_place(self, cell: int) -> int:
+    def level_place(self, g: int) -> int:
         """Which of the levels holds in a context."""
-        return 0 if len(self.levels) == 1 else self.cells.index(cell)
+        return 0 if len(self.levels) == 1 else next(k for k, some in enumerate(self.graphs) if g in some)
 
     def slope(self, cause: int) -> Estimate:
         """The coefficient of one cause."""
         place = self.causes.index(cause)
-        unit = np.zeros(len(self.levels) + len(self.causes))
-        unit[len(self.levels) + place] = 1.0
-        return Estimate(float(self.slopes[place]), {self: unit})
-
-
-class SandwichRows(Protocol):
-    """Rows that a sandwich can be made of."""
-
-    def values(self, columns: Sequence[int], cells: Sequence[int]) -> tuple[Floats, Ints]:
-        """Some columns on the rows of some cells, shape (rows, columns), and the cell of every row."""
+        return Estimate(float(self.slopes[place]), {self.block: self.moving(np.eye(len(self.causes))[place])})
 
 
 class CompleteRows:
@@ -94,57 +92,78 @@ class CompleteRows:
         complete = complete_rows(data)
         self._kept = None if complete.all() else np.flatnonzero(complete)
         self.codes: Ints = self._of(data.codes).astype(np.int64)
-        self._here: dict[tuple[int, ...], Ints] = {}
+        self._here: dict[Groups, tuple[Ints, Ints]] = {}
 
-    def values(self, columns: Sequence[int], cells: Sequence[int]) -> tuple[Floats, Ints]:
-        """Some columns on the rows of some contexts, shape (rows, columns), and the context of every row."""
-        key = tuple(cells)
-        if key not in self._here:
-            self._here[key] = np.flatnonzero(np.isin(self.codes, key))
-        here = self._here[key]
+    def inside(self, groups: Groups) -> tuple[Ints, Ints]:
+        """The complete rows of some groups of cells by number, and the group of each."""
+        if groups not in self._here:
+            group = np.full(len(self.data.contexts.cells) + 1, -1)
+            for number, cells in enumerate(groups):
+                group[list(cells)] = number
+            here = np.flatnonzero(group[self.codes] >= 0)
+            self._here[groups] = here, group[self.codes[here]]
+        return self._here[groups]
+
+    def values(self, columns: Sequence[int], groups: Groups) -> tuple[Floats, Ints]:
+        """Some columns on the rows of some groups of cells, shape (rows, columns), and the group of every row."""
+        here, place = self.inside(groups)
         found = np.column_stack([np.asarray(self._of(self.data.columns[c]), dtype=np.float64)[here] for c in columns])
-        return found, self.codes[here]
+        return found, place
 
     def _of(self, column: np.ndarray) -> np.ndarray:
         return np.asarray(column) if self._kept is None else np.asarray(column)[self._kept]
 
 
-def fit(moments: Moments, effect: int, causes: tuple[int, ...], cells: tuple[int, ...], shifted: bool,
-        rows: SandwichRows | None) -> MechanismFit:  # fmt: skip
-    """Least squares of an effect on its causes, with an intercept, on the rows of some contexts.
+def fit(moments: Moments, effect: int, causes: tuple[int, ...], groups: Groups, rows: CompleteRows | None,
+        graphs: Groups = ()) -> MechanismFit:  # fmt: skip
+    """Least squares of an effect on its causes, with an intercept for every group, on the rows of some cells.
 
     Parameters
     ----------
     moments : Moments
-        Of every context.
+        Of every cell.
     effect : int
     causes : tuple of int
-    cells : tuple of int
-    shifted : bool
-        Whether every context has a level of its own.
-    rows : RowsAtHand or None
+    groups : tuple of tuples of int
+        The cells, by level: one group, or of a shifted mechanism several.
+    rows : CompleteRows or None
         With rows the errors are those of the sandwich, which needs no equal variances; else the classical ones.
+    graphs : tuple of tuples of int
+        The contexts that every level is of.
     """
     columns = [effect, *causes]
-    some = moments.some(cells)
-    part = Moments(some.rows, some.mean[:, columns], some.scatter[:, columns][:, :, columns])
-    levels = part if shifted else part.merged()
-    whole = _within(part) if shifted else levels
+    levels = grouped(moments, groups, columns)
+    whole = levels if len(groups) == 1 else _within(levels)
     n, df = int(whole.rows[0]), int(whole.rows[0]) - len(causes) - len(levels.rows)
-    if df < SPARE_ROWS or (levels.rows < 1).any():
-        return _without(effect, causes, cells, n, f"too few rows: {n} for {len(causes) + 1} coefficients")
-    found = whole.regression(0, range(1, len(columns)))
+    few = df < SPARE_ROWS or (levels.rows < 1).any()
+    found = None if few else whole.regression(0, range(1, len(columns)))
     if found is None:
-        return _without(effect, causes, cells, n, "a column is constant, or a linear function of the others, there")
-    plain = classical(found.inverse, found.left / df, levels.rows)
-    spread = whole.spread()
-    known = {"effect": effect, "causes": causes, "cells": cells, "n": n, "levels": levels.mean[:, 0],
-             "centres": levels.mean[:, 1:], "slopes": found.slopes, "scale": spread[1:] / spread[0]}  # fmt: skip
+        none, size = np.full(len(causes), np.nan), 1 + len(causes)
+        problem = (f"too few rows: {n} for {size} coefficients" if few
+                   else "a column is constant, or a linear function of the others, there")  # fmt: skip
+        return MechanismFit(np.full((size, size), np.nan), np.nan, effect, causes, groups, graphs, np.full(1, np.nan),
+                            none[None], none, n, "classical", none, problem)  # fmt: skip
     if rows is None:
-        return MechanismFit(plain, df, kind="classical", **known)
-    return MechanismFit(
-        _sandwich(rows, columns, cells, levels, found.slopes, found.inverse), df, kind="sandwich", **known
-    )
+        covariance = classical(found.inverse, found.left / df, levels.rows)
+    else:
+        values, place = rows.values(columns, groups)
+        values -= levels.mean[place]
+        covariance = sandwich(values[:, 0], values[:, 1:], place, levels.rows, found.slopes, found.inverse)
+        covariance *= levels.rows.sum() / max(len(place), 1)  # where only part of the rows is at hand
+    spread = whole.spread()
+    kind: ErrorKind = "classical" if rows is None else "sandwich"
+    return MechanismFit(covariance, df, effect, causes, groups, graphs, levels.mean[:, 0], levels.mean[:, 1:],
+                        found.slopes, n, kind, spread[1:] / spread[0])  # fmt: skip
+
+
+def grouped(moments: Moments, groups: Groups, columns: Sequence[int] | None = None) -> Moments:
+    """The moments of some columns, or of all, in every group of cells."""
+    some = list(range(moments.mean.shape[1]) if columns is None else columns)
+    parts = [
+        Moments(part.rows, part.mean[:, some], part.scatter[:, some][:, :, some]).merged()
+        for part in (moments.some(cells) for cells in groups)
+    ]
+    return Moments(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "mean", "scatter")))
 
 
 def classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
@@ -156,19 +175,11 @@ def classical(inverse: Floats, variance: float, rows: Ints) -> Floats:
     return covariance * variance
 
 
-def _sandwich(rows: SandwichRows, columns: Sequence[int], cells: tuple[int, ...], levels: Moments, slopes: Floats,
-              inverse: Floats) -> Floats:  # fmt: skip
-    """The covariance of levels and slopes whatever the variances are (MacKinnon and White 1985, HC3)."""
-    values, codes = rows.values(columns, cells)
-    place = np.zeros(len(codes), dtype=np.int64) if len(levels.rows) == 1 else np.searchsorted(cells, codes)
-    values -= levels.mean[place]
-    found = sandwich(values[:, 0], values[:, 1:], place, levels.rows, slopes, inverse)
-    # Where only part of the rows is at hand, they stand for all.
-    return np.asarray(found * (levels.rows.sum() / max(len(codes), 1)))
-
-
 def sandwich(response: Floats, design: Floats, place: Ints, rows: Ints, slopes: Floats, inverse: Floats) -> Floats:
-    """HC3 of levels and slopes, from what is centred by level; `place` is the level of every row, `rows` its size."""
+    """The covariance of levels and slopes whatever the variances are (MacKinnon and White 1985, HC3).
+
+    Response and design are centred by level; `place` is the level of every row, `rows` its size.
+    """
     level = np.zeros((len(place), len(rows)))
     level[np.arange(len(place)), place] = 1.0 / rows[place]
     moving = design @ inverse
@@ -181,22 +192,3 @@ def sandwich(response: Floats, design: Floats, place: Ints, rows: Ints, slopes: 
 def _within(part: Moments) -> Moments:
     """The moments around the means of every row's own context."""
     return Moments(part.rows.sum(keepdims=True), part.mean[:1], part.scatter.sum(axis=0, keepdims=True))
-
-
-def _without(effect: int, causes: tuple[int, ...], cells: tuple[int, ...], n: int, problem: str) -> MechanismFit:
-    """The fit that could not be made."""
-    none, size = np.full(len(causes), np.nan), 1 + len(causes)
-    return MechanismFit(
-        np.full((size, size), np.nan),
-        np.nan,
-        effect,
-        causes,
-        cells,
-        np.full(1, np.nan),
-        none[None],
-        none,
-        n,
-        "classical",
-        none,
-        problem,
-    )

@@ -35,7 +35,7 @@ def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int) -
         return adjusted(lambda: adjusted_difference(mechanics, context, g, h, y))
     if not (mechanics.from_contexts[g, y] or mechanics.from_contexts[h, y]):
         return NO_PATH
-    everyone = mechanics.means(mechanics.cells)
+    everyone = mechanics.means(mechanics.everyone)
 
     def ask(family: Family) -> Estimate:
         try:
@@ -53,7 +53,7 @@ def context_direct(mechanics: Mechanics, family: Family, g: int, h: int, y: int)
     """What the change of the own mechanism of y does, all its causes as they are under do(context of h)."""
     if mechanics.contexts.isdisjoint(family.parents(g, y)):
         return 0.0
-    everyone = mechanics.means(mechanics.cells)
+    everyone = mechanics.means(mechanics.everyone)
     fit = mechanics.fit(family, g, y)
     place = fit.level_place(g)
     causes = [mean_under(mechanics, family, h, cause, {}, everyone).value for cause in fit.causes]
@@ -78,7 +78,8 @@ def predict_intervention(mechanics: Mechanics, values: Mapping[str, float], cont
 def _prediction(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float], among: str, level: float
                 ) -> tuple[Any, ...]:  # fmt: skip
     inside = among == "context"
-    start = mechanics.means([g] if inside else mechanics.cells)
+    own = mechanics.rows_of(g)
+    start = mechanics.means(own if inside else mechanics.everyone)
     found = possible(
         mechanics,
         _between(mechanics, g, y, fixed, inside),
@@ -88,7 +89,7 @@ def _prediction(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float]
     low, high = (min(n[0] for n in numbers), max(n[1] for n in numbers)) if numbers else (float("nan"),) * 2
     single = found.estimates[0] if found.identified else Estimate(float("nan"))
     error = single.error if found.identified else float("nan")
-    now = float(mechanics.means([g]).values[y])
+    now = float(mechanics.means(own).values[y])
     fitted = [v for _, v in _between(mechanics, g, y, fixed, inside)]
     note = found.note or "; ".join(approximations(mechanics, g, fitted))
     return (mechanics.result.contexts[g], mechanics.name(y), single.value, error, low, high, now, found.identified,

@@ -6,11 +6,15 @@ rows. So is a variable that no context causes: its mechanism is the same everywh
 fitted on the rows of its own context; it cannot be an ancestor of that context, so its noise knows nothing of it.
 Several contexts are the same rule: a variable is fitted on the rows that agree with its graph's cell on the context
 variables that cause it. A score-based result says itself which contexts share a mechanism.
+
+With lags the rows are windows, R(t), R(t-1), ... are context variables of them, and a graph holds all of these at one
+value. Variables of the past are causes without a mechanism of their own; links repeat, so that X(t-2) has the mechanism
+of X with causes two steps earlier, and nodes go on beyond the window (numbered as in `Window`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,13 +26,17 @@ from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, check_choice
 from causalcontext.graphs import endpoints
 from causalcontext.graphs.dags import Family, OpenGraphs
-from causalcontext.graphs.endpoints import Endpoints, may_cause
+from causalcontext.graphs.endpoints import Endpoints, directed, may_cause
+from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.graphs.paths import reach
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.results.effects.estimates import Estimate, Parameters
-from causalcontext.results.effects.fits import CompleteRows, MechanismFit, fit
+from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, fit
+from causalcontext.results.effects.shared_fits import SharedFit, shared_fits
 from causalcontext.results.entries import Decision
-from causalcontext.views import adaptive
+from causalcontext.results.series import context_nodes, series_of
+from causalcontext.search.lagged.plan import Window
+from causalcontext.views import Contexts, View, adaptive, described
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -59,11 +67,17 @@ class NotLinear(Refused):
 
 
 class RowChoice(NamedTuple):
-    """The contexts on whose rows a mechanism is fitted, whether each has its own level, and why these."""
+    """The rows of a mechanism: groups of cells, each with its own level; the contexts of every group; why these.
 
-    cells: tuple[int, ...]
-    shifted: bool
+    `fixed` are the context variables that select them; `together` says that slopes which contexts share are fitted on
+    the rows of all of them.
+    """
+
+    graphs: Groups
+    groups: Groups
     why: str
+    fixed: tuple[int, ...] = ()
+    together: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +85,10 @@ class Means(Parameters):
     """The means of all columns on the rows of some contexts, as parameters."""
 
     values: Floats
+
+
+LARGEST_Z = 3.3
+"""Residuals of neighbouring windows that are correlated more clearly than this are named."""
 
 
 class Mechanics:
@@ -85,17 +103,29 @@ class Mechanics:
 
     def __init__(self, result: ContextGraphs, errors: str = "auto") -> None:
         check_choice("errors", errors, ERRORS)
-        self.result = result
-        self.moments = _moments(result)
+        self.result, series = result, result.series
+        self.row_contexts, self.moments = _sufficient_statistics(result)
         self.endpoints: Endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
-        self.graphs = OpenGraphs(self.endpoints, result.cells)
-        self.contexts = frozenset(result.cells.positions)
+        self.window = (Window(len(result.names), 0) if series is None
+                       else Window(len(series.variables), series.lags, len(series.covariates)))  # fmt: skip
+        self.contexts = context_nodes(result)
+        self.held = result.cells if series is None else _held(result, self.window)
+        self.undecided = () if series is None or result.evidence is None else tuple(_undecided(result, self.window))
+        # Tests would have seen a collider, a score of windows need not have.
+        colliders_ruled_out = (True,) if series is None else (True, False) if result.evidence is None else (False,)
+        self.graphs = OpenGraphs(self.endpoints, self.held, self.undecided, colliders_ruled_out)
         self.is_pag = result.union.kind is endpoints.GraphKind.PAG
-        if errors == "sandwich" and result.rows is None:
-            raise OptionError("errors is 'sandwich', which needs the rows of the table; this result has none")
-        self._robust = errors == "sandwich" or (errors == "auto" and result.rows is not None)
+        at_hand = (result.rows if series is None else result.windowed) is not None
+        if errors == "sandwich" and not at_hand:
+            what = "rows" if series is None else "windows"
+            raise OptionError(f"errors is 'sandwich', which needs the {what} of the table; this result has none")
+        self._robust = errors != "classical" and at_hand
         self._fits: dict[tuple[object, ...], MechanismFit] = {}
+        self._joint: dict[tuple[object, ...], tuple[SharedFit, ...] | str] = {}
         self._means: dict[tuple[int, ...], Means] = {}
+        self._agreeing: dict[View, tuple[int, ...]] = {}
+        self._follows: dict[MechanismFit, float] = {}
+        self._reached: Bools = np.zeros((len(self.endpoints), 0, 0, 0), dtype=bool)
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[Family, int, int, int], Estimate] = {}
 
@@ -106,15 +136,57 @@ class Mechanics:
 
     @cached_property
     def rows(self) -> CompleteRows | None:
-        """The complete rows of the table, if the result still has it."""
-        return None if self.result.rows is None else CompleteRows(self.result.rows)
+        """The complete rows of the table, or its windows, if the result still has them."""
+        windowed = self.result.windowed
+        data = self.result.rows if windowed is None else windowed.scored
+        return None if data is None else CompleteRows(data)
+
+    @cached_property
+    def links(self) -> Bools:
+        """`links[g, lag, x, y]`: x may be a cause of y so many steps later; covariates come last, without lags."""
+        window, found = self.window, may_cause(self.endpoints)
+        width, now = window.variables + window.covariates, [*window.now, *window.extra]
+        links = np.zeros((len(found), window.lags + 1, width, width), dtype=bool)
+        for lag in range(window.lags + 1):
+            earlier = now if lag == 0 else [window.at(v, lag) for v in range(window.variables)]
+            links[:, lag, : len(earlier)] = found[:, earlier][:, :, now]
+        return links
+
+    def leads(self, g: int, x: int, y: int) -> bool:
+        """Whether x may lead to y in a graph along links between system variables, at any times."""
+        (v, lag), (w, later) = self.place(x), self.place(y)
+        return lag >= later and bool(self._reach_within(lag - later)[g, lag - later, v, w])
+
+    def _reach_within(self, steps: int) -> Bools:
+        """`reach[g, k, v, w]`: v may lead to w within exactly k steps, k up to `steps` or more."""
+        if len(self._reached[0]) <= steps:
+            self._reached = np.stack([self._reach_of(links, steps) for links in self._system_links])
+        return self._reached
+
+    @cached_property
+    def _system_links(self) -> Bools:
+        links, held = self.links.copy(), [self.place(position)[0] for position in self.result.cells.positions]
+        links[:, :, held] = links[:, :, :, held] = False
+        return links
+
+    def _reach_of(self, links: Bools, steps: int) -> Bools:
+        found = [reach(links[0])]
+        present = (np.eye(links.shape[1], dtype=bool) | found[0]).astype(np.float32)
+        for k in range(1, steps + 1):
+            arrived = np.zeros_like(present)
+            for lag in range(1, min(k, self.window.lags) + 1):
+                before = present if k == lag else found[k - lag].astype(np.float32)
+                arrived += before @ links[lag].astype(np.float32)
+            found.append(np.asarray((arrived > 0).astype(np.float32) @ present > 0))
+        return np.stack(found)
 
     @cached_property
     def reach(self) -> Bools:
-        """`reach[g, x, y]`: x may lead to y in a graph along edges between system variables; shape (graphs, N, N)."""
-        links = may_cause(self.endpoints)
-        links[:, list(self.contexts), :] = links[:, :, list(self.contexts)] = False
-        return reach(links)
+        """`reach[g, x, y]`: the same for the nodes of a graph; shape (graphs, N, N)."""
+        places = np.array([self.place(node) for node in range(self.endpoints.shape[1])])
+        steps = places[:, None, 1] - places[None, :, 1]
+        within = self._reach_within(self.window.lags)
+        return np.asarray(within[:, np.maximum(steps, 0), places[:, None, 0], places[None, :, 0]] & (steps >= 0))
 
     @cached_property
     def from_contexts(self) -> Bools:
@@ -124,37 +196,112 @@ class Mechanics:
 
     @cached_property
     def into_contexts(self) -> Bools:
-        """`into_contexts[g, x]`: x may lead to a context variable; shape (graphs, N)."""
-        parents: Bools = np.asarray(may_cause(self.endpoints)[:, :, list(self.contexts)].any(axis=2))
-        return np.asarray(parents | (parents[:, None, :] & self.reach).any(axis=2))
+        """`into_contexts[g, v]`: v may lead to a context variable, at once or later; shape (graphs, variables)."""
+        contexts = [self.place(position)[0] for position in self.result.cells.positions]
+        parents: Bools = np.asarray(self.links[:, :, :, contexts].any(axis=(1, 3)))
+        ever = reach(np.asarray(self._system_links.any(axis=1)))
+        return np.asarray(parents | (parents[:, None, :] & ever).any(axis=2))
+
+    @cached_property
+    def cyclic(self) -> Bools:
+        """`cyclic[g, v]`: directed links lead from a system variable to itself; shape (graphs, N)."""
+        links = directed(self.endpoints)
+        links[:, list(self.contexts)] = False
+        return np.asarray(np.diagonal(reach(links), axis1=1, axis2=2))
 
     def between(self, g: int, x: int, y: int) -> list[int]:
-        """What may lie on a directed path from x to y, y included and x not."""
-        found = self.reach[g, x] & self.reach[g, :, y]
-        found[y] = self.reach[g, x, y]
-        found[x] = False
-        return np.flatnonzero(found).tolist()
+        """What may lie on a directed path from x to y, y included and x not, as nodes of time t."""
+        (v, lag), (w, later) = self.place(x), self.place(y)
+        if lag < later:
+            return []
+        steps = lag - later
+        ahead = self._reach_within(steps)[g, : steps + 1]
+        on_the_way = ahead[:, v] & ahead[::-1, :, w]
+        on_the_way[steps, w] = ahead[steps, v, w]
+        on_the_way[0, v] = False
+        return [self.at(int(u)) for u in np.flatnonzero(on_the_way.any(axis=0))]
 
-    def fit(self, family: Family, g: int, variable: int) -> MechanismFit:
-        """The mechanism of a variable in a context of a family of graphs."""
-        causes = tuple(cause for cause in family.parents(g, variable) if cause not in self.contexts)
-        choice = self.rows_for(family, g, variable)
-        return self.regression(variable, causes, choice.cells, choice.shifted)
+    def place(self, node: int) -> tuple[int, int]:
+        """The variable and the lag of a node; covariates are variables after all others, at lag 0."""
+        return self._places[node] if node < len(self._places) else self._place(node)
 
-    def regression(
-        self, effect: int, causes: tuple[int, ...], cells: tuple[int, ...], shifted: bool = False
-    ) -> MechanismFit:
-        """Least squares of one variable on others, on the rows of some contexts."""
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
+        return [self._place(node) for node in range(self.endpoints.shape[1])]
+
+    def _place(self, node: int) -> tuple[int, int]:
+        found = self.window.place(node)
+        return (self.window.variables + node - self.window.extra[0], 0) if found is None else found
+
+    def lag(self, node: int) -> int:
+        """How many steps ago a node is."""
+        return self.place(node)[1]
+
+    def at(self, variable: int, lag: int = 0) -> int:
+        """The node of a variable so many steps ago; -1 for a covariate of the past, which is none."""
+        if variable < self.window.variables:
+            return self.window.at(variable, lag)
+        return self.window.extra[variable - self.window.variables] if lag == 0 else -1
+
+    def now(self, node: int) -> int:
+        """The node of the same variable at time t."""
+        variable, lag = self.place(node)
+        return node if lag == 0 else self.at(variable)
+
+    def column(self, node: int) -> int:
+        """The column of a node; beyond the window that of the same variable at time t."""
+        return node if node < len(self._places) else self.now(node)
+
+    def earlier(self, causes: Iterable[int], node: int) -> tuple[int, ...]:
+        """The causes of a node, by those that it has at time t."""
+        lag = self.lag(node)
+        return tuple(causes) if lag == 0 else tuple(self.at(v, before + lag) for v, before in map(self.place, causes))
+
+    def parents(self, family: Family, g: int, node: int) -> tuple[int, ...]:
+        """The causes of a node at any time that are no contexts."""
+        own = (cause for cause in family.parents(g, self.now(node)) if cause not in self.contexts)
+        return self.earlier(own, node)
+
+    def fit(self, family: Family, g: int, node: int) -> MechanismFit:
+        """The mechanism of a variable in a context of a family of graphs: that of its value at time t."""
+        variable = self.now(node)
+        choice, causes = self.rows_for(family, g, variable), self.parents(family, g, variable)
+        self.check_linear(variable, causes)
+        if choice.together:
+            return self._shared(family, g, variable, choice)
+        return self.regression(variable, causes, choice.groups, choice.graphs)
+
+    def regression(self, effect: int, causes: tuple[int, ...], groups: Groups, graphs: Groups = ()) -> MechanismFit:
+        """Least squares of one variable on others, on the rows of some groups of cells."""
         self.check_linear(effect, causes)
-        shifted = shifted and len(cells) > 1
-        key = (effect, causes, cells, shifted)
+        key = (effect, causes, groups)
         if key not in self._fits:
-            self._fits[key] = fit(self.moments, effect, causes, cells, shifted, self.rows if self._robust else None)
+            self._fits[key] = fit(self.moments, effect, causes, groups, self.rows if self._robust else None, graphs)
         found = self._fits[key]
         if found.problem:
-            where = "" if self.result.context is None else f" (rows: {self.rows_text(cells)})"
+            where = "" if self.result.context is None else f" (rows: {self.rows_text(groups)})"
             raise NoAnswer(f"{self.name(effect)} cannot be fitted{where}: {found.problem}")
         return found
+
+    def _shared(self, family: Family, g: int, variable: int, choice: RowChoice) -> MechanismFit:
+        """The mechanism in one context of a regression for all of them."""
+        series, values = series_of(self.result), self.result.contexts
+        nodes = [*window_names(series.variables, series.lags), *series.covariates]  # names may be shown otherwise
+        slopes = {(nodes.index(row.source), row.context): row.slope for row in series.slopes
+                  if row.target == nodes[variable]}  # fmt: skip
+        blocks: dict[tuple[int, float], list[int]] = {}
+        for number, (r, *_) in enumerate(choice.graphs):
+            for cause in self.parents(family, r, variable):
+                blocks.setdefault((cause, slopes.get((cause, values[r]), float(number))), []).append(number)
+        terms = tuple((cause, tuple(members)) for (cause, _), members in blocks.items())
+        key = (variable, terms, choice.groups)
+        if key not in self._joint:
+            rows = self.rows if self._robust else None
+            self._joint[key] = shared_fits(self.moments, variable, terms, rows, choice.groups, choice.graphs)
+        found = self._joint[key]
+        if isinstance(found, str):
+            raise NoAnswer(f"{self.name(variable)} cannot be fitted: {found}")
+        return next(one for one in found if g in one.graphs[0])
 
     def means(self, cells: Sequence[int]) -> Means:
         """The means of all columns on the rows of some contexts."""
@@ -167,25 +314,73 @@ class Mechanics:
 
     def rows_for(self, family: Family, g: int, variable: int) -> RowChoice:
         """Whose rows a mechanism is fitted on: the adaptive rule."""
-        contexts = self.result.cells
-        if not contexts.positions:
-            return RowChoice((0,), False, "there is no context")
-        named = [cause for cause in family.parents(g, variable) if cause in self.contexts]
-        if named and self.result.evidence is not None and not self.graphs.touching([(g, variable)]):
-            return self._by_model(g, variable)
-        if self.result.evidence is None and self._not_searched(g, variable):
-            return RowChoice((g,), False, f"links at {self.result.context} were not searched")
-        cells = contexts.members(contexts.number(adaptive(contexts.cell(g), named)))
+        if not self.contexts:
+            return RowChoice(((0,),), ((0,),), "there is no context")
+        now, known = self.result.cells.positions, self.row_contexts.positions
+        evidence, parents = self.result.evidence, family.parents(g, variable)
+        if evidence is None and self._not_searched(g, variable):
+            return self._choice([g], now, f"links at {self.result.context} were not searched")
+        named = [cause for cause in parents if cause in self.contexts]
+        for cause in named:
+            if cause not in known:
+                raise NoAnswer(f"{self.name(variable)} reads {self.name(cause)}, which is none of context_lags")
+        if named and evidence is not None and not self.graphs.touching([(g, variable)]):
+            return self._by_model(g, variable, named)
+        agreeing = self._like(g, named)
         listed = ", ".join(self.name(cause) for cause in named)
-        others = [context for context in contexts.positions if context not in named]
+        free = f"{' and '.join(map(self.name, now))} does not cause it: one mechanism in all contexts"
+        why = f"{listed} causes it" if listed else free
+        read = {self.place(cause)[0] for cause in named}
+        others = (position for position in now if self.place(position)[0] not in read)
         above = next((c for c in others if variable in family.ancestors(g, c)), None)
         if above is not None:
-            why = f"ancestor of {self.name(above)}: one mechanism in all contexts"
-            return RowChoice(cells, False, f"{listed} causes it; {why}" if listed else why)
-        alike = tuple(h for h in cells if family.parents(h, variable) == family.parents(g, variable))
-        free = f"{self._all_contexts} does not cause it: one mechanism in all contexts"
-        why = f"{listed} causes it" if listed else free
-        return RowChoice(alike, False, why if alike == cells else f"{why}, but its causes differ between contexts")
+            one = f"ancestor of {self.name(above)}: one mechanism in all contexts"
+            return self._choice(agreeing, named, f"{why}; {one}" if listed else one)
+        alike = [h for h in agreeing if family.parents(h, variable) == parents]
+        if alike == agreeing:
+            return self._choice(agreeing, named, why)
+        return self._choice(alike, [*named, *self._selecting], f"{why}, but its causes differ between contexts")
+
+    def _like(self, g: int, named: Collection[int]) -> list[int]:
+        """The contexts that agree with one on some context variables."""
+        own = adaptive(self.held.cell(g), named)
+        return [h for h in self.cells if adaptive(self.held.cell(h), named) == own]
+
+    def _choice(self, graphs: Sequence[int], fixed: Collection[int], why: str, shifted: bool = False,
+                together: bool = False) -> RowChoice:  # fmt: skip
+        """The rows that agree with some contexts on some context variables; if shifted, in groups."""
+        by_rows: dict[tuple[int, ...], list[int]] = {}
+        for h in graphs:
+            by_rows.setdefault(self.rows_of(h, fixed), []).append(h)
+        if shifted or together:
+            return RowChoice(tuple(map(tuple, by_rows.values())), tuple(by_rows), why, tuple(fixed), together)
+        cells = tuple(sorted({cell for cells in by_rows for cell in cells}))
+        return RowChoice((tuple(graphs),), (cells,), why, tuple(fixed))
+
+    def rows_of(self, g: int, fixed: Collection[int] | None = None) -> tuple[int, ...]:
+        """The cells of rows that agree with a context on some context variables, or on all."""
+        view = self.held.cell(g) if fixed is None else adaptive(self.held.cell(g), fixed)
+        if view not in self._agreeing:
+            wanted = dict(view)
+            self._agreeing[view] = tuple(
+                c for c in range(len(self.row_contexts.cells))
+                if all(wanted.get(position, level) == level for position, level in self.row_contexts.cell(c))
+            )  # fmt: skip
+        return self._agreeing[view]
+
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        """The cells of all rows."""
+        return tuple(range(len(self.row_contexts.cells)))
+
+    @cached_property
+    def _selecting(self) -> list[int]:
+        """What tells the contexts apart where a mechanism names none: with lags the latest context of the past."""
+        if self.result.series is None:
+            return list(self.result.cells.positions)
+        past = [position for position in self.row_contexts.positions if self.lag(position) > 0]
+        latest = {self.place(position)[0]: position for position in sorted(past)}
+        return list(latest.values())
 
     def bends(self, g: int, effects: Sequence[int], causes: Sequence[int] | None = None) -> list[tuple[int, int, str]]:
         """The links between some variables that a score-based model found to be no straight lines, with their shape."""
@@ -221,41 +416,88 @@ class Mechanics:
         some = self.moments.merged().scatter[0, variable, variable] > 0.0
         return self.kind(variable) is Kind.CATEGORICAL and bool(some)
 
-    def name(self, variable: int) -> str:
-        """The name of a variable."""
-        return self.result.names[variable]
+    def name(self, node: int) -> str:
+        """The name of a variable, or of its value so many steps ago."""
+        names = self.result.names
+        return names[node] if node < len(names) else at(names[self.now(node)], self.lag(node))
 
-    def rows_text(self, cells: Sequence[int]) -> str:
+    def rows_text(self, groups: Groups) -> str:
         """Rows in words: "all", "R=wet", "R=dry or R=wet"."""
-        contexts = self.result.cells
+        contexts, wanted = self.row_contexts, {cell for cells in groups for cell in cells}
+        if not contexts.positions:
+            return "all"
+        own = [self.place(position)[0] for position in self.result.cells.positions]
+        levels = [self.result.levels[own.index(self.place(position)[0])] for position in contexts.positions]
+        inside: dict[tuple[int, ...], list[int]] = {}
         for view in range(len(contexts.views)):
-            if contexts.members(view) == tuple(cells):
-                return ", ".join(f"{name}={value}" for name, value in self.result.fixed(view).items()) or "all"
-        return " or ".join(self.rows_text([cell]) for cell in cells)
+            if wanted.issuperset(contexts.members(view)):
+                inside.setdefault(contexts.fixed(view), []).append(view)
+        for views in inside.values():
+            if wanted == {cell for view in views for cell in contexts.members(view)}:
+                found = (described(contexts, view, self.result.names, levels) for view in views)
+                return " or ".join(
+                    ", ".join(f"{name}={value}" for name, value in one.items()) or "all" for one in found
+                )
+        return "none"
 
-    @property
-    def _all_contexts(self) -> str:
-        return " and ".join(self.name(position) for position in self.result.cells.positions)
+    def follows(self, found: MechanismFit) -> float:
+        """The correlation of residuals of neighbouring windows where it is clear; else 0."""
+        windowed = self.result.windowed
+        if self.rows is None or windowed is None:
+            return 0.0
+        if found not in self._follows:
+            values, place = self.rows.values([found.effect, *found.causes], found.groups)
+            fitted = found.levels[place] + np.sum((values[:, 1:] - found.centres[place]) * found.slopes, axis=1)
+            residual = values[:, 0] - fitted
+            after = np.flatnonzero(np.diff(windowed.table.row[self.rows.inside(found.groups)[0]]) == 1)
+            spread = float(residual.var()) * len(after)
+            correlation = float(residual[after] @ residual[after + 1]) / spread if spread > 0.0 else 0.0
+            self._follows[found] = correlation if abs(correlation) * np.sqrt(len(after)) > LARGEST_Z else 0.0
+        return self._follows[found]
 
-    def _by_model(self, g: int, variable: int) -> RowChoice:
+    def _by_model(self, g: int, variable: int, named: Sequence[int]) -> RowChoice:
         """The contexts that share a mechanism in a score-based model."""
-        evidence = self.result.evidence
+        evidence, series = self.result.evidence, self.result.series
         assert evidence is not None
         mask, model = int(evidence.block[g, variable]), evidence.model[variable]
-        cells = (g,) if model == "mixed" else tuple(r for r in self.cells if mask >> r & 1)
-        return RowChoice(cells, model == "shifted", f"the model of {self.name(variable)} is {model}")
+        why = f"the model of {self.name(variable)} is {model}"
+        if model == "mixed" and series is not None and series.slopes and len(named) == 1:
+            return self._choice(self.cells, named, f"{why}: slopes that stay are fitted together", together=True)
+        graphs = self._like(g, named) if model == "mixed" else [r for r in self.cells if mask >> r & 1]
+        return self._choice(graphs, named, why, model == "shifted")
 
     def _not_searched(self, g: int, variable: int) -> bool:
         """Whether a method that looks at every context by itself asked nothing about the context."""
         log = self.result.log
         slots = [log.slot(position, variable) for position in self.result.cells.positions if position != variable]
-        return bool((log.decision[g, slots] == Decision.NOT_SEARCHED).all())
+        searched = log.decision[g] != Decision.NOT_SEARCHED
+        return bool(searched.any() and not searched[slots].any())  # a score has no log at all
 
 
-def _moments(result: ContextGraphs) -> Moments:
-    if result.moments is None:
+def _sufficient_statistics(result: ContextGraphs) -> tuple[Contexts, Moments]:
+    """The context variables of the rows or windows, and the moments of all columns in their cells."""
+    known = result.window_moments
+    found = known if result.series is not None or result.moments is None else (result.cells, result.moments)
+    if found is None:
         raise NotYetError("not yet: coefficients and effects need the moments of every context, which this result has "
                           "not")  # fmt: skip
     if not result.complete:
-        raise OptionError("the search was interrupted, so nothing is oriented; run discover again")
-    return result.moments
+        raise OptionError("the search was interrupted, so its graphs are not final; run discover again")
+    return found
+
+
+def _held(result: ContextGraphs, window: Window) -> Contexts:
+    """The context variables at all times of a window, each at its value in every graph."""
+    columns = [(window.at(found[0], lag), j) for j, position in enumerate(result.cells.positions)
+               if (found := window.place(position)) for lag in range(window.lags + 1)]  # fmt: skip
+    return Contexts(tuple(position for position, _ in columns),
+                    tuple(tuple(cell[j] for _, j in columns) for cell in result.cells.cells))  # fmt: skip
+
+
+def _undecided(result: ContextGraphs, window: Window) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Variables for which a score does not decide between context lags, with these, as nodes."""
+    series = series_of(result)
+    for v, name in enumerate(series.variables):
+        copy = series.reads.get(name)
+        if copy is not None and isinstance(copy[1], tuple):
+            yield window.at(v, 0), tuple(window.at(series.variables.index(copy[0]), lag) for lag in copy[1])

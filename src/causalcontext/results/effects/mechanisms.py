@@ -14,8 +14,9 @@ from causalcontext.results.effects.asking import approximations
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.fits import MechanismFit
 from causalcontext.results.effects.frames import framed
-from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused, RowChoice
 from causalcontext.results.effects.sets import MOST_FAMILIES, edge_text, possible
+from causalcontext.results.effects.shared_fits import SharedFit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +26,11 @@ COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p"
 
 
 class _FoundCoefficient(NamedTuple):
-    """A coefficient in one family of graphs, in units and standardised, its fit, and why it rests on these rows."""
+    """A coefficient in one family of graphs, its fit, and the rows that it rests on."""
 
     slope: Estimate
-    standardised: float
     fit: MechanismFit
-    why: str
+    rows: RowChoice
 
 
 def mechanisms(mechanics: Mechanics, level: float) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def _row(mechanics: Mechanics, g: int, cause: int, effect: int, level: float) ->
     except NoAnswer as reason:
         return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, reason.note)
     reminder = note or "; ".join(approximations(mechanics, g, (effect,), (cause,)))
-    return (*named, *_numbers(mechanics, found, level), not note, reminder)
+    return (*named, *_numbers(mechanics, found, cause, level), not note, reminder)
 
 
 def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> tuple[list[_FoundCoefficient], str]:
@@ -62,13 +62,12 @@ def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> t
     checked = possible(mechanics, asked, lambda family: Estimate(0.0), lambda: [Estimate(0.0)])
     if not checked.estimates:
         raise Refused(checked.note)
-    found: dict[tuple[int, ...], _FoundCoefficient] = {}
+    found: dict[MechanismFit, _FoundCoefficient] = {}
     for family in _families(mechanics, g, effect):
         if cause in family.parents(g, effect):
             fit, choice = mechanics.fit(family, g, effect), mechanics.rows_for(family, g, effect)
             slope = fit.slope(cause)
-            standardised = slope.value * float(fit.scale[fit.causes.index(cause)])
-            found.setdefault((*fit.causes, -1, *fit.cells), _FoundCoefficient(slope, standardised, fit, choice.why))
+            found.setdefault(fit, _FoundCoefficient(slope, fit, choice))
     if not found:
         raise NoAnswer(f"no directed acyclic graph has {mechanics.name(cause)} --> {mechanics.name(effect)}")
     settled = cause in mechanics.graphs.settled[g][effect]
@@ -88,13 +87,16 @@ def _families(mechanics: Mechanics, g: int, effect: int) -> Iterator[Family] | S
     return mechanics.graphs.local(edges)
 
 
-def _numbers(mechanics: Mechanics, found: Sequence[_FoundCoefficient], level: float) -> tuple[Any, ...]:
+def _numbers(mechanics: Mechanics, found: Sequence[_FoundCoefficient], cause: int, level: float) -> tuple[Any, ...]:
     """Everything between the names and the note."""
-    slope, standardised, fit, why = found[0]
+    slope, fit, choice = found[0]
     intervals = [one.slope.interval(level) for one in found]
     low, high = min(one[0] for one in intervals), max(one[1] for one in intervals)
     if len(found) > 1:
         return (np.nan, np.nan, low, high, np.nan, np.nan, "", 0, (), "", fit.kind)
-    shared = tuple(mechanics.result.contexts[cell] for cell in fit.cells)
-    return (slope.value, slope.error, low, high, slope.p, standardised, mechanics.rows_text(fit.cells), fit.n,
-            shared, why, fit.kind)  # fmt: skip
+    place = fit.causes.index(cause)
+    groups = fit.sharing[place] if isinstance(fit, SharedFit) else range(len(choice.groups))
+    graphs = sorted(g for k in groups for g in choice.graphs[k])
+    return (slope.value, slope.error, low, high, slope.p, slope.value * float(fit.scale[place]),
+            mechanics.rows_text(choice.groups), fit.n, tuple(mechanics.result.contexts[g] for g in graphs),
+            choice.why, fit.kind)  # fmt: skip

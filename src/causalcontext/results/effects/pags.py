@@ -15,7 +15,6 @@ from causalcontext.results.effects.composition import standardised_mean
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
 from causalcontext.results.effects.sets import edge_text
-from causalcontext.views import adaptive
 
 
 def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
@@ -24,11 +23,9 @@ def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
         return Estimate(0.0)
     held = _held(mechanics, g, x, y)
     given = _given(mechanics, g, x, y, held)
-    contexts = mechanics.result.cells
-    named = [v for v in contexts.positions if v in held or v in given]
-    cells = contexts.members(contexts.number(adaptive(contexts.cell(g), named)))
+    named = [v for v in mechanics.result.cells.positions if v in held or v in given]
     system = tuple(v for v in given if v not in mechanics.contexts)
-    return mechanics.regression(y, (x, *system), cells).slope(x)
+    return mechanics.regression(y, (x, *system), (mechanics.rows_of(g, named),)).slope(x)
 
 
 def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: int) -> Estimate:

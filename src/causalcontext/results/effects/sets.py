@@ -60,6 +60,9 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
     components = mechanics.graphs.touching(places)
     families = mechanics.graphs.families(components, MOST_FAMILIES)
     try:
+        for g, v in places:
+            if mechanics.cyclic[g, v]:
+                raise NoAnswer(f"directed edges form a cycle through {mechanics.name(v)}")
         if families is None:
             if local is None:
                 raise NoAnswer(f"more than {MOST_FAMILIES} directed graphs are possible; add knowledge")
@@ -93,15 +96,15 @@ def _local_effect(mechanics: Mechanics, g: int, x: int, y: int, causes: tuple[in
     """The effect of x on y in a context, with given causes of x and of the context."""
     if y in causes:
         return Estimate(0.0)
+    here, everywhere = (mechanics.rows_of(g),), (mechanics.everyone,)
     if not mechanics.into_contexts[g, x]:
-        return mechanics.regression(y, (x, *causes), (g,)).slope(x)
+        return mechanics.regression(y, (x, *causes), here).slope(x)
     if len(mechanics.contexts) > 1:
         raise NoAnswer(f"{mechanics.name(x)} may lead to a context, and too many directed graphs are possible")
-    everywhere = tuple(mechanics.cells)
     if y in into:
         return mechanics.regression(y, (x, *causes), everywhere).slope(x)
     between = tuple(c for c in into if c != x and c not in causes)
-    inside = mechanics.regression(y, (x, *causes, *between), (g,))
+    inside = mechanics.regression(y, (x, *causes, *between), here)
     parts = [inside.slope(x)]
     for cause in between:
         onto, onward = mechanics.regression(cause, (x, *causes), everywhere).slope(x), inside.slope(cause)
@@ -137,8 +140,11 @@ def _conflict(mechanics: Mechanics, places: Sequence[Place]) -> str:
 def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequence[Place]) -> str:
     """The open edges at some variables, in words."""
     wanted = set(places)
+    read = {(cause, v) for v, causes in mechanics.undecided for cause in causes}
     edges = [
-        edge_text(mechanics, g, i, j)
+        f"the copy of {mechanics.result.context} that {mechanics.name(j)} reads"
+        if (i, j) in read
+        else edge_text(mechanics, g, i, j)
         for number in components
         for g, i, j in mechanics.graphs.components[number]
         if (g, i) in wanted or (g, j) in wanted
@@ -151,7 +157,11 @@ def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
     endpoints = mechanics.endpoints
     text = f"{mechanics.name(i)} {mark_of(endpoints[g], i, j)} {mechanics.name(j)}"
     alike = (endpoints[:, i, j] == endpoints[g, i, j]) & (endpoints[:, j, i] == endpoints[g, j, i])
-    return text if alike.all() else f"{text} in {mechanics.rows_text([g])}"
+    return (
+        text
+        if alike.all()
+        else f"{text} in {mechanics.rows_text((mechanics.rows_of(g, mechanics.result.cells.positions),))}"
+    )
 
 
 def _system(mechanics: Mechanics, variables: Sequence[int]) -> tuple[int, ...]:

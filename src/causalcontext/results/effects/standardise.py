@@ -21,6 +21,7 @@ from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.limits import COLLINEAR_BELOW, SPARE_ROWS
 from causalcontext.kernels.rows.glm import first_slopes, fit_glm
 from causalcontext.kernels.rows.likelihoods import LOGIT, POISSON
+from causalcontext.results.effects.composition import causes_first
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused
@@ -53,9 +54,12 @@ def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y:
     if mechanics.kind(x) is Kind.ORDERED or not (mechanics.kind(x).is_number or mechanics.is_binary(x)):
         raise Refused(f"not yet: effects of {mechanics.name(x)}, which is {mechanics.kind_text(x)}")
     cells = _rows_for(mechanics, family, g, x, y)
-    causes = tuple(cause for cause in family.parents(g, x) if cause not in mechanics.contexts)
-    if y in causes or x not in family.ancestors(g, y, mechanics.contexts):
+    causes = mechanics.parents(family, g, x)
+    if y in causes or x not in causes_first(mechanics, family, g, y, {x: 0.0}):
         return Estimate(0.0)
+    if not all(0 <= cause < len(mechanics.result.names) for cause in (x, *causes)):
+        raise Refused(f"not yet: effects along categories and counts where causes of {mechanics.name(x)} are earlier "
+                      "than the window; pass more lags")  # fmt: skip
     key = (y, x, *causes, "on", *cells)
     if key not in mechanics.standardised:
         mechanics.standardised[key] = _mean_difference(mechanics, rows, (x, *causes), y, cells)
@@ -81,7 +85,7 @@ def _mean_difference(
     mechanics: Mechanics, rows: CompleteRows, variables: tuple[int, ...], y: int, cells: tuple[int, ...]
 ) -> Estimate:
     """Every row is asked twice, with the first of the variables moved and without."""
-    values, _ = rows.values([y, *variables], cells)
+    values, _ = rows.values([y, *variables], (cells,))
     seen = values[:, 1:]
     model = mean_model(mechanics.kind(y), values[:, 0], design(mechanics, variables, seen, seen))
     moved, still = seen.copy(), seen.copy()
@@ -97,10 +101,10 @@ def _context_difference(
     mechanics: Mechanics, rows: CompleteRows, causes: tuple[int, ...], y: int, cells: tuple[int, int]
 ) -> Estimate:
     """Every row is asked twice, by the model of either context."""
-    everyone = rows.values([y, *causes], list(mechanics.cells))[0][:, 1:]
+    everyone = rows.values([y, *causes], (mechanics.everyone,))[0][:, 1:]
     parts = []
     for cell, sign in zip(cells, (1.0, -1.0), strict=True):
-        values, _ = rows.values([y, *causes], [cell])
+        values, _ = rows.values([y, *causes], ((cell,),))
         model = mean_model(mechanics.kind(y), values[:, 0], design(mechanics, causes, values[:, 1:], everyone))
         parts.append((model, design(mechanics, causes, everyone, everyone), sign))
     return _averaged(parts)
@@ -173,15 +177,15 @@ def _checked(mechanics: Mechanics, y: int) -> CompleteRows:
 
 def _rows_for(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> tuple[int, ...]:
     """The rows of the context, unless x leads to it; then all rows, if the context does not lead to y."""
-    above = [c for c in mechanics.result.cells.positions if x in family.ancestors(g, c)]
+    later = (c for c in sorted(mechanics.contexts) if mechanics.lag(c) <= mechanics.lag(x))
+    above = [c for c in later if x in causes_first(mechanics, family, g, c, {x: 0.0})]
+    way = [family.ancestors(g, v) for v in (mechanics.now(x), *mechanics.between(g, x, y))]
     if not above:
-        return (
-            (g,) if mechanics.contexts & (family.ancestors(g, y) | family.ancestors(g, x)) else tuple(mechanics.cells)
-        )
-    if mechanics.contexts & family.ancestors(g, y):
+        return mechanics.rows_of(g) if any(mechanics.contexts & found for found in way) else mechanics.everyone
+    if any(mechanics.contexts & found for found in way[1:]):
         raise Refused(f"not yet: {mechanics.name(x)} leads to {mechanics.name(above[0])}, which leads to "
                        f"{mechanics.name(y)}, and not all mechanisms between them are linear")  # fmt: skip
-    return tuple(mechanics.cells)
+    return mechanics.everyone
 
 
 def _mean(kind: Kind, fitted: Floats) -> Floats:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causalcontext.errors import NotYetError, OptionError, check_level
+from causalcontext.errors import NotYetError, OptionError, check_level, did_you_mean, shortly
+from causalcontext.graphs.lag_names import split
 from causalcontext.results.effects.asking import approximations, by_path, difference, effect_in
 from causalcontext.results.effects.composition import direct_effect
 from causalcontext.results.effects.frames import framed
@@ -19,51 +20,100 @@ from causalcontext.results.effects.sets import Possible
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ["x", "y", "context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
+COLUMNS = ["context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
+PATH_COLUMNS = ["context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
+MOST_STEPS = 200
 
 
-def effects(mechanics: Mechanics, x: str | None, y: str | None, level: float) -> pd.DataFrame:
-    """The effects of all x on all y that a path may lead to, or of those that are named."""
+def effects(mechanics: Mechanics, x: str | None, y: str | None, level: float, steps: int | None = None) -> pd.DataFrame:
+    """The effects of all x on all y that a path may lead to, or of those that are named; with lags at every lag."""
     check_level("level", level)
-    rows = [row for pair in asked_pairs(mechanics, x, y) for row in pair_rows(mechanics, *pair, level)]
-    return framed(rows, COLUMNS)
+    rows = [row for pair in asked_pairs(mechanics, x, y, steps) for row in pair_rows(mechanics, *pair, level)]
+    return framed(rows, columns(mechanics))
 
 
-def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: float) -> pd.DataFrame:
+def columns(mechanics: Mechanics, after: Sequence[str] = COLUMNS) -> list[str]:
+    """The columns of a table: cause, with lags how many steps before, and effect; then the others."""
+    return ["x", *["lag"] * (mechanics.result.series is not None), "y", *after]
+
+
+def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: float, steps: int | None = None
+                    ) -> pd.DataFrame:  # fmt: skip
     """What every directed path carries, in every context."""
     check_level("level", level)
     if x is None or y is None:
         raise OptionError("by_path needs a cause and an effect: effects(x, y, by_path=True)")
-    ((cause, effect),) = asked_pairs(mechanics, x, y)
-    if cause in mechanics.contexts:
-        raise NotYetError(f"not yet: what {x} does by path; contexts change whole mechanisms, not one coefficient")
     rows = []
-    for g, value in enumerate(mechanics.result.contexts):
-        try:
-            found = by_path(mechanics, g, cause, effect)
-        except NoAnswer as reason:
-            raise OptionError(str(reason)) from reason
-        for path, answer in found.items():
-            words = " --> ".join(mechanics.name(v) for v in path)
-            rows.append((x, y, value, words, *numbers(answer, level), answer.identified, answer.note))
-    columns = ["x", "y", "context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
-    return framed(rows, columns)
+    for cause, effect in asked_pairs(mechanics, x, y, steps):
+        if cause in mechanics.contexts:
+            raise NotYetError(f"not yet: what {x} does by path; contexts change whole mechanisms, not one coefficient")
+        for g, value in enumerate(mechanics.result.contexts):
+            try:
+                found = by_path(mechanics, g, cause, effect)
+            except NoAnswer as reason:
+                raise OptionError(str(reason)) from reason
+            for path, answer in found.items():
+                words = " --> ".join(mechanics.name(v) for v in path)
+                rows.append((*_names(mechanics, cause, effect), value, words, *numbers(answer, level),
+                             answer.identified, answer.note))  # fmt: skip
+    return framed(rows, columns(mechanics, PATH_COLUMNS))
 
 
-def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None) -> list[tuple[int, int]]:
+def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int | None = None) -> list[tuple[int, int]]:
     """The pairs that are named; without names, those between which a path may lead in some context."""
-    position = mechanics.result.position
-    cause, effect = (None if name is None else position(name) for name in (x, y))
+    lagged = mechanics.result.series is not None
+    (cause, lag), (effect, later) = (_asked(mechanics, name) for name in (x, y))
+    if later:
+        raise OptionError(f"y is {y!r}, which is in the past; links repeat: ask for {split(str(y))[0]!r}")
     if effect is not None and effect in mechanics.contexts:
         raise NotYetError(f"not yet: effects on the context {y!r}, which has no linear mechanism; its links are in "
                           "edges()")  # fmt: skip
-    if cause is not None and cause == effect:
-        raise OptionError(f"x and y are both {x!r}; effects needs two different variables")
+    most = mechanics.window.lags if steps is None else check_steps(steps)
+    if cause is not None and cause == effect and lag is None and most == 0:
+        earlier = ", or an earlier time" if lagged else ""
+        raise OptionError(f"x and y are both {x!r}; effects needs two different variables{earlier}")
     if cause in mechanics.contexts:
+        if lagged:
+            raise NotYetError(f"not yet: effects of the context {x!r} over time; changes() has what it changes")
         _check_settable(mechanics, cause)
-    if cause is not None and effect is not None:
-        return [(cause, effect)]
-    return [pair for pair in _reached_pairs(mechanics) if cause in (None, pair[0]) and effect in (None, pair[1])]
+        return [(cause, effect)] if effect is not None else [p for p in _reached_contexts(mechanics) if p[0] == cause]
+    variables = range(mechanics.window.variables + mechanics.window.covariates)
+    system = [v for v in map(mechanics.at, variables) if v not in mechanics.contexts]
+    lags = range(most + 1) if lag is None else [lag]
+    asked = (
+        (mechanics.at(mechanics.place(i)[0], k), j)
+        for i in (system if cause is None else [cause]) for j in (system if effect is None else [effect]) for k in lags
+    )  # fmt: skip
+    pairs = [(i, j) for i, j in asked if i >= 0 and i != j
+             and (None not in (cause, effect) or any(mechanics.leads(g, i, j) for g in mechanics.cells))]  # fmt: skip
+    first = [] if lagged or cause is not None else [p for p in _reached_contexts(mechanics) if effect in (None, p[1])]
+    return first + pairs
+
+
+def _asked(mechanics: Mechanics, name: str | None) -> tuple[int | None, int | None]:
+    """The variable that a name says as a node of time t, and the lag; a plain name says no lag."""
+    names = mechanics.result.names
+    if name is None or mechanics.result.series is None or not isinstance(name, str):
+        return None if name is None else mechanics.result.position(name), None
+    plain, lag = split(name)
+    known = [names[mechanics.at(v)] for v in range(mechanics.window.variables + mechanics.window.covariates)]
+    if name in known:
+        return mechanics.at(known.index(name)), None
+    if lag and plain in known[: mechanics.window.variables]:
+        return mechanics.at(known.index(plain)), check_steps(lag)
+    raise OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, known)}")
+
+
+def check_steps(steps: int) -> int:
+    """The number, if it can be one of steps."""
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= MOST_STEPS:
+        raise OptionError(f"steps is {steps!r}, expected a whole number from 0 to {MOST_STEPS}")
+    return steps
+
+
+def _names(mechanics: Mechanics, x: int, y: int) -> tuple[Any, ...]:
+    lag = () if mechanics.result.series is None else (mechanics.lag(x),)
+    return (mechanics.name(mechanics.now(x)), *lag, mechanics.name(y))
 
 
 def asked_rows(mechanics: Mechanics, x: int, y: int) -> Iterator[tuple[int, int, int, int]]:
@@ -82,7 +132,7 @@ def pair_rows(mechanics: Mechanics, x: int, y: int, level: float) -> Iterator[tu
         yield from _context_rows(mechanics, x, y, level)
         return
     values = mechanics.result.contexts
-    named = mechanics.name(x), mechanics.name(y)
+    named = _names(mechanics, x, y)
     direct = [_direct(mechanics, g, x, y) for g in mechanics.cells]
     for _, _, g, h in asked_rows(mechanics, x, y):
         if h < 0:
@@ -125,7 +175,7 @@ def _direct(mechanics: Mechanics, g: int, x: int, y: int) -> float:
     """The coefficient of x in the mechanism of y, if the graphs agree on it; else NaN."""
     if mechanics.is_pag:
         return np.nan
-    if not mechanics.reach[g, x, y]:
+    if not mechanics.leads(g, x, y):
         return 0.0
     families = mechanics.graphs.families(mechanics.graphs.touching([(g, y)])) or ()
     try:
@@ -149,10 +199,12 @@ def _context_direct(mechanics: Mechanics, g: int, h: int, y: int) -> float:
 
 def _reminders(mechanics: Mechanics, g: int, x: int, y: int) -> str:
     """In the graph of a context the context is held, also if x may move it; and lines may stand for curves."""
-    held = mechanics.result.context is not None and mechanics.into_contexts[g, x]
+    held = mechanics.result.context is not None and mechanics.into_contexts[g, mechanics.place(x)[0]]
     found = [f"{mechanics.result.context} is held at its value"] * bool(held)
     between = mechanics.between(g, x, y)
-    return "; ".join(found + approximations(mechanics, g, between, (x, *between)))
+    on_the_way = dict.fromkeys(mechanics.place(v)[0] for v in (x, *between))
+    causes = [mechanics.at(v, lag) for v in on_the_way for lag in range(mechanics.window.lags + 1)]
+    return "; ".join(found + approximations(mechanics, g, between, [cause for cause in causes if cause >= 0]))
 
 
 def same(answer: Possible) -> str:
@@ -168,9 +220,9 @@ def _check_settable(mechanics: Mechanics, context: int) -> None:
                           f"itself; ask for effects of {mechanics.name(source)!r}")  # fmt: skip
 
 
-def _reached_pairs(mechanics: Mechanics) -> Iterator[tuple[int, int]]:
-    """The pairs between which a path may lead in some context, those of the context first."""
+def _reached_contexts(mechanics: Mechanics) -> list[tuple[int, int]]:
+    """The contexts that may be set, each with all that it may lead to in some context."""
+    if mechanics.result.cells.source is not None:
+        return []
     moved = [int(y) for y in np.flatnonzero(mechanics.from_contexts.any(axis=0)) if y not in mechanics.contexts]
-    if mechanics.result.cells.source is None:
-        yield from ((context, y) for context in mechanics.result.cells.positions for y in moved)
-    yield from ((int(x), int(y)) for x, y in np.argwhere(mechanics.reach.any(axis=0)) if x != y)
+    return [(context, y) for context in mechanics.result.cells.positions for y in moved]
