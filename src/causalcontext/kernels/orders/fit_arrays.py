@@ -302,6 +302,8 @@ class Regression(NamedTuple):
     arrays : Note
         Of `FitArrays`: `row_of` finds or makes covariances there.
     block : int
+    plain : int
+        How many columns the rows have.
     bits : int
         Column `(s << bits) + mask` is column s of the rows at the values of a reader in a bit mask of so many, and 0
         elsewhere; there is none at no value. 0 where columns live on the whole block.
@@ -333,6 +335,7 @@ class Regression(NamedTuple):
 
     arrays: Note
     block: int
+    plain: int
     bits: int
     about: Ints
     first: Ints
@@ -354,10 +357,11 @@ def regression_of(arrays: Note, block: int, node: int) -> Regression:
     """A node as the response in one block; `arrays` is the note of `FitArrays`."""
     tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
     design = tables.block[block, DESIGN]
-    return Regression(arrays, block, tables.block[block, BITS], tables.about[design], tables.first[design],
-                      tables.cost[block], tables.extra[design], tables.weight[block], tables.variance[block],
-                      tables.required[node], tables.number[block, ROWS], tables.block[block, LIMIT], node,
-                      rows.node[node, RESPONSE], rows.node[node, WIDTH], rows.facts[BLURS + node])  # fmt: skip
+    return Regression(arrays, block, tables.means.shape[1], tables.block[block, BITS], tables.about[design],
+                      tables.first[design], tables.cost[block], tables.extra[design], tables.weight[block],
+                      tables.variance[block], tables.required[node], tables.number[block, ROWS],
+                      tables.block[block, LIMIT], node, rows.node[node, RESPONSE], rows.node[node, WIDTH],
+                      rows.facts[BLURS + node])  # fmt: skip
 
 
 @kernel
@@ -367,16 +371,21 @@ def row_of(table: Regression, source: int) -> Floats:
     That of a column at some values with another one is what they share: `row[other & shared_values(table, column)]`,
     where the row is that of the plain column `column >> table.bits`.
     """
-    kept, tables = fetch(table.arrays, FIT_ARRAYS, KeptRows), fetch(table.arrays, FIT_ARRAYS, BlockTables)
-    columns, places = tables.means.shape[1], kept.names.size - 1
-    name = table.block * columns + source + 1
+    kept = fetch(table.arrays, FIT_ARRAYS, KeptRows)
+    places, name = kept.names.size - 1, table.block * table.plain + source + 1
     place = name & places
     while kept.names[place] != name:
         if kept.names[place] == 0:
             return _made_row(table, source, name)
         place = (place + 1) & places
     start = kept.start[place]
-    return np.asarray(kept.entries[start : start + (columns << table.bits)])
+    return np.asarray(kept.entries[start : start + (table.plain << table.bits)])
+
+
+@kernel
+def covariance_of(table: Regression, one: int, other: int) -> float:
+    """The covariance of two columns."""
+    return float(row_of(table, one >> table.bits)[other & shared_values(table, one)])
 
 
 @kernel
@@ -390,7 +399,7 @@ def _made_row(table: Regression, source: int, name: int) -> Floats:
     """Make a row and keep it: cross products within cells, and of the means of cells that share an intercept."""
     kept, tables = fetch(table.arrays, FIT_ARRAYS, KeptRows), fetch(table.arrays, FIT_ARRAYS, BlockTables)
     groups, n, means, bits = tables.groups[table.block], tables.n, tables.means, table.bits
-    columns, places = means.shape[1], kept.names.size - 1
+    columns, places = table.plain, kept.names.size - 1
     if 2 * kept.filled[0] > places or kept.filled[1] + (columns << bits) > kept.entries.size:
         kept.names[:] = 0
         kept.filled[:] = 0

@@ -50,6 +50,7 @@ from causalcontext.kernels.orders.fit_arrays import (
     Regression,
     Scratch,
     classes_of,
+    covariance_of,
     find,
     keep,
     name_of,
@@ -65,7 +66,6 @@ from causalcontext.kernels.rows.class_choice import choice_kind, choice_pointer,
 from causalcontext.kernels.rows.likelihoods import LOGIT, ORDINAL, pass_kind, pass_pointer
 from causalcontext.kernels.rows.noise_densities import DensityTable, density_kind, density_pointer
 from causalcontext.kernels.rows.number_scores import number_kind, number_pointer
-
 
 ALIKE = 0.4
 """Columns whose squared correlation is higher are tried in each other's place."""
@@ -219,12 +219,8 @@ def _swap(arrays: Note, calls: Calls, block: int, node: int, slot: int, score: f
     Only where something is given: the past of a series is nearly a copy of its present, and whichever of the two was
     chosen first leaves nothing for the other. Sets of nodes are all tried by an exact search.
     """
-    tables, rows, fits = (
-        fetch(arrays, FIT_ARRAYS, BlockTables),
-        fetch(arrays, FIT_ARRAYS, FitRows),
-        fetch(arrays, FIT_ARRAYS, Fits),
-    )
-    candidates, table = fetch(arrays, FIT_ARRAYS, Scratch).candidates, regression_of(tables, rows, block, node)
+    fits, table = fetch(arrays, FIT_ARRAYS, Fits), regression_of(arrays, block, node)
+    candidates = fetch(arrays, FIT_ARRAYS, Scratch).candidates
     whole, matters, room = fits.whole[node, slot], fits.matters[node, slot], (fits.whole.shape[2] - PATH) // 2
     chosen = whole[PATH + room :]
     trial = np.empty(chosen.size + 1, dtype=np.int64)
@@ -264,7 +260,7 @@ def _are_alike(table: Regression, one: int, other: int) -> bool:
 def _class_score(arrays: Note, calls: Calls, block: int, node: int, columns: Ints) -> float:
     """The score of a category with a set of columns (their number, then the columns) as it is; remembered."""
     tables, rows = fetch(arrays, FIT_ARRAYS, BlockTables), fetch(arrays, FIT_ARRAYS, FitRows)
-    memory, table = fetch(arrays, FIT_ARRAYS, Memory), regression_of(tables, rows, block, node)
+    memory, table = fetch(arrays, FIT_ARRAYS, Memory), regression_of(arrays, block, node)
     name = ~name_of(tables.block[block], table.about, rows.keys, node, columns[1:], columns[0]) | np.uint64(1)
     place = find(memory.names, name)
     if memory.names[place] == name:
