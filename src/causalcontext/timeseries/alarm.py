@@ -46,44 +46,60 @@ def past_beyond_lags(windows: SeriesWindows, causes: Bools, reads: Mapping[str, 
     column = {name: lag * d + i for i, base in enumerate(series.names) for lag in range(lags + 1)
               for name in [at(base, lag)]}  # fmt: skip
     column |= {name: d * (lags + 1 + MORE_LAGS) + i for i, name in enumerate(series.covariate_names)}
+    plain = {j for j, yes in enumerate(numbers) if yes}
+    moments: dict[int, list[tuple[Ints, Floats]]] = {}
     p_values: dict[tuple[int, int], float] = {}
     for y in np.flatnonzero(numbers).tolist():
         here = windows.nodes.index(series.names[y])
         own = {column[windows.nodes[u]] for u in np.flatnonzero(causes[:, here]) if not window.is_context(int(u))}
-        given = _design(wide, sorted({*own, d + y}), {j for j, yes in enumerate(numbers) if yes}, curved)
+        given, extra = _design(wide, sorted({*own, d + y}), plain, curved)
         read = reads.get(series.names[y])
         lag = -1 if read is None else read[1] if isinstance(read[1], int) else read[1][0]
-        codes = wide.codes[:, lag] if lag >= 0 else np.zeros(len(wide.row), dtype=np.int64)
-        parts = np.array([_partial(wide.values[codes == r], given[codes == r], y, beyond) for r in np.unique(codes)])
+        if lag not in moments:
+            codes = wide.codes[:, lag] if lag >= 0 else np.zeros(len(wide.row), dtype=np.int64)
+            groups = [np.flatnonzero(codes == r) for r in np.unique(codes)]
+            moments[lag] = [(rows, _cross_products(wide.values[rows], wide.values[rows])) for rows in groups]
+        parts = np.array([_partial(wide.values[rows], scatter, extra[rows], given, y, beyond)
+                          for rows, scatter in moments[lag]])  # fmt: skip
         p_values |= {(int(other), y): fisher(parts[:, k].tolist()) for k, other in enumerate(beyond)}
     return combined(p_values) if p_values else None
 
 
-def _design(wide: LaggedTable, columns: Sequence[int], numbers: Collection[int], curved: bool) -> Floats:
-    """The columns of a regression on some causes: numbers, their curves, indicators of classes."""
-    found, past = [], wide.variables * (wide.lags + 1)
+def _design(wide: LaggedTable, columns: Sequence[int], numbers: Collection[int], curved: bool) -> tuple[Ints, Floats]:
+    """What a variable is regressed on: columns of numbers; curves and indicators of classes as further columns."""
+    extra, past = [np.empty((len(wide.row), 0))], wide.variables * (wide.lags + 1)
+    plain = [place for place in columns if place >= past or place % wide.variables in numbers]
     for place in columns:
         values = wide.values[:, place]
-        if place < past and place % wide.variables not in numbers:
-            found += [(values == level).astype(float) for level in np.unique(values)[1:]]
-            continue
-        found.append(values)
-        if curved:
-            found += [values**2, *(np.maximum(values - knot, 0.0) ** 2 for knot in np.quantile(values, KNOTS))]
-    return np.column_stack(found)
+        if place not in plain:
+            extra += [(values == level).astype(float)[:, None] for level in np.unique(values)[1:]]
+        elif curved:
+            extra += [(values**2)[:, None],
+                      np.maximum(values[:, None] - np.quantile(values, KNOTS), 0.0) ** 2]  # fmt: skip
+    return np.array(plain, dtype=np.int64), np.hstack(extra)
 
 
-def _partial(values: Floats, given: Floats, y: int, others: Ints) -> Floats:
+def _cross_products(one: Floats, other: Floats) -> Floats:
+    """Cross products of the columns of two tables around their means."""
+    return np.asarray((one - one.mean(axis=0)).T @ (other - other.mean(axis=0)))
+
+
+def _partial(values: Floats, scatter: Floats, extra: Floats, given: Ints, y: int, others: Ints) -> Floats:
     """The p-values of the partial correlations of y with other columns; NaN where there are too few rows."""
-    design = np.column_stack([np.ones(len(values)), given])
-    df = len(values) - design.shape[1] - 1
+    asked = np.append(others, y)
+    left, inside, across = scatter[np.ix_(asked, asked)], scatter[np.ix_(given, given)], scatter[np.ix_(given, asked)]
+    if extra.size:
+        more = _cross_products(extra, np.column_stack([values[:, given], values[:, asked], extra]))
+        mine = more[:, : len(given)]
+        inside = np.block([[inside, mine.T], [mine, more[:, len(given) + len(asked) :]]])
+        across = np.vstack([across, more[:, len(given) : len(given) + len(asked)]])
+    df = len(values) - len(inside) - 2
     if df < SPARE_ROWS:
         return np.full(others.size, np.nan)
-    basis, columns = np.linalg.qr(design)[0], values[:, np.append(others, y)]
-    left = columns - basis @ (basis.T @ columns)
-    squares = np.einsum("ij,ij->j", left, left)
+    left = left - across.T @ np.linalg.pinv(inside, hermitian=True) @ across
+    squares = np.diagonal(left)
     nothing = squares <= 1e-9 * len(values)
-    correlation = left[:, :-1].T @ left[:, -1] / np.sqrt(np.where(nothing, np.nan, squares)[:-1] * squares[-1])
+    correlation = left[:-1, -1] / np.sqrt(np.where(nothing, np.nan, squares)[:-1] * squares[-1])
     statistic = np.abs(correlation) * np.sqrt(df / np.maximum(1.0 - correlation**2, 1e-12))
     return np.asarray(2.0 * scipy.special.stdtr(df, -statistic))
 
