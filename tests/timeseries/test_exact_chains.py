@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from threshold_chains import random_threshold_chain
 
 from causalcontext.ci_tests.protocol import Plain
 from causalcontext.graphs.endpoints import adjacent, directed, marked
 from causalcontext.knowledge import Links
 from causalcontext.search.lagged import queries
 from causalcontext.search.lagged.algorithm import search_lagged
+from causalcontext.search.lagged.indicators import with_made_contexts
 from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.simulate.testing.discrete import random_chain
 from causalcontext.views import Contexts, adaptive, masked, pooled
@@ -23,9 +25,13 @@ def time_order(window):
     return Links(may, np.zeros_like(may))
 
 
+def plan_of(chain, rule=adaptive, contexts=None):
+    window = Window(chain.variables, 1, contexts=chain.context_places)
+    return LaggedPlan(window, contexts or chain.contexts, rule, chain.values, (0, 1), time_order(window), 0.5, 10)
+
+
 def search(chain, rule=adaptive, contexts=None):
-    window = Window(chain.variables, 1, contexts=(chain.variables - 1,))
-    plan = LaggedPlan(window, contexts or chain.contexts, rule, (0, 1), (0, 1), time_order(window), 0.5, 10)
+    plan = plan_of(chain, rule, contexts)
     return search_lagged(Plain("oracle", chain.oracle(contexts)), plan, 1, lambda *_: None)
 
 
@@ -38,10 +44,14 @@ def errors(chain, found):
     return int((here & ~there).sum()) // 2, int((there & ~here).sum()) // 2, int(wrong.sum())
 
 
-def count(numbers, variables, into_context):
+def count(numbers, variables, into_context, contexts=1):
+    return count_errors(random_chain(variables, [number, variables], into_context, contexts=contexts)
+                        for number in numbers)  # fmt: skip
+
+
+def count_errors(chains):
     total = np.zeros(4, dtype=int)
-    for number in numbers:
-        chain = random_chain(variables, [number, variables], into_context)
+    for chain in chains:
         found = search(chain)
         total += (*errors(chain, found), int(marked(found.endpoints, "x-x").sum()))
     return total.tolist()
@@ -65,12 +75,54 @@ def test_thousands_of_chains_without_an_error(variables, chains, into_context):
     assert count(range(1000, 1000 + chains), variables, into_context) == [0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("chains", rest_slow([15, 60]))
+@pytest.mark.parametrize("into_context", ["any", "past"])
+def test_two_contexts_without_an_error(into_context, chains):
+    assert count(range(chains), 2, into_context, contexts=2) == [0, 0, 0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("variables", "contexts", "chains"), [(1, 2, 1000), (2, 2, 300), (3, 2, 10), (1, 3, 60)])
+def test_hundreds_of_chains_with_several_contexts_without_an_error(variables, contexts, chains):
+    assert count(range(1000, 1000 + chains), variables, "any", contexts) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("variables", "first", "chains"), rest_slow([(2, 0, 20), (3, 0, 5), (2, 1000, 1000),
+                                                                      (3, 1000, 300)], fast=2))  # fmt: skip
+def test_thresholds_without_an_error(variables, first, chains):
+    """A context made out of a column is never searched; questions with the column given are asked at its values."""
+    numbers = range(first, first + chains)
+    assert count_errors(random_threshold_chain(variables, [number, variables]) for number in numbers) == [0, 0, 0, 0]
+
+
+def test_links_of_a_threshold_are_drawn_from_what_changes():
+    """The variables whose links change are effects of the context, at a lag whose column is next to them."""
+    right = drawn = 0
+    for number in range(60):
+        chain = random_threshold_chain(3, [number, 3])
+        found, plan = search(chain), plan_of(chain)
+        endpoints, _, doubts = with_made_contexts(plan, found.endpoints, found.origins)
+        assert not doubts
+        n, truth = chain.variables, chain.truth()
+        changed = [j for j in range(n - 1) if (truth[0, :, n + j] != truth[1, :, n + j]).any()]
+        arrows = directed(endpoints).any(axis=0)
+        assert arrows[n, 2 * n - 1]
+        near = adjacent(endpoints).any(axis=0)
+        for j in range(n - 1):
+            lags = [lag for lag, column in ((0, 2 * n - 1), (1, n - 1)) if near[column, n + j] and (lag or j)]
+            assert j not in changed or chain.reads[j] in lags
+            drawn += bool(lags)
+            right += bool(lags) and j in changed
+    assert right > 40
+    assert drawn == right
+
+
 def too_many_into(chain, found, copies):
     """Links too many into system variables that read one of some copies of the context, or none."""
     d = chain.variables
     truth = chain.truth()
     extra = adjacent(found.endpoints) & ~(truth | truth.swapaxes(1, 2))
-    fair = [d + j for j, lag in enumerate(chain.reads) if lag in copies]
+    fair = [d + j for j, (lag,) in enumerate(chain.reads) if lag in copies]
     among = [*range(d - 1), *fair]
     return int(extra[np.ix_([0, 1], among, fair)].sum())
 

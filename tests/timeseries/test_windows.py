@@ -193,7 +193,8 @@ def test_a_context_made_of_a_column_has_that_column_of_its_time_for_a_source():
 
 def test_a_context_made_of_a_covariate_has_a_source_now_alone():
     data = windows_of(two_contexts(), cc.bins("Y", quantiles=3), covariates=["Y"]).scored
-    assert data.contexts.sources == (data.names.index("Y"), None)
+    assert data.contexts.sources == (data.names.index("Y"),)
+    assert data.names.index("Y bin(t-1)") in data.categories
 
 
 def test_links_over_time_with_several_contexts():

@@ -186,13 +186,15 @@ def lagged_dataset(data: Dataset, series: Series, ends: Ints, columns: Mapping[s
     columns : mapping from name to (variable, lag)
     copies : sequence of int
         The lags of the copies of all contexts that are context variables, in this order, and at each lag in the order
-        of the table; others are categories.
+        of the table; others are categories, and so are copies of a context that is made out of a covariate.
     """
     found = tuple(columns.values())
     known = [_values(data, series, ends, *column) for column in found]
     places = {column: place for place, column in enumerate(found)}
     own = {data.names[place]: j for j, place in enumerate(data.contexts.positions)}
-    told = [(name, lag) for lag in copies for name in sorted(own, key=data.position)]
+    made = [name for name in own if data.contexts.source_of(data.position(name)) is not None]
+    told = [(name, lag) for lag in copies for name in sorted(own, key=data.position)
+            if name not in made or _source(data, places, name, lag) is not None]  # fmt: skip
     positions = tuple(places[column] for column in told)
     contexts, codes = _cells(positions, known, len(ends))
     if data.contexts.sources:

@@ -23,7 +23,7 @@ def pc_ac(task: Task) -> Outcome:
     across = task.support.trusted if task.settings.orientation == "across" else None
     found = task.run(adaptive, task.cells, task.settings.masked_scope, across)
     source, positions = task.data.contexts.source, task.data.contexts.positions
-    if source is None:
+    if source is None or task.windows is not None:
         return found
     log = found.log.not_searched(*positions)
     if not found.complete:

@@ -18,7 +18,7 @@ from causalcontext.errors import listed
 from causalcontext.graphs.endpoints import as_written, mark_of
 from causalcontext.graphs.lag_names import at
 from causalcontext.results.mechanism_difference import compare
-from causalcontext.results.series import series_of
+from causalcontext.results.series import copies_in, series_of
 from causalcontext.results.slopes import Slope
 from causalcontext.results.verdicts import ChangeVerdict, ChangeVerdicts
 from causalcontext.results.violations import is_curved
@@ -99,10 +99,10 @@ def _lagged_sentence(result: ContextGraphs, row: dict[Any, Any], errors: dict[tu
     what = "turns its sign" if turned else "changes its slope"
     if row["kind"] == "edge":
         what = f"is found in {shortened(printable(str(row['present'])), 40)} only"
-    reads = result.reads.get(row["target"])
-    lags = () if reads is None else reads[1] if isinstance(reads[1], tuple) else (reads[1],)
-    if reads is not None and lags != (0,):
-        what += f" (by the value of {' or '.join(shortened(printable(at(reads[0], lag)), 40) for lag in lags)})"
+    read = copies_in(result.reads.get(row["target"]))
+    if any(lags != (0,) for _, lags in read):
+        shown = [" or ".join(shortened(printable(at(name, lag)), 40) for lag in lags) for name, lags in read]
+        what += f" (by the value of {' and '.join(shown)})"
     slopes = []
     for value, found in sides:
         interval = _interval(Slope(found, errors.get((row["source"], row["target"], value), np.nan), np.nan, 0))

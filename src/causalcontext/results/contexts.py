@@ -233,7 +233,10 @@ class ContextGraphs(EffectMethods):
 
     @property
     def reads(self) -> dict[str, Copy]:
-        """With lags, by variable: `("R", 1)` for R(t-1), `("R", (0, 1))` where that is undecided, None for none."""
+        """With lags, by variable: `("R", 1)` for R(t-1), `("R", (0, 1))` where that is undecided, None for none.
+
+        Of several contexts that it reads, all of them: `(("R", 1), ("S", 0))`.
+        """
         return dict(series_of(self).reads)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
-from causalcontext.results.series import series_of
+from causalcontext.results.series import copies_in, series_of
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -65,13 +65,12 @@ def _over_time(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r
         return [*slopes, f"{name} is the context, a multinomial logit"]
     if result.context is None:
         return slopes
-    read = result.reads.get(name)
-    if read is None:
+    read = copies_in(result.reads.get(name))
+    if not read:
         return [*slopes, f"{name}'s mechanism does not depend on {result.context}{_OVER_TIME.get(model, '')}"]
-    lags = read[1] if isinstance(read[1], tuple) else (read[1],)
-    shown = " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags)
-    open_words = ", the data do not decide which" if len(lags) > 1 else ""
-    return [*slopes, f"{name}'s mechanism depends on {read[0]}{shown}{open_words}{_OVER_TIME.get(model, '')}"]
+    shown = [context + " or ".join("(t)" if lag == 0 else f"(t-{lag})" for lag in lags) for context, lags in read]
+    open_words = ", the data do not decide which" if any(len(lags) > 1 for _, lags in read) else ""
+    return [*slopes, f"{name}'s mechanism depends on {' and '.join(shown)}{open_words}{_OVER_TIME.get(model, '')}"]
 
 
 _OVER_TIME = {

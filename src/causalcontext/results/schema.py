@@ -233,10 +233,20 @@ def _check_series(series: Any, names: list[str]) -> None:
     right = (lags + 1) * len(variables) + len(covariates) == len(names)
     right = right and [*window_names(variables, lags), *covariates] == names
     demand(right, variables, "series.variables", "what the nodes are made of")
-    copy, size = none_or(tuple_of(one_of(*names), _lag_or_lags)), none_or(finite)
+    copy, size = none_or(_copy_or_copies(tuple_of(one_of(*names), _lag_or_lags))), none_or(finite)
     slope = tuple_of(one_of(*names), one_of(*names), anything, truth, size, size, size, size, size)
     keys({"reads": mapping(copy), "slopes": each(slope)})(series, "series")
     known_keys({"copies": each(whole(0, lags)), "depth": whole(0, MOST_DEPTH * (lags + 1))})(series, "series")
+
+
+def _copy_or_copies(copy: Check) -> Check:
+    """The copy of a context that is read, or those of several."""
+
+    def check(value: Any, where: str) -> None:
+        several = isinstance(value, list) and value and isinstance(value[0], list)
+        (each(copy) if several else copy)(value, where)
+
+    return check
 
 
 def _lag_or_lags(value: Any, where: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,8 +21,34 @@ if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
     from causalcontext.results.contexts import ContextGraphs
 
-Copy = tuple[str, int | tuple[int, ...]] | None
-"""The context and the lag of the copy that a variable reads; several lags where that is undecided, None for no copy."""
+OneCopy = tuple[str, int | tuple[int, ...]]
+"""A context and the lag of the copy that a variable reads; several lags where that is undecided."""
+Copy = OneCopy | tuple[OneCopy, ...] | None
+"""The copy that a variable reads, or of several contexts the copies; None for no copy."""
+
+
+def copies_in(read: Copy) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Every context that a variable reads, and the lags at which it may read it.
+
+    Examples
+    --------
+    >>> copies_in(("R", 1)), copies_in((("R", (0, 1)), ("S", 0))), copies_in(None)
+    ((('R', (1,)),), (('R', (0, 1)), ('S', (0,))), ())
+    """
+    found = () if read is None else (read,) if isinstance(read[0], str) else read
+    return tuple((name, lags if isinstance(lags, tuple) else (lags,)) for name, lags in found)
+
+
+def read_of(copies: Sequence[tuple[str, Sequence[int]]]) -> Copy:
+    """What `copies_in` takes apart.
+
+    Examples
+    --------
+    >>> read_of([("R", [1])]), read_of([("R", [0, 1]), ("S", [0])]), read_of([])
+    (('R', 1), (('R', (0, 1)), ('S', 0)), None)
+    """
+    found = tuple((name, tuple(lags) if len(lags) > 1 else lags[0]) for name, lags in copies)
+    return None if not found else found[0] if len(found) == 1 else found
 
 
 class SlopeRow(NamedTuple):
@@ -80,12 +106,14 @@ class SeriesFacts:
         return (*names, *(at(name, lag) for lag in lags for name in self.variables))
 
     def asked(self, cells: Contexts) -> Contexts:
-        """The copies of the context that choose rows, among the nodes, and their values."""
+        """The copies of the contexts that choose rows, among the nodes, and their values."""
         if not self.copies or not cells.positions:
             return cells
         step = len(self.variables)
-        positions = tuple(cells.positions[0] - lag * step for lag in self.copies)
-        return Contexts(positions, tuple(product(range(len(cells.cells)), repeat=len(positions))))
+        order = sorted(range(len(cells.positions)), key=cells.positions.__getitem__)
+        positions = tuple(cells.positions[j] - lag * step for lag in self.copies for j in order)
+        at_once = [tuple(cell[j] for j in order) for cell in cells.cells]
+        return Contexts(positions, tuple(tuple(chain(*found)) for found in product(at_once, repeat=len(self.copies))))
 
     def at(self, name: str, lag: int) -> str:
         """The name of a variable so many steps ago."""
@@ -114,10 +142,7 @@ class SeriesFacts:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
         """The facts of `to_dict`."""
-        reads: dict[str, Copy] = {
-            name: None if copy is None else (copy[0], tuple(copy[1]) if isinstance(copy[1], list) else copy[1])
-            for name, copy in content["reads"].items()
-        }
+        reads = {name: _read_from_list(saved) for name, saved in content["reads"].items()}
         rows = tuple(
             SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:])) for row in content["slopes"]
         )
@@ -125,6 +150,11 @@ class SeriesFacts:
                    WindowCounts(**content["windows"]), rows, content.get("beyond_lags"),
                    tuple(content.get("copies", ())),
                    content.get("depth", 0))  # fmt: skip
+
+
+def _read_from_list(saved: list[Any] | None) -> Copy:
+    several = [] if saved is None else [saved] if isinstance(saved[0], str) else saved
+    return read_of([(name, lags if isinstance(lags, list) else [lags]) for name, lags in several])
 
 
 class SummaryEdge(NamedTuple):

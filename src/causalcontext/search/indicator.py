@@ -20,10 +20,10 @@ def with_indicator(endpoints: Endpoints, origins: Mapping[Place, Origin], indica
                    ) -> tuple[Endpoints, dict[Place, Origin], list[Doubt]]:  # fmt: skip
     """Endpoints and their origins with the links of an indicator drawn that is made from `source`; what is in doubt."""
     drawn, known = endpoints.copy(), dict(origins)
-    _draw(drawn, known, source, indicator, Origin("deterministic", 0, ()))
+    draw_link(drawn, known, source, indicator, Origin("deterministic", 0, ()))
     for effect, certain, origin in links_of_indicator(endpoints, source):
         if drawn[0, indicator, effect] != Endpoint.ARROW:
-            _draw(drawn, known, indicator, effect, origin if certain else None)
+            draw_link(drawn, known, indicator, effect, origin if certain else None)
     return drawn, known, [Doubt("V2", place, x, y) for place, x, y in _special(endpoints, source)]
 
 
@@ -75,7 +75,8 @@ def _may_be_child(endpoints: Endpoints, source: int, node: int) -> bool:
     return bool(endpoints[:, source, node].any() and not (endpoints[:, node, source] == Endpoint.ARROW).any())
 
 
-def _draw(endpoints: Endpoints, origins: dict[Place, Origin], cause: int, effect: int, origin: Origin | None) -> None:
+def draw_link(endpoints: Endpoints, origins: dict[Place, Origin], cause: int, effect: int,
+              origin: Origin | None) -> None:  # fmt: skip
     """Draw cause --> effect in all graphs; without an origin, an edge that may be there."""
     endpoints[:, effect, cause], endpoints[:, cause, effect] = endpoints_of_mark("o-o" if origin is None else "-->")
     if origin is not None:

@@ -12,10 +12,11 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import scipy
 
-from causalcontext.data.windows import LaggedTable, lagged_table
+from causalcontext.data.dataset import Dataset
+from causalcontext.data.windows import LaggedTable, lagged_table, levels_of
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Bools, Floats, Ints
-from causalcontext.results.series import Copy
+from causalcontext.results.series import Copy, copies_in
 from causalcontext.results.words import p_words
 from causalcontext.search.lagged.context_lags import fisher
 from causalcontext.search.lagged.lag_alarm import LEVEL, MORE_LAGS, LagAlarm, combined
@@ -47,22 +48,28 @@ def past_beyond_lags(windows: SeriesWindows, causes: Bools, reads: Mapping[str, 
               for name in [at(base, lag)]}  # fmt: skip
     column |= {name: d * (lags + 1 + MORE_LAGS) + i for i, name in enumerate(series.covariate_names)}
     plain = {j for j, yes in enumerate(numbers) if yes}
-    moments: dict[int, list[tuple[Ints, Floats]]] = {}
+    moments: dict[Copy, list[tuple[Ints, Floats]]] = {}
     p_values: dict[tuple[int, int], float] = {}
     for y in np.flatnonzero(numbers).tolist():
         here = windows.nodes.index(series.names[y])
         own = {column[windows.nodes[u]] for u in np.flatnonzero(causes[:, here]) if not window.is_context(int(u))}
         given, extra = _design(wide, sorted({*own, d + y}), plain, curved)
         read = reads.get(series.names[y])
-        lag = -1 if read is None else read[1] if isinstance(read[1], int) else read[1][0]
-        if lag not in moments:
-            codes = wide.codes[:, lag] if lag >= 0 else np.zeros(len(wide.row), dtype=np.int64)
+        if read not in moments:
+            codes = _codes_read(windows.data, wide, read)
             groups = [np.flatnonzero(codes == r) for r in np.unique(codes)]
-            moments[lag] = [(rows, _cross_products(wide.values[rows], wide.values[rows])) for rows in groups]
+            moments[read] = [(rows, _cross_products(wide.values[rows], wide.values[rows])) for rows in groups]
         parts = np.array([_partial(wide.values[rows], scatter, extra[rows], given, y, beyond)
-                          for rows, scatter in moments[lag]])  # fmt: skip
+                          for rows, scatter in moments[read]])  # fmt: skip
         p_values |= {(int(other), y): fisher(parts[:, k].tolist()) for k, other in enumerate(beyond)}
     return combined(p_values) if p_values else None
+
+
+def _codes_read(data: Dataset, wide: LaggedTable, read: Copy) -> Ints:
+    """One number for every combination of the values that a variable reads; 0 where it reads nothing."""
+    levels = [levels_of(data.contexts, data.position(name), wide.codes[:, lags[0]]) for name, lags in copies_in(read)]
+    values = np.column_stack([np.zeros(len(wide.row), dtype=np.int64), *levels])
+    return np.asarray(np.unique(values, axis=0, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
 
 def _design(wide: LaggedTable, columns: Sequence[int], numbers: Collection[int], curved: bool) -> tuple[Ints, Floats]:

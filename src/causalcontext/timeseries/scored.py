@@ -55,7 +55,9 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     alarm, done = None, found.complete and in_time
     if done and windows.sample is None:
         alarm, done = _alarm(windows, evidence, reads)
-    apart = Slopes(windows.window, table, statistics.of_columns(table), endpoints, windows.data.values).rows(reads)
+    apart = Slopes(
+        windows.window, table, statistics.of_columns(table), endpoints, windows.data.values, windows.values
+    ).rows(reads)
     slopes = _slopes_of_model(table, found.evidence, cells, windows.data.values, apart)
     facts = SeriesFacts(windows.names, lags, windows.series.covariate_names, reads, windows.table.counts, slopes,
                         None if alarm is None else alarm.p)  # fmt: skip

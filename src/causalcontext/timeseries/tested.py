@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,34 +14,38 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import CellRegression, Moments
 from causalcontext.data.sufficient_statistics import SufficientStatistics
-from causalcontext.errors import NotYetError
+from causalcontext.errors import DataError
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
+from causalcontext.graphs.lag_names import at, split
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.entries import Decision, Entries
 from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
-from causalcontext.results.series import Copy, SeriesFacts, SlopeRow
+from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, copies_in, read_of
 from causalcontext.search.lagged.algorithm import LaggedFound, Record, search_lagged
+from causalcontext.search.lagged.indicators import with_made_contexts
 from causalcontext.search.lagged.plan import LaggedPlan, Window
 from causalcontext.search.sepsets import slot
 from causalcontext.timeseries.alarm import lag_warnings
 from causalcontext.timeseries.windows import SeriesWindows
-from causalcontext.views import Contexts, View, ViewRule
+from causalcontext.views import Contexts, ViewRule, masked
+
+MOST_VIEWS = 100_000
 
 
 def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int], links: Links, settings: Settings,
                    n_jobs: int, watch: Watch) -> Outcome:  # fmt: skip
     """The window graphs of some contexts that tests find, with a rule for the windows that answer."""
     windows.check()
-    if len(windows.contexts) > 1 or windows.made_of:
-        raise NotYetError("not yet: tests with lags take one context variable that is a column; join or make it first")
+    _check_views(windows.columns)
     data, statistics, prepared = prepare(windows.columns, windows.test, "raise")
-    limit = windows.window.nodes if settings.max_given is None else settings.max_given
-    plan = LaggedPlan(windows.window, data.contexts, rule, tuple(cells), windows.options.context_lags, links,
-                      settings.alpha, limit, settings.collider_rule)  # fmt: skip
+    plan = _plan(windows, data.contexts, rule, cells, links, settings)
     found = search_lagged(Watched(prepared, watch), plan, n_jobs, watch)
+    if rule is not masked and found.complete:
+        endpoints, origins, doubts = with_made_contexts(plan, found.endpoints, found.origins)
+        found = replace(found, endpoints=endpoints, origins=origins, doubts=(*found.doubts, *doubts))
     contexts, lags, names = len(windows.data.values), windows.options.lags, data.names
     only_inside = "conditions lie in the window only: with more lags too few windows would be whole"
     notes = (
@@ -57,12 +62,30 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
     return replace(outcome, log=log, series=replace(series, beyond_lags=p))
 
 
+def _check_views(data: Dataset) -> None:
+    """Return if the context lags choose not too many sets of rows."""
+    count = len(data.levels)
+    views = min(prod(len(levels) + 1 for levels in data.levels), len(data.contexts.cells) * 2**count)
+    if views > MOST_VIEWS:
+        raise DataError(f"{count} context variables, lags counted, choose up to {views:,} sets of rows, more than "
+                        f"{MOST_VIEWS:,}; name fewer contexts, or join values")  # fmt: skip
+
+
+def _plan(windows: SeriesWindows, contexts: Contexts, rule: ViewRule, cells: Sequence[int], links: Links,
+          settings: Settings) -> LaggedPlan:  # fmt: skip
+    limit = windows.window.nodes if settings.max_given is None else settings.max_given
+    values = tuple(windows.values[cell] for cell in cells)
+    return LaggedPlan(windows.window, contexts, rule, values, windows.options.context_lags, links, settings.alpha,
+                      limit, settings.collider_rule)  # fmt: skip
+
+
 def _facts(windows: SeriesWindows, plan: LaggedPlan, data: Dataset, statistics: SufficientStatistics,
            endpoints: Endpoints) -> SeriesFacts:  # fmt: skip
     """Who reads which copy of the context, and the slopes of all links."""
-    reads = copies_read(plan, endpoints, windows.nodes, windows.context)
-    slopes = Slopes(plan.window, data, statistics.of_columns(data), endpoints, windows.data.values).rows(reads)
-    copies = tuple(plan.window.lag(copy) for copy in data.contexts.positions)
+    reads = copies_read(plan, endpoints, windows.nodes)
+    moments = statistics.of_columns(data)
+    slopes = Slopes(plan.window, data, moments, endpoints, windows.data.values, windows.values).rows(reads)
+    copies = tuple(dict.fromkeys(plan.window.lag(copy) for copy in data.contexts.positions))
     return SeriesFacts(windows.names, windows.options.lags, windows.series.covariate_names, reads, windows.counts,
                        slopes, None, copies, plan.window.depth)  # fmt: skip
 
@@ -112,21 +135,23 @@ def _undecided(plan: LaggedPlan) -> np.ndarray:
     unread = (past_copy[first] | past_copy[second]) & ~searched[first, second]
     found = np.where(searched[first, second], Decision.UNTESTABLE, Decision.FORBIDDEN)
     found = np.where(never | unread, Decision.NOT_SEARCHED, found)
-    if not plan.context_columns:
-        at_context = np.array([plan.window.is_context(u) for u in range(plan.window.nodes)])
-        found = np.where(at_context[first] | at_context[second], Decision.NOT_SEARCHED, found)
+    tested = plan.context_columns
+    unasked = np.array([plan.window.is_context(u) and u not in tested for u in range(plan.window.nodes)])
+    found = np.where(unasked[first] | unasked[second], Decision.NOT_SEARCHED, found)
     return np.where(links.required[first, second], Decision.REQUIRED, found).astype(np.int8)
 
 
-def copies_read(plan: LaggedPlan, endpoints: Endpoints, names: Sequence[str], context: str | None) -> dict[str, Copy]:
-    """By variable, the copy of the context that points at it; several where tests do not tell which."""
+def copies_read(plan: LaggedPlan, endpoints: Endpoints, names: Sequence[str]) -> dict[str, Copy]:
+    """By variable, the copy of every context that points at it; several where tests do not tell which."""
     arrows = np.asarray(directed(endpoints).any(axis=0))
+    window = plan.window
     found: dict[str, Copy] = {}
-    for y in plan.window.now:
-        if plan.window.is_context(y):
-            continue
-        lags = tuple(sorted(plan.window.lag(copy) for copy in plan.context_columns if arrows[copy, y]))
-        found[names[y]] = None if not lags or context is None else (context, lags if len(lags) > 1 else lags[0])
+    for y in (y for y in window.now if not window.is_context(y)):
+        lags: dict[str, list[int]] = {}
+        for copy in sorted(plan.contexts.positions, key=plan.window.context_number):
+            if arrows[copy, y]:
+                lags.setdefault(split(names[copy])[0], []).append(window.lag(copy))
+        found[names[y]] = read_of([(context, sorted(some)) for context, some in lags.items()])
     return found
 
 
@@ -134,7 +159,8 @@ def copies_read(plan: LaggedPlan, endpoints: Endpoints, names: Sequence[str], co
 class Slopes:
     """Least squares of every number on its parents, on the rows of the copy that it reads.
 
-    `endpoints` are those of all contexts, shape (contexts, nodes, nodes).
+    `endpoints` are those of all contexts, shape (contexts, nodes, nodes); `cells` has the values of all
+    context variables in each of them, in the order of the window.
     """
 
     window: Window
@@ -142,6 +168,7 @@ class Slopes:
     moments: Moments
     endpoints: Endpoints
     values: tuple[Any, ...]
+    cells: tuple[tuple[int, ...], ...]
 
     def rows(self, reads: dict[str, Copy]) -> tuple[SlopeRow, ...]:
         """A row for every link from a number to a number, in every context."""
@@ -175,14 +202,21 @@ class Slopes:
         return np.asarray((points | open_end) & numbers)
 
     def _cells(self, y: int, copy: Copy, r: int, parents: np.ndarray) -> tuple[int, ...]:
-        """The cells of the copy that y reads, at one value; all cells for a variable whose parents never differ."""
+        """The cells of the copies that y reads, at their values in a context; all cells if its parents never differ."""
         contexts = self.data.contexts
         if not contexts.positions or (copy is None and (parents == parents[0]).all()):
             return contexts.members(0)
-        lag = 0 if copy is None else copy[1] if isinstance(copy[1], int) else copy[1][0]
-        position = next(p for p in contexts.positions if self.window.lag(p) == lag)
-        view: View = ((position, r),)
-        return contexts.members(contexts.number(view))
+        read = {name: lags[0] for name, lags in copies_in(copy)}
+        wanted = {at(name, lag) for name, lag in read.items()} if read else self.now
+        here = [place for place, position in enumerate(contexts.positions) if self.data.names[position] in wanted]
+        values = [self.cells[r][self.window.context_number(contexts.positions[place])] for place in here]
+        found = enumerate(contexts.cells)
+        return tuple(c for c, cell in found if [cell[place] for place in here] == values)
+
+    @property
+    def now(self) -> set[str]:
+        """The contexts at time t."""
+        return {self.data.names[self.window.at(v, 0)] for v in self.window.contexts}
 
     def _fit(self, y: int, columns: list[int], cells: tuple[int, ...]) -> CellRegression | None:
         found = self.moments.merged(cells).regression(y, columns)

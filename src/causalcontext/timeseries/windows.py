@@ -138,6 +138,12 @@ class SeriesWindows:
         return Window(len(self.names), lags, covariates, contexts, self._ends[2])
 
     @cached_property
+    def values(self) -> tuple[tuple[int, ...], ...]:
+        """The value of every context in every cell of the table, in the order of `window.contexts`."""
+        order = [self.contexts.index(self.names[v]) for v in self.window.contexts]
+        return tuple(tuple(cell[j] for j in order) for cell in self.data.contexts.cells)
+
+    @cached_property
     def columns(self) -> Dataset:
         """The windows for tests: nodes as columns of their own kinds, then the past beyond the window.
 

@@ -34,7 +34,7 @@ from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, fit
 from causalcontext.results.effects.shared_fits import SharedFit, shared_fits
 from causalcontext.results.entries import Decision
-from causalcontext.results.series import context_nodes, series_of
+from causalcontext.results.series import context_nodes, copies_in, series_of
 from causalcontext.search.lagged.plan import Window
 from causalcontext.views import Contexts, View, adaptive, described
 
@@ -498,6 +498,6 @@ def _undecided(result: ContextGraphs, window: Window) -> Iterator[tuple[int, tup
     """Variables for which a score does not decide between context lags, with these, as nodes."""
     series = series_of(result)
     for v, name in enumerate(series.variables):
-        copy = series.reads.get(name)
-        if copy is not None and isinstance(copy[1], tuple):
-            yield window.at(v, 0), tuple(window.at(series.variables.index(copy[0]), lag) for lag in copy[1])
+        for context, lags in copies_in(series.reads.get(name)):
+            if len(lags) > 1:
+                yield window.at(v, 0), tuple(window.at(series.variables.index(context), lag) for lag in lags)

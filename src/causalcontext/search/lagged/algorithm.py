@@ -1,7 +1,7 @@
 """The adaptive search over time: the past first (`past.py`), then links level by level, then directions.
 
-Sound on exact distributions: a target's mechanism changes with one context lag, and on the rows where that has
-one value its parents separate it from everything that is no effect of it (tests/timeseries/test_exact_chains.py).
+Sound on exact distributions: a target's mechanism changes with one lag of every context, and on the rows where these
+have one value its parents separate it from everything that is no effect of it (tests/timeseries/test_exact_chains.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.queries import Pair, PairQueries
 from causalcontext.search.lagged.revisions import Change, changed_by_context, context_lags_to_restore, links_to_share
 from causalcontext.search.rules import orient_all
-from causalcontext.views import CIQuery, Contexts, adaptive
+from causalcontext.views import CIQuery, adaptive
 
 TIME, READS, CHANGE = "time", "reads", "V4"
 """What directs a link from the past, a link of the context that only a second look found, and one by a change."""
@@ -138,21 +138,28 @@ class LaggedSearch:
         return bool(found)
 
     def _share(self, endpoints: Endpoints) -> bool:
-        """Let all graphs agree on links that nothing can have changed; whether some did not.
+        """Let graphs agree on links that nothing can have changed between them; whether some did not.
 
-        A separation on all rows holds for all of them, one on the rows of some contexts does not outweigh a link.
+        A separation on the rows that they have in common holds for all of them, another does not outweigh a link.
         """
         if self.plan.rule is not adaptive:
             return False
         found = links_to_share(self.plan, self.graphs, endpoints)
-        for pair in found:
-            told = [self._record(Pair(g, pair.z, pair.y)) for g in self.plan.graphs]
-            whole = [record for record in told if record.separated and record.query and not record.query.view]
-            kept = whole[0] if whole else told[pair.graph]
-            self.graphs[:, pair.z, pair.y] = self.graphs[:, pair.y, pair.z] = not whole
-            for g in self.plan.graphs:
+        for pair, graphs, acting in found:
+            told = [self._record(Pair(g, pair.z, pair.y)) for g in graphs]
+            whole = [record for record in told if record.separated and self._fixes_only(record, acting)]
+            kept = whole[0] if whole else told[graphs.index(pair.graph)]
+            for g in graphs:
+                self.graphs[g, pair.z, pair.y] = self.graphs[g, pair.y, pair.z] = not whole
                 self.records[Pair(g, pair.z, pair.y)] = kept
         return bool(found)
+
+    def _fixes_only(self, record: Record, acting: Collection[int]) -> bool:
+        """Whether the rows that decided a pair were chosen by lags of these contexts alone."""
+        if record.query is None:
+            return False
+        fixed = self.plan.contexts.fixed(record.query.view)
+        return all(self.plan.window.context_number(context) in acting for context in fixed)
 
     def _record(self, pair: Pair) -> Record:
         """What was decided about a pair, in the past alone or later."""
@@ -182,15 +189,14 @@ class LaggedSearch:
                     self.graphs[g, pair.z, pair.y] = self.graphs[g, pair.y, pair.z] = False
 
     def _directed(self, answers: RememberedAnswers | None, cut: str = "") -> LaggedFound:
-        """Time, then colliders, then Meek's rules in every graph; ends at R(t) are the same in all of them."""
+        """Time, then colliders, then Meek's rules in every graph; ends at contexts are the same in all of them."""
         if answers is not None:
             self.advance(COLLIDERS, 0, 1)
         self._remove()
         plan, asking = self.plan, PairQueries(self.plan, self.past, self.graphs)
         separating = {pair: record.chosen for pair, record in self.records.items() if record.separated}
         triples = judge_triples(answers, asking, separating)
-        now = plan.context_now
-        contexts = Contexts() if now is None else Contexts((now,), tuple((value,) for value in plan.values))
+        contexts = plan.contexts_now
         oriented = orient_all(self.graphs, Evidence(triples, self._known({}), contexts, across=False))
         changed = changed_by_context(plan, self.graphs, oriented.endpoints)
         if changed:
@@ -198,24 +204,25 @@ class LaggedSearch:
         return LaggedFound(oriented.endpoints, self._told(), self.answers.counts(), True, self.answers.prepared.labels,
                            dict(self._origins(oriented.origins, changed)), oriented.doubts, cut)  # fmt: skip
 
-    def _known(self, changed: Collection[int]) -> Links:
-        """What is known, and that the context causes what it changes."""
-        may, now = self.plan.links.may.copy(), self.plan.context_now
-        may[list(changed), now] = False
+    def _known(self, changed: Collection[tuple[int, int]]) -> Links:
+        """What is known, and that a context causes what it changes."""
+        may, now = self.plan.links.may.copy(), self.plan.contexts_now.positions
+        for context, y in changed:
+            may[y, context] = False
         for _, z, y in self.restored:
-            may[y, z] = may[y, z] and z != now
-            may[z, y] = may[z, y] and y != now
+            may[y, z] = may[y, z] and z not in now
+            may[z, y] = may[z, y] and y not in now
         return Links(may, self.plan.links.must)
 
-    def _origins(self, origins: Mapping[Place, Origin], changed: Mapping[int, Change]) -> Iterator[
+    def _origins(self, origins: Mapping[Place, Origin], changed: Mapping[tuple[int, int], Change]) -> Iterator[
             tuple[Place, Origin]]:  # fmt: skip
-        """Links from the past are directed by time, links of the context that have no other reason by changes."""
-        window, now = self.plan.window, self.plan.context_now
+        """Links from the past are directed by time, links of a context that have no other reason by changes."""
+        window = self.plan.window
         for (g, a, b), origin in origins.items():
             if Pair(0, min(a, b), max(a, b)) in self.restored:
                 yield (g, a, b), Origin(READS, g, ())
-            elif a == now and b in changed:
-                yield (g, a, b), Origin(CHANGE, changed[b][1], (changed[b][0],))
+            elif (a, b) in changed:
+                yield (g, a, b), Origin(CHANGE, changed[a, b][1], (changed[a, b][0],))
             else:
                 yield (g, a, b), origin if window.is_now(a) and window.is_now(b) else Origin(TIME, g, ())
 

@@ -1,6 +1,6 @@
-"""A pair at the context given another context lag: tested inside every value of that lag, and summed up.
+"""A pair at a context given other context lags: tested inside every value of these lags, and summed up.
 
-A test that takes the other context lag for a column would suppose that it moves levels only; but it may change slopes
+A test that takes another context lag for a column would suppose that it moves levels only; but it may change slopes
 as well. Inside each of its values there is nothing to suppose. p-values of separate rows are combined by Fisher's
 method.
 """

@@ -61,6 +61,7 @@ def past_beyond_lags(answers: RememberedAnswers, plan: LaggedPlan, past: LaggedP
     for y in (y for y in plan.targets if not window.is_context(y)):
         causes = {z for z in causes_of(plan, past, arrows, y) if not window.is_context(z)}
         named = [context for context in plan.context_columns if near[context, y] and not arrows[y, context]]
+        named += plan.named_by([z for z in causes if z < window.nodes and near[z, y]])
         rows = sorted((view, kept) for view, kept in {plan.rows(g, named) for g in plan.graphs} if view is not None)
         for u in beyond:
             asked[u, y] = [CIQuery(u, y, tuple(sorted(causes.union(kept))), view) for view, kept in rows]

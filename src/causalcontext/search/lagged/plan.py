@@ -2,14 +2,17 @@
 
 The nodes of a window graph come first, from the longest lag to the present, then covariates, which have no lags; then
 the past beyond the window, as far as causes of causes may lie. It is conditioned on, and never a node. A *context lag*
-is a column of the context at some lag: R(t), R(t-1), ...; a mechanism changes with one of them, or with none.
+is a column of a context at some lag: R(t), R(t-1), ...; a mechanism changes with one of them for every context, or with
+none. A context that is made out of a column (`cc.threshold`) is not searched: on the rows of its value are asked the
+questions with that column, of the same time, among their conditions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -108,6 +111,12 @@ class Window:
         place = self.place(column)
         return place is not None and place[0] in self.contexts
 
+    def context_number(self, column: int) -> int:
+        """Which of the contexts a context lag is of, by number."""
+        place = self.place(column)
+        assert place is not None
+        return self.contexts.index(place[0])
+
     def shifted(self, column: int, steps: int) -> int | None:
         """The same variable so many steps earlier, None beyond all columns; a covariate stays where it is."""
         place = self.place(column)
@@ -124,13 +133,13 @@ class LaggedPlan:
     ----------
     window : Window
     contexts : Contexts
-        Of the columns: the context variables are the context lags that are told apart, R(t) first.
+        Of the columns: the context variables are the context lags that are told apart, those of now first.
     rule : ViewRule
-        `adaptive`, `masked` (on R(t)) or `pooled`.
-    values : tuple of int
-        The value of the context in every graph.
+        `adaptive`, `masked` (on the contexts of now) or `pooled`.
+    values : tuple of tuples of int
+        The value of every context in every graph, in the order of `window.contexts`.
     context_lags : tuple of int
-        The lags at which the context may act on a variable.
+        The lags at which a context may act on a variable.
     links : Links
         What is known about the nodes; time order is a part of it.
     alpha : float
@@ -142,7 +151,7 @@ class LaggedPlan:
     window: Window
     contexts: Contexts
     rule: ViewRule
-    values: tuple[int, ...]
+    values: tuple[tuple[int, ...], ...]
     context_lags: tuple[int, ...]
     links: Links
     alpha: float
@@ -161,18 +170,27 @@ class LaggedPlan:
 
     @cached_property
     def context_columns(self) -> tuple[int, ...]:
-        """The columns that are context lags and told apart, that of now first; none where it is not tested."""
-        return () if self.rule is masked else self.contexts.positions
+        """The context lags whose links are tested, those of now first; none where contexts are not tested."""
+        measured = (position for position in self.contexts.positions if self.contexts.source_of(position) is None)
+        return () if self.rule is masked else tuple(measured)
+
+    @cached_property
+    def made_columns(self) -> dict[int, int]:
+        """The context lags that are made out of a column, with that column; none where rows are never chosen by it."""
+        sources = {position: self.contexts.source_of(position) for position in self.contexts.positions}
+        return {} if self.rule is not adaptive else {p: source for p, source in sources.items() if source is not None}
 
     @cached_property
     def past_context_columns(self) -> tuple[int, ...]:
         """Those of the past."""
         return tuple(context for context in self.context_columns if not self.window.is_now(context))
 
-    @property
-    def context_now(self) -> int | None:
-        """The column of the context at time t, where its links are tested."""
-        return self.context_columns[0] if self.context_columns else None
+    @cached_property
+    def contexts_now(self) -> Contexts:
+        """All contexts at time t and their values in every graph; none where no links of contexts are tested."""
+        if not self.context_columns:
+            return Contexts((), ((),) * len(self.values))
+        return Contexts(tuple(self.window.at(v, 0) for v in self.window.contexts), self.values)
 
     @cached_property
     def targets(self) -> tuple[int, ...]:
@@ -180,8 +198,12 @@ class LaggedPlan:
         return tuple(y for y in self.window.now if not self.window.is_context(y) or y in self.context_columns)
 
     def is_shared(self, x: int, y: int) -> bool:
-        """Whether a pair has the same answer in all graphs: a link at the context does not depend on its value."""
+        """Whether a pair has the same answer in all graphs: links at contexts are those of the union."""
         return self.window.is_context(x) or self.window.is_context(y)
+
+    def named_by(self, columns: Collection[int]) -> list[int]:
+        """The context lags that are made out of some of these columns."""
+        return [context for context, source in self.made_columns.items() if source in columns]
 
     def rows(self, graph: int, named: Sequence[int]) -> tuple[int | None, tuple[int, ...]]:
         """The view that answers where conditions name some context lags, and those that stay conditions.
@@ -197,11 +219,16 @@ class LaggedPlan:
         return view, ordered if self.rule is pooled else ()
 
     def first_views(self, graph: int) -> tuple[int, ...]:
-        """The rows on which a column of the past may show that it is a parent: all, or those of one context lag."""
+        """The rows on which a column of the past may show that it is a parent: all, or those of lags of some contexts.
+
+        At most two contexts, and one lag of each.
+        """
         if self.rule is not adaptive:
             found, _ = self.rows(graph, ())
             return () if found is None else (found,)
-        named = [(), *((context,) for context in self.context_columns)]
+        lags, number = self.contexts.positions, self.window.context_number
+        pairs = (pair for pair in combinations(lags, 2) if number(pair[0]) != number(pair[1]))
+        named = [(), *((context,) for context in lags), *pairs]
         views = (self.rows(graph, columns)[0] for columns in named)
         return tuple(view for view in views if view is not None)
 
@@ -232,7 +259,7 @@ class LaggedPlan:
         )
 
     def _cell(self, graph: int) -> View:
-        """All context lags at the value of a graph; where only the present is looked at, that of now."""
-        value = self.values[graph]
-        positions = self.contexts.positions[:1] if self.rule is masked else self.contexts.positions
-        return tuple((position, value) for position in positions)
+        """All context lags at the values of a graph; where only the present is looked at, those of now."""
+        value, now = self.values[graph], len(self.window.contexts)
+        positions = self.contexts.positions[:now] if self.rule is masked else self.contexts.positions
+        return tuple((position, value[self.window.context_number(position)]) for position in positions)

@@ -3,8 +3,10 @@
 A pair z(t-l), y(t) is asked about given the set, what may cause y, and what may cause z, so much earlier. It is asked
 on the rows R(t) = r if R(t) is in the set, on the rows R(t-1) = r if R(t-1) is next to y still, else on all rows. A
 past context lag selects nothing that its target's parents do not explain, so that is always safe; R(t) selects
-like any effect, and is fixed only where the set says so. A pair at a context lag is asked about once for all
-graphs, with candidates from all of them; given another context lag, inside each of its values (`context_lags.py`).
+like any effect, and is fixed only where the set says so. The rows of a context that is made out of X(t-1) are chosen
+where X(t-1) is among the conditions and next to y still: what is conditioned on selects nothing. A pair at a context
+lag is asked about once for all graphs, with candidates from all of them; given other context lags, inside each of
+their values (`context_lags.py`).
 """
 
 from __future__ import annotations
@@ -92,20 +94,22 @@ class PairQueries:
         named = [
             context
             for context in plan.context_columns
-            if context in chosen or self._is_next(pair, context, nodes, shared)
+            if context in chosen
+            or (context in plan.past_context_columns and self._is_near(pair, context, nodes, shared))
         ]
-        given = {*chosen, *self._causes(pair, shared)}
-        plain = {v for v in given if not plan.window.is_context(v)}.difference(endpoints)
+        given = {*chosen, *self._causes(pair, shared)}.difference(endpoints)
+        named += plan.named_by([v for v in given if v in chosen or self._is_near(pair, v, nodes, shared)])
+        plain = {v for v in given if not plan.window.is_context(v)}
         if shared:
             return CIQuery(*endpoints, tuple(sorted(plain.union(named).difference(endpoints))), 0)
         view, kept = plan.rows(pair.graph, named)
         return None if view is None else CIQuery(*endpoints, tuple(sorted(plain.union(kept))), view)
 
-    def _is_next(self, pair: Pair, context: int, nodes: Iterable[int], shared: bool) -> bool:
-        """Whether a past context lag is still next to one of some nodes."""
-        if context not in self.plan.past_context_columns:
+    def _is_near(self, pair: Pair, column: int, nodes: Iterable[int], shared: bool) -> bool:
+        """Whether a column of the window is still next to one of some nodes."""
+        if column >= self.plan.window.nodes:
             return False
-        return any(bool(self._neighbours(pair.graph, node, shared)[context]) for node in nodes)
+        return any(bool(self._neighbours(pair.graph, node, shared)[column]) for node in nodes)
 
     def _causes(self, pair: Pair, shared: bool) -> Iterator[int]:
         """What may cause y, and what may cause z, as much earlier as z is."""

@@ -5,15 +5,17 @@ slope it is among the conditions, and an earlier, smaller set calls the two inde
 are known, one query decides: is it independent of a context lag given all of them? Exact distributions never answer
 otherwise than before.
 
-A link differs between contexts only if a context lag acts on its effect. Where none is next to the effect, a context
-that lacks the link tested it on too few rows: early in the search context lags were still next to it, and chose rows.
-A link from the past into a variable points at it. If one context has it and another lacks it, the variable's mechanism
-changes with a context lag; where no past one is next to it, that is R(t) (rule V4 over time).
+A link differs with a context only if a lag of that context acts on its effect. Where none is next to the effect, a
+graph that lacks the link tested it on too few rows: early in the search context lags were still next to it, and chose
+rows. A link from the past into a variable points at it. If it is there at one value of a context and missing at
+another, the variable's mechanism changes with a lag of it; where no past one is next to it, that is R(t) (rule V4 over
+time).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,17 +54,18 @@ def _again(plan: LaggedPlan, past: LaggedParents, endpoints: Endpoints) -> Itera
     undecided = there & np.asarray(
         (adjacent(endpoints) & ~directed(endpoints) & ~directed(endpoints).swapaxes(1, 2)).any(axis=0)
     )
-    upstream = _may_cause_context(plan, there, arrows)
+    downstream = reach(there & ~(arrows.T & ~arrows))
     for y in plan.targets:
         if plan.window.is_context(y) or undecided[y].any():
             continue
         given = causes_of(plan, past, arrows, y)
+        made = plan.named_by(np.flatnonzero(arrows[:, y]).tolist())
         for context in plan.context_columns:
             may_act = plan.window.lag(context) in plan.context_lags and plan.links.may[context, y]
-            if there[context, y] or not may_act or (plan.window.is_now(context) and upstream[y]):
+            if there[context, y] or not may_act or (plan.window.is_now(context) and downstream[y, context]):
                 continue
             pair = Pair(0, min(context, y), max(context, y))
-            yield pair, CIQuery(pair.z, pair.y, given, 0), y
+            yield pair, CIQuery(pair.z, pair.y, tuple(sorted((*given, *made))), 0), y
 
 
 def causes_of(plan: LaggedPlan, past: LaggedParents, arrows: Bools, y: int) -> tuple[int, ...]:
@@ -72,46 +75,64 @@ def causes_of(plan: LaggedPlan, past: LaggedParents, arrows: Bools, y: int) -> t
     return tuple(sorted({*np.flatnonzero(arrows[:, y]).tolist(), *earlier}))
 
 
-def _may_cause_context(plan: LaggedPlan, there: Bools, arrows: Bools) -> Bools:
-    """True for the nodes from which a path may lead to the context of now."""
-    now = plan.context_now
-    if now is None:
-        return np.zeros(len(there), dtype=bool)
-    forward = there & ~(arrows.T & ~arrows)
-    return np.asarray(reach(forward)[:, now])
-
-
 def _p(answers: RememberedAnswers, query: CIQuery) -> float:
     p = answers.of(query).p
     return p if p == p else 1.0
 
 
-def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> list[Pair]:
-    """Links that some graphs lack though the context acts on nothing that may be their effect; by a graph with one."""
+class SharedLink(NamedTuple):
+    """A pair that some of these graphs lack, though the contexts that act on its effect do not tell them apart.
+
+    `pair` has the number of a graph with the link; `acting` are contexts by number.
+    """
+
+    pair: Pair
+    graphs: tuple[int, ...]
+    acting: frozenset[int]
+
+
+def links_to_share(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> list[SharedLink]:
+    """Links that only some graphs have among those that agree in all contexts that act on a possible effect of them."""
     some = np.asarray(graphs.any(axis=0) & ~graphs.all(axis=0))
     arrows = np.asarray(directed(endpoints).any(axis=0))
-    acting = graphs[:, list(plan.context_columns)].any(axis=0) & ~arrows[:, list(plan.context_columns)].T
-    changing = set(np.flatnonzero(acting.any(axis=0)).tolist())
     found = []
     for y in plan.targets:
         for z in np.flatnonzero(some[:, y]).tolist():
             if (plan.window.is_now(z) and z > y) or plan.is_shared(z, y):
                 continue
             effects = {y} if not plan.window.is_now(z) or arrows[z, y] else {z} if arrows[y, z] else {z, y}
-            if not effects & changing:
-                found.append(Pair(int(np.argmax(graphs[:, z, y])), z, y))
+            acting = frozenset(v for effect in effects for v in _acting(plan, graphs, arrows, effect))
+            alike: dict[tuple[int, ...], list[int]] = {}
+            for g in plan.graphs:
+                alike.setdefault(tuple(plan.values[g][v] for v in sorted(acting)), []).append(g)
+            for group in alike.values():
+                having = [g for g in group if graphs[g, z, y]]
+                if having and len(having) < len(group):
+                    found.append(SharedLink(Pair(having[0], z, y), tuple(group), acting))
     return found
 
 
-def changed_by_context(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> dict[int, Change]:
-    """The variables with an open link to R(t) whose links from the past differ between contexts, with one of these."""
-    now, found = plan.context_now, {}
-    if now is None:
-        return {}
-    for y in np.flatnonzero(marked(endpoints, "o-o")[:, now].any(axis=0)).tolist():
-        beside = any(graphs[:, context, y].any() for context in plan.past_context_columns)
-        varies = graphs[:, :, y].any(axis=0) & ~graphs[:, :, y].all(axis=0)
-        lost = [u for u in np.flatnonzero(varies).tolist() if not plan.window.is_now(u)]
-        if lost and not beside and plan.links.may[now, y]:
-            found[y] = lost[0], int(np.argmin(graphs[:, lost[0], y]))
+def _acting(plan: LaggedPlan, graphs: Bools, arrows: Bools, effect: int) -> Iterator[int]:
+    """The contexts, by number, that may act on a variable: a lag of one, or of its column, is next to it."""
+    sources = {context: context for context in plan.context_columns} | plan.made_columns
+    for context, column in sources.items():
+        if graphs[:, column, effect].any() and not arrows[effect, column]:
+            yield plan.window.context_number(context)
+
+
+def changed_by_context(plan: LaggedPlan, graphs: Bools, endpoints: Endpoints) -> dict[tuple[int, int], Change]:
+    """(R(t), y): variables with an open link to a context whose links from the past differ with it, and one of these.
+
+    No other lag of the context is next to such a variable, and the graphs that differ have the same other contexts.
+    """
+    found: dict[tuple[int, int], Change] = {}
+    open_links = np.asarray(marked(endpoints, "o-o").any(axis=0))
+    for present, absent, now in plan.contexts_now.steps():
+        own = [u for u in plan.past_context_columns if plan.window.context_number(u) == plan.window.context_number(now)]
+        for y in np.flatnonzero(open_links[:, now]).tolist():
+            lost = np.flatnonzero(graphs[present, :, y] & ~graphs[absent, :, y]).tolist()
+            lost = [u for u in lost if not plan.window.is_now(u)]
+            if lost and not graphs[:, own, y].any() and plan.links.may[now, y]:
+                change = lost[0], absent
+                found[now, y] = min(change, found.get((now, y), change))
     return found

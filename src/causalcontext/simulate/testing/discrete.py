@@ -2,14 +2,15 @@
 
 With generic probability tables the only independences are those that the graphs imply, so that theory can be
 checked without noise: pooled, or inside the rows of one context. Every variable of a chain depends on variables of the
-last and of the same time step, and reads one copy of the context, R(t) or R(t-1), or none; the context depends on
-variables and on its own past. The stationary law of three consecutive times is computed.
+last and of the same time step, and reads one copy of every context, R(t) or R(t-1), or none; contexts depend on
+variables and on the past of all contexts. The stationary law of three consecutive times is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -246,32 +247,44 @@ INTO_CONTEXT = ("any", "past")
 
 @dataclass(frozen=True, eq=False)
 class BinaryChain:
-    """d variables and a context, the last one; all binary, with one lag.
+    """d variables and c contexts, the last ones; all binary, with one lag.
 
     Attributes
     ----------
-    links : array of bool, shape (2, 2, d + 1, d + 1)
-        `links[r, lag, cause, effect]` with the context held at r, links at copies of the context included.
-    reads : tuple of int
-        The lag of the copy of the context that every variable reads; -1 for none.
-    joint : array, shape (2,) * 3 (d + 1)
-        The law of the columns X(t-1), X(t), X(t-2), in this order, the context last among those of each time.
+    links : array of bool, shape (2**c, 2, d + c, d + c)
+        `links[r, lag, cause, effect]` with the contexts held at their combination r, links at copies of contexts
+        included.
+    reads : tuple of tuples of int
+        For every variable the lag of the copy of each context that it reads; -1 for none.
+    joint : array, shape (2,) * 3 (d + c)
+        The law of the columns X(t-1), X(t), X(t-2), in this order, the contexts last among those of each time.
     """
 
     links: Bools
-    reads: tuple[int, ...]
+    reads: tuple[tuple[int, ...], ...]
     joint: Floats
 
     @property
     def variables(self) -> int:
-        """How many, the context included."""
-        return len(self.reads) + 1
+        """How many, contexts included."""
+        return int(self.links.shape[-1])
+
+    @property
+    def context_places(self) -> tuple[int, ...]:
+        """Which of the variables are contexts."""
+        return tuple(range(len(self.reads), self.variables))
+
+    @property
+    def values(self) -> tuple[tuple[int, ...], ...]:
+        """The combinations of the values of all contexts."""
+        return tuple(product(range(2), repeat=len(self.context_places)))
 
     @property
     def contexts(self) -> Contexts:
-        """The copies R(t) and R(t-1) among the columns."""
-        d = self.variables
-        return Contexts((2 * d - 1, d - 1), tuple((now, before) for now in range(2) for before in range(2)))
+        """The copies R(t) and R(t-1) of all contexts among the columns, those of now first."""
+        d, places = self.variables, self.context_places
+        positions = (*(d + place for place in places), *places)
+        return Contexts(positions, tuple(product(range(2), repeat=len(positions))))
 
     def oracle(self, contexts: Contexts | None = None) -> PreparedOracle:
         """A test that cannot err; with other numbers of views where they are given."""
@@ -281,69 +294,72 @@ class BinaryChain:
         return PreparedOracle(model, tuple(range(columns)), contexts or self.contexts)
 
     def truth(self) -> Bools:
-        """Links into time t, shape (2, 2 (d + 1), 2 (d + 1)), from row to column: the window graph of every context."""
+        """Links into time t, shape (2**c, 2 (d + c), 2 (d + c)), from row to column: the window graph of every cell."""
         d = self.variables
-        found = np.zeros((2, 2 * d, 2 * d), dtype=bool)
+        found = np.zeros((len(self.links), 2 * d, 2 * d), dtype=bool)
         found[:, :d, d:] = self.links[:, 1]
         found[:, d:, d:] = self.links[:, 0]
         return found
 
 
 def random_chain(variables: int, seed: int | np.random.Generator, into_context: str = "any",
-                 share: float = 0.4) -> BinaryChain:  # fmt: skip
+                 share: float = 0.4, contexts: int = 1) -> BinaryChain:  # fmt: skip
     """A random chain: an order of the present, parents with a probability `share`, generic tables.
 
     Parameters
     ----------
     variables : int
-        Without the context.
+        Without the contexts.
     seed : int or numpy Generator
     into_context : {"any", "past"}
-        Whether variables of the same time step may cause the context.
+        Whether variables of the same time step may cause a context.
     share : float
+    contexts : int
     """
     random = np.random.default_rng(seed)
-    d, order = variables, random.permutation(variables + 1)
-    place = np.argsort(order)
-    links = np.zeros((2, 2, d + 1, d + 1), dtype=bool)
-    links[:, 1] = random.random((d + 1, d + 1)) < share
-    links[:, 0] = (random.random((d + 1, d + 1)) < share) & (place[:, None] < place[None])
-    links[:, :, d, :d] = False
+    d, n = variables, variables + contexts
+    place = np.argsort(random.permutation(n))
+    cells = np.array(list(product(range(2), repeat=contexts)))
+    links = np.zeros((len(cells), 2, n, n), dtype=bool)
+    links[:, 1] = random.random((n, n)) < share
+    links[:, 0] = (random.random((n, n)) < share) & (place[:, None] < place[None])
+    links[:, :, d:, :d] = False
     if into_context == "past":
-        links[:, 0, :, d] = False
-    reads = [_copy(j, place, random) for j in range(d)]
-    for j, lag in enumerate(reads):
-        if lag != NO_COPY:
-            lost = links[0, :, :d, j] & (random.random((2, d)) < 0.5)
-            links[int(random.integers(2)), :, :d, j] &= ~lost
-            links[:, lag, d, j] = True
-    return BinaryChain(links, tuple(reads), _three_times(_transition(links, reads, random)))
+        links[:, 0, :, d:] = False
+    reads = tuple(tuple(_copy(j, d + k, place, random) for k in range(contexts)) for j in range(d))
+    for j, read in enumerate(reads):
+        for k, lag in enumerate(read):
+            if lag != NO_COPY:
+                lost = links[0, :, :d, j] & (random.random((2, d)) < 0.5)
+                links[np.ix_(cells[:, k] == random.integers(2), [0, 1], range(d), [j])] &= ~lost[None, :, :, None]
+                links[:, lag, d + k, j] = True
+    return BinaryChain(links, reads, _three_times(_transition(links, reads, random)))
 
 
-def _copy(j: int, place: Ints, random: np.random.Generator) -> int:
-    """Which copy a variable reads; R(t) only after it, in the order of the present."""
-    open_to = [NO_COPY, 1, *([0] if place[j] > place[-1] else [])]
+def _copy(j: int, context: int, place: Ints, random: np.random.Generator) -> int:
+    """Which copy of a context a variable reads; R(t) only after it, in the order of the present."""
+    open_to = [NO_COPY, 1, *([0] if place[j] > place[context] else [])]
     return int(random.choice(open_to))
 
 
-def _transition(links: Bools, reads: list[int], random: np.random.Generator) -> Floats:
+def _transition(links: Bools, reads: Sequence[Sequence[int]], random: np.random.Generator) -> Floats:
     """P(next state | state), axes: variables before, then now; one axis each."""
-    d = len(reads)
-    law = np.ones((2,) * (2 * d + 2))
-    for j in range(d + 1):
-        copy = None if j == d or reads[j] == NO_COPY else (d if reads[j] == 1 else 2 * d + 1)
-        if copy is None:
-            law = law * _table(links[0, :, :, j], j, random)
-            continue
-        parts = []
-        for r in range(2):
-            parents = links[r, :, :, j].copy()
-            parents[:, d] = False
-            parts.append(_table(parents, j, random) * np.ones((1,) * (2 * d + 2)))
-        switch = [1] * (2 * d + 2)
-        switch[copy] = 2
-        here = np.arange(2).reshape(switch)
-        law = law * np.where(here == 0, parts[0], parts[1])
+    d, n = len(reads), links.shape[-1]
+    cells = list(product(range(2), repeat=n - d))
+    law = np.ones((2,) * (2 * n))
+    for j in range(n):
+        axes = {} if j >= d else {k: d + k + (n if lag == 0 else 0) for k, lag in enumerate(reads[j]) if lag != NO_COPY}
+        found = np.zeros((1,) * (2 * n))
+        for levels in product(range(2), repeat=len(axes)):
+            read = dict(zip(axes, levels, strict=True))
+            cell = next(c for c, cell in enumerate(cells) if all(cell[k] == level for k, level in read.items()))
+            parents = links[cell, :, :, j].copy()
+            parents[:, d:] &= j >= d
+            here = np.ones((1,) * (2 * n))
+            for axis, level in zip(axes.values(), levels, strict=True):
+                here = here * (np.arange(2) == level).reshape([2 if a == axis else 1 for a in range(2 * n)])
+            found = found + here * _table(parents, j, random)
+        law = law * found
     return law
 
 
