@@ -13,10 +13,12 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from causalcontext.graphs.paths import ancestors, is_acyclic
+from causalcontext.graphs.paths import ancestors, is_acyclic, reach
 from causalcontext.knowledge import Knowledge
 from causalcontext.search.algorithm import FoundGraphs, algorithm_1
 from causalcontext.search.batches import BatchedSearch
+from causalcontext.search.family import Doubt
+from causalcontext.search.indicator import with_indicators
 from causalcontext.search.plan import Plan
 from causalcontext.simulate.testing.discrete import DiscreteModel, PreparedOracle
 from causalcontext.views import Contexts, adaptive
@@ -172,3 +174,115 @@ def hidden_oracle(model: SeveralModel, columns: int) -> PreparedOracle:
     names = tuple(f"V{node}" for node in range(columns))
     exact = DiscreteModel(names, 0, model.truth[:2, :columns, :columns], joint)
     return PreparedOracle(exact, tuple(range(columns)), Contexts(tuple(range(model.contexts)), model.codes))
+
+
+@dataclass(frozen=True)
+class MadeModel:
+    """A model some of whose context variables are step functions of a column with four values.
+
+    Attributes
+    ----------
+    made : tuple of bool
+        Whether each of the first variables is such a column, or a context variable with two values.
+    truth : array of bool, shape (combinations, N, N)
+        The graphs without the functions: what a function acts on is an effect of its column.
+    reads : array of bool, shape (contexts, N)
+        Which variables have other mechanisms for other values of a context variable, or of a function.
+    joint : array
+        Of all variables, then of the functions.
+    """
+
+    made: tuple[bool, ...]
+    truth: NDArray[np.bool_]
+    reads: NDArray[np.bool_]
+    joint: NDArray[np.float64]
+
+    @property
+    def codes(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(product((0, 1), repeat=len(self.made)))
+
+    def oracle(self, columns: int) -> PreparedOracle:
+        """Exact answers about a table that holds the first variables and the functions."""
+        joint = self.joint.sum(axis=tuple(range(columns, self.truth.shape[1])))
+        names = tuple(f"V{node}" for node in range(joint.ndim))
+        exact = DiscreteModel(names, 0, np.zeros((joint.shape[0], joint.ndim, joint.ndim), dtype=bool), joint)
+        functions = iter(range(columns, joint.ndim))
+        positions = tuple(next(functions) if made else place for place, made in enumerate(self.made))
+        sources = tuple(place if made else None for place, made in enumerate(self.made))
+        return PreparedOracle(exact, tuple(range(joint.ndim)), Contexts(positions, self.codes, sources))
+
+    def caused_by(self, context: int) -> NDArray[np.bool_]:
+        """What a context variable, or the function of a column, acts on, or leads to; shape (combinations, N)."""
+        direct = self.reads[context]
+        return np.asarray(direct | (reach(self.truth) & direct[:, None]).any(axis=1))
+
+
+def random_made_model(made: tuple[bool, ...], system: int, generator: np.random.Generator,
+                      steady: bool = False) -> MadeModel:  # fmt: skip
+    """A random model; links at a context variable may change with another that is a cause, unless they are steady."""
+    while True:
+        truth, reads = _random_reading(len(made), system, generator)
+        if steady:
+            contexts, union = len(made), truth.any(axis=0)
+            truth[:, :contexts], truth[:, :, :contexts] = union[:contexts], union[:, :contexts]
+        if _acyclic_enough(truth, len(made)):
+            return MadeModel(made, truth, reads, _joint_of_made(made, truth, reads, generator))
+
+
+def _random_reading(contexts: int, system: int, generator: np.random.Generator
+                    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:  # fmt: skip
+    nodes, codes = contexts + system, list(product((0, 1), repeat=contexts))
+    truth, reads = np.zeros((len(codes), nodes, nodes), dtype=bool), np.zeros((contexts, nodes), dtype=bool)
+    density = generator.uniform(0.2, 0.7) / 2
+    for node in range(nodes):
+        reads[:, node] = generator.uniform(size=contexts) < (0.35 if node >= contexts else 0.15)
+        reads[node : node + 1, node] = False
+        chosen: dict[tuple[int, ...], NDArray[np.bool_]] = {}
+        for cell, values in enumerate(codes):
+            key = tuple(value for value, read in zip(values, reads[:, node], strict=True) if read)
+            parents = chosen.setdefault(key, generator.uniform(size=nodes) < density)
+            truth[cell, :, node] = parents
+            truth[cell, :contexts, node] |= reads[:, node]
+        truth[:, node, node] = False
+    return truth, reads
+
+
+def _joint_of_made(made: tuple[bool, ...], truth: NDArray[np.bool_], reads: NDArray[np.bool_],
+                   generator: np.random.Generator) -> NDArray[np.float64]:  # fmt: skip
+    nodes, contexts = truth.shape[1], len(made)
+    shape = [4 if node < contexts and made[node] else 2 for node in range(nodes)]
+    joint = np.ones(shape)
+    for node in range(nodes):
+        besides = generator.uniform(size=contexts) < 0.5  # whether a column acts beside its function
+        tables: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        for cell, values in enumerate(product((0, 1), repeat=contexts)):
+            key = tuple(value for value, read in zip(values, reads[:, node], strict=True) if read)
+            parents = truth[cell, :, node].copy()
+            parents[:contexts] &= ~reads[:, node] | (besides & np.array(made))
+            if key not in tables:
+                size = [shape[axis] if axis == node or parents[axis] else 1 for axis in range(nodes)]
+                weights = generator.uniform(0.1, 1.0, size)
+                tables[key] = weights / weights.sum(axis=node, keepdims=True)
+            window = tuple(slice(2 * value, 2 * value + 2) if one else slice(value, value + 1)
+                           for value, one in zip(values, made, strict=True))  # fmt: skip
+            table = tables[key]
+            joint[window] *= table[tuple(part if table.shape[axis] > 1 else slice(None)
+                                         for axis, part in enumerate(window))]  # fmt: skip
+    for node in (node for node in range(contexts) if made[node]):
+        function = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+        axes = [1] * joint.ndim
+        axes[node] = 4
+        joint = joint[..., None] * function.reshape(*axes, 2)
+    return joint
+
+
+def search_made(model: MadeModel) -> tuple[Contexts, NDArray[np.int8], list[Doubt]]:
+    """What pc-ac finds with exact answers, the links of the functions drawn; nothing is hidden."""
+    oracle = model.oracle(model.truth.shape[1])
+    columns, contexts = len(oracle.nodes), oracle.contexts
+    links = Knowledge().links([f"V{node}" for node in range(columns)])
+    plan = Plan(columns, contexts, adaptive, tuple(range(len(contexts.cells))), links, 0.5, columns, "majority",
+                "always", always_trusted)  # fmt: skip
+    found = algorithm_1(BatchedSearch(oracle), plan, 1, lambda size, done, total: None)
+    endpoints, _, doubts = with_indicators(found.endpoints, found.origins, contexts)
+    return contexts, endpoints, [*found.doubts, *doubts]

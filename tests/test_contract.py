@@ -46,6 +46,7 @@ TABLES: dict[str, tuple[Callable[[], pd.DataFrame], Any, dict[str, Any]]] = {
     "two context variables": (lambda: curved().assign(S=np.arange(400) // 10 % 2), ["R", "S"], {}),
     "no context": (lambda: cc.examples.soil_moisture(400, seed=1).drop(columns="soil"), None, {}),
     "a made context": (lambda: curved().drop(columns="R"), cc.threshold("X", 0.0), {}),
+    "a made context beside another": (curved, ["R", cc.threshold("X", 0.0)], {}),
     "tiny": (lambda: cc.examples.soil_moisture(30, seed=1), "soil", {}),
     "wide": (wide, "R", {}),
     "known": (lambda: cc.examples.soil_moisture(300, seed=2), "soil",

@@ -105,7 +105,7 @@ def test_the_suggested_call_cuts_where_the_data_do(offset):
     cut = np.sort(values)[150]
     table = pd.DataFrame({"W": values, "X": rng.standard_normal(400), "R": np.where(values > cut, "b", "a")})
     (found,) = step_functions(read_table(table, "R"))
-    declared = eval(found.call().removeprefix("context="), {"cc": cc})
+    declared = eval(found.call(), {"cc": cc})
     assert np.array_equal(declared.applied(read_table(table.drop(columns="R"), None)).codes, (values > cut).astype(int))
 
 
@@ -174,26 +174,27 @@ LINE, ARROW = "o-o", "-->"
 
 def test_only_one_end_next_to_the_column():
     found = endpoints_of([(W, Y, LINE), (X, Y, LINE)], [(W, Y, LINE)])
-    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
+    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W, [range(2)])] == [(Y, True)]
 
 
 def test_both_ends_and_a_direction():
     found = endpoints_of([(W, X, LINE), (W, Y, LINE), (X, Y, ARROW)], [(W, X, LINE), (W, Y, LINE)])
-    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
+    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W, [range(2)])] == [(Y, True)]
 
 
 def test_both_ends_without_a_direction_are_ambiguous():
     found = endpoints_of([(W, X, LINE), (W, Y, LINE), (X, Y, LINE)], [(W, X, LINE), (W, Y, LINE)])
-    assert {(effect, certain) for effect, certain, _ in links_of_indicator(found, W)} == {(X, False), (Y, False)}
+    links = {(effect, certain) for effect, certain, _ in links_of_indicator(found, W, [range(2)])}
+    assert links == {(X, False), (Y, False)}
 
 
 def test_a_known_cause_of_the_column_is_no_effect_of_it():
     found = endpoints_of([(X, W, ARROW), (W, Y, LINE), (X, Y, LINE)], [(X, W, ARROW), (W, Y, LINE)])
-    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W)] == [(Y, True)]
+    assert [(effect, certain) for effect, certain, _ in links_of_indicator(found, W, [range(2)])] == [(Y, True)]
 
 
 def test_no_end_next_to_the_column_is_no_physical_change():
-    assert list(links_of_indicator(endpoints_of([(X, Y, LINE)], []), W)) == []
+    assert list(links_of_indicator(endpoints_of([(X, Y, LINE)], []), W, [range(2)])) == []
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_no_end_next_to_the_column_is_no_physical_change():
         (lambda: cc.discover(table(1), context=cc.threshold("V", 0)), "no column 'V'"),
         (lambda: cc.discover(table(1), context=cc.threshold("W", 99)), "1 level"),
         (lambda: cc.discover(table(1), context=cc.threshold("W", 0, name="X")), "has a column 'X' already"),
-        (lambda: cc.discover(table(1), context=cc.threshold("W", 0), method="pc-m"), "needs method 'pc-ac'"),
+        (lambda: cc.discover(table(1), context=[cc.threshold("W", 0), cc.bins("W", [1])]), "made out of 'W'"),
     ],
 )
 def test_bad_declarations_get_one_sentence(make, words):
@@ -221,3 +222,64 @@ def test_no_number_no_step_function():
     codes = np.random.default_rng(0).integers(0, 3, size=(300, 3)).astype(str)
     frame = pd.DataFrame(codes, columns=["A", "B", "R"])
     assert not list(step_functions(read_table(frame, "R")))
+
+
+def beside(seed: int, n: int = 4000) -> pd.DataFrame:
+    """X -> Y only where W > 0.3, Y -> V only where S = 1, an effect of X; something hidden causes Y and Z."""
+    w, x, y, z, v, hidden, e = np.random.default_rng(seed).standard_normal((7, n))
+    s = (x + e > 0).astype(int)
+    y = y + 0.8 * w + np.where(w > 0.3, 1.2 * x, 0.0) + hidden
+    return pd.DataFrame({"W": w, "X": x, "Y": y, "Z": z + hidden, "V": v + np.where(s == 1, y, 0.5), "S": s})
+
+
+@pytest.mark.parametrize("method", ["pc-ac", "pc-m", "pc-b", "fci-ac", "score-ac"])
+def test_a_threshold_beside_another_context(method, tmp_path):
+    result = cc.discover(beside(1), context=["S", cc.threshold("W", 0.3)], method=method)
+    assert result.contexts == tuple((s, w) for s in (0, 1) for w in ("<= 0.3", "> 0.3"))
+    for (s, w), graph in result.graphs.items():
+        assert bool(graph.mark("X", "Y")) == (w == "> 0.3")
+        assert bool(graph.mark("Y", "V")) == (s == 1)
+        if method in ("pc-ac", "fci-ac", "score-ac"):
+            assert graph.mark("W", "W > 0.3") == graph.mark("W > 0.3", "Y") == "-->"
+        else:
+            assert not any(graph.mark("W > 0.3", name) for name in result.names)
+    if method != "score-ac":  # which has scores for its links
+        assert "W > 0.3 is a function of W" in result.explain("X", "W > 0.3")
+    result.save(tmp_path / "r.json")
+    assert cc.load(tmp_path / "r.json") == result
+    changes = result.changes((0, "<= 0.3"), (0, "> 0.3"))
+    assert ("X", "Y") in set(zip(changes["source"], changes["target"], strict=True))
+    assert not result.diagnose().about("deterministic context")
+    assert not [f for f in result.diagnose().about("overlap") if f.evidence["column"] == "W"]
+    with pytest.raises(cc.OptionError, match="cannot be set by itself; ask for effects of 'W'"):
+        result.effects("W > 0.3", "Y")
+    result.report(tmp_path / "r.html")
+
+
+def test_fci_ac_takes_a_threshold(tmp_path):
+    result = cc.discover(beside(2).drop(columns="S"), context=cc.threshold("W", 0.3), method="fci-ac", alpha=0.01)
+    low, high = (result.graphs[value] for value in result.contexts)
+    assert [graph.mark("X", "Y") for graph in (low, high)] == ["", "o->"]
+    for graph in (low, high):
+        assert graph.mark("W", "Y") == graph.mark("W > 0.3", "Y") == graph.mark("W", "W > 0.3") == "-->"
+    assert "given W among the 2" in result.explain("X", "Y")
+    acts = "W > 0.3 acts on Y, or on something that leads to it. A tail at W > 0.3 by indicator"
+    assert acts in result.explain("Y", "W > 0.3")
+    assert "neither a direct mechanism" not in result.explain("X", "W > 0.3")
+    assert "a hidden cause" not in result.explain("W", "W > 0.3")
+    result.save(tmp_path / "r.json")
+    assert cc.load(tmp_path / "r.json") == result
+    assert set(result.stability(samples=2).endpoints(least=0.0)["context"]) == {"<= 0.3", "> 0.3"}
+
+
+def test_effects_in_pags_are_those_of_the_rows_that_the_threshold_chooses():
+    """V and U move X and nothing else, so X --> Y is visible; W acts on Y, and changes the slope of X there."""
+    w, v, x, y, u = np.random.default_rng(3).standard_normal((5, 6000))
+    x = x + v + u
+    y = y + 0.8 * w + np.where(w > 0.3, 1.5 * x, 0.7 * x)
+    table = pd.DataFrame({"W": w, "V": v, "X": x, "Y": y, "U": u})
+    result = cc.discover(table, context=cc.threshold("W", 0.3), method="fci-ac", alpha=0.001)
+    effects = result.effects("X", "Y").query("versus.isna()").set_index("context")
+    assert effects["identified"].all()
+    assert effects.loc["<= 0.3", "effect"] == pytest.approx(0.7, abs=0.1)
+    assert effects.loc["> 0.3", "effect"] == pytest.approx(1.5, abs=0.1)

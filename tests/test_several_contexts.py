@@ -197,7 +197,8 @@ def test_any_kind_of_table():
         ({"context": ["A", "A"]}, "expected different column names"),
         ({"context": ["A", "C"]}, "no context column 'C'"),
         ({"context": ["A", "B"], "test": "regression-legacy"}, "takes one context variable"),
-        ({"context": ["A", cc.threshold("X", 0.0)]}, "expected the name of a column, or several in a list"),
+        ({"context": ["A", cc.threshold("X", 99.0)]}, "has 1 level"),
+        ({"context": ["A", cc.threshold("B", 0.0)]}, "a categorical column is a context itself"),
     ],
 )
 def test_bad_lists_get_one_sentence(options, words):

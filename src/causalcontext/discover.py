@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @takes(Options)
 def discover(
     table: Any,
-    context: str | Sequence[str] | Indicator | None = None,
+    context: str | Indicator | Sequence[str | Indicator] | None = None,
     *,
     names: Sequence[str] | None = None,
     progress: bool | Advance = False,
@@ -48,10 +48,10 @@ def discover(
         One row per observation. A file of more than 256 MB, a folder, and a lazy table of numbers are read once in
         batches (`cc.scan`); the result's `notes` say what rests on all rows, and what on a sample. Columns are
         continuous, categorical, ordered or counts.
-    context : str, sequence of str or Indicator, optional
+    context : str, Indicator or sequence of them, optional
         The column that names the context; it may itself be an effect of the system. Without one there is one graph,
         under the key "all". `cc.threshold` and `cc.bins` make a context out of a column.
-        With several columns there is one graph for every combination of their values, a tuple, that occurs.
+        With several contexts there is one graph for every combination of their values, a tuple, that occurs.
     method : {"auto", "pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac", "score-ac"}
         "auto", the default, takes "score-ac" or "pc-ac": what suits the options that you name, then the table; the
         first of the result's `notes` says which and why. "pc-ac" is the paper's method (adaptive);

@@ -82,6 +82,19 @@ class Contexts:
         """The column of which a context variable is a step function; None for one that is measured."""
         return self.sources[self.positions.index(position)] if self.sources else None
 
+    @property
+    def made(self) -> tuple[tuple[int, int], ...]:
+        """The context variables that are step functions of a column, each with that column."""
+        both = zip(self.positions, self.sources, strict=bool(self.sources))
+        return tuple((position, source) for position, source in both if source is not None)
+
+    def alike(self, position: int) -> tuple[tuple[int, ...], ...]:
+        """The cells in groups that differ in one context variable alone."""
+        place, found = self.positions.index(position), dict[tuple[int, ...], list[int]]()
+        for c, cell in enumerate(self.cells):
+            found.setdefault((*cell[:place], *cell[place + 1 :]), []).append(c)
+        return tuple(tuple(group) for group in found.values())
+
     @cached_property
     def views(self) -> tuple[View, ...]:
         """Every set of rows that may answer: all rows first, then by the number of context variables that are fixed."""
@@ -129,11 +142,8 @@ class Contexts:
 
     def steps(self) -> Iterator[tuple[int, int, int]]:
         """(c, d, position): the pairs of cells, both ways, between which just one context variable differs."""
-        for j, position in enumerate(self.positions):
-            others: dict[tuple[int, ...], list[int]] = {}
-            for c, cell in enumerate(self.cells):
-                others.setdefault((*cell[:j], *cell[j + 1 :]), []).append(c)
-            for alike in others.values():
+        for position in self.positions:
+            for alike in self.alike(position):
                 yield from ((c, d, position) for c, d in permutations(alike, 2))
 
     def differing(self, first: int, second: int) -> tuple[int, ...]:

@@ -33,6 +33,14 @@ def test_a_threshold_is_a_context(soil: Path, tmp_path: Path) -> None:
     assert cc.load(tmp_path / "r.json") == cc.discover(table, cc.threshold("radiation", 0.3), max_given=1)
 
 
+def test_a_threshold_stands_beside_other_contexts(soil: Path, tmp_path: Path) -> None:
+    code, text = run("discover", soil, "--context", "soil", "--context", "radiation > 0.3", "--json",
+                     tmp_path / "r.json", "--max-given", 1)  # fmt: skip
+    assert code == 0, text
+    expected = cc.discover(pd.read_csv(soil), ["soil", cc.threshold("radiation", 0.3)], max_given=1)
+    assert cc.load(tmp_path / "r.json") == expected
+
+
 @pytest.mark.parametrize(("context", "levels"), [("radiation bins 3", 3), ("radiation bins -0.5, 0.5, 1", 4)])
 def test_bins_are_a_context(context: str, levels: int, soil: Path, tmp_path: Path) -> None:
     code, text = run("discover", soil, "--drop", "soil", "--context", context, "--json", tmp_path / "r.json",
@@ -55,8 +63,8 @@ def test_columns_are_chosen(soil: Path, tmp_path: Path) -> None:
         (("--columns", "run-off"), "error: the table has no column 'run-off'; did you mean 'runoff'?"),
         (("--context", "radiaton > 1"), "error: the table has no column 'radiaton'; did you mean 'radiation'?"),
         (
-            ("--context", "soil", "--context", "radiation > 1"),
-            "error: context is soil, radiation > 1, expected columns",
+            ("--context", "radiation > 1", "--context", "radiation > 0"),
+            "error: two contexts are made out of 'radiation'",
         ),
         (("--context", "radiation bins x"), "error: 'x' in --context is no number"),
         (("--context", "radiation >= 0"), "error: context is 'radiation >= 0', expected a column, or 'X > 0.6'"),

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from causalcontext.graphs.endpoints import Endpoint, adjacent
-from causalcontext.graphs.paths import mag_adjacency
+from causalcontext.graphs.paths import mag_adjacency, reach
 from causalcontext.search.family import GraphFamily
 from hidden_models import marks, search_pags, wrong_endpoints
 from marks import rest_slow
-from several_models import hidden_oracle, random_several_model, written_cells
+from several_models import hidden_oracle, random_made_model, random_several_model, written_cells
 
 NAMED = {
     "R is a cause of Y, or merely shares a hidden cause with it, depending on T": (
@@ -88,3 +88,48 @@ def test_what_separates_where_t_is_0_does_so_for_both_values_of_r():
     found = search(model, len(names))
     x, y = names.index("X"), names.index("Y")
     assert [bool(adjacent(endpoints)[x, y]) for endpoints in found.endpoints] == [False, True, False, True]
+
+
+def counted_with_functions(made, system, hidden, models, seed):
+    """The same where context variables are functions of a column; what is wrong about the functions apart."""
+    generator, contexts, columns, counts = np.random.default_rng(seed), len(made), len(made) + system, Counter()
+    between = np.zeros((columns, columns), dtype=bool)
+    between[contexts:, contexts:] = True
+    for _ in range(models):
+        model = random_made_model(made, system + hidden, generator)
+        oracle = model.oracle(columns)
+        found = search_pags(oracle, len(oracle.nodes), contexts=oracle.contexts, cells=tuple(range(2**contexts)))
+        ends = found.endpoints[:, :columns, :columns]
+        there, here = mag_adjacency(model.truth, range(columns)), adjacent(ends)
+        counts.update({
+            "wrong": int(wrong_endpoints(ends, model.truth, columns).sum()),
+            "lost": int((there & ~here).sum()),
+            "too many": int((here & ~there & between).sum()),
+            "doubts": len(found.doubts) + int((found.endpoints == Endpoint.CONFLICT).sum()),
+            "vary": int(((there.any(axis=0) & ~there.all(axis=0)) & between).sum()),
+            "tails": int((ends == Endpoint.TAIL).sum()),
+        })  # fmt: skip
+        for function, column in oracle.contexts.made:
+            effects, causes = model.caused_by(column)[:, :columns], reach(model.truth)[:, :columns, column].copy()
+            causes[:, column] = True
+            at_function, at_other = found.endpoints[:, :columns, function], found.endpoints[:, function, :columns]
+            wrong = (at_function == Endpoint.TAIL) & ~effects | (at_other == Endpoint.ARROW) & causes
+            counts.update({"wrong functions": int(wrong.sum()), "effects": int((at_function == Endpoint.TAIL).sum())})
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("made", "system", "hidden", "models"),
+    [
+        *rest_slow([((True,), 3, 2, 40), ((True,), 3, 2, 1000), ((True,), 4, 2, 200)]),
+        *rest_slow([((False, True), 2, 2, 25), ((False, True), 3, 2, 300), ((True, True), 2, 2, 300)]),
+        *rest_slow([((False, False), 3, 2, 10), ((False, False), 3, 2, 200)]),
+    ],
+)
+def test_nothing_wrong_where_contexts_are_functions_of_columns(made, system, hidden, models):
+    """Links at a context variable may change with another one here: `(False, False)` are two that are measured."""
+    counts = counted_with_functions(made, system, hidden, models, 3)
+    assert not any(counts[name] for name in ("wrong", "lost", "too many", "doubts", "wrong functions"))
+    assert counts["vary"] > 0
+    assert counts["tails"] > 0
+    assert not any(made) or counts["effects"] > 0

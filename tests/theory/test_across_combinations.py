@@ -19,7 +19,9 @@ from several_models import (
     every_model_of_two,
     independences,
     random_joint,
+    random_made_model,
     random_several_model,
+    search_made,
     search_several,
 )
 
@@ -135,3 +137,21 @@ def test_an_edge_that_turns_around_with_one_variable_makes_it_a_cause_of_both():
     marks = mark_texts(found.endpoints)
     assert marks[:, A, Y].tolist() == marks[:, A, Z].tolist() == ["-->"] * 4
     assert marks[:, Y, Z].tolist() == ["-->", "-->", "<--", "<--"]
+
+
+@pytest.mark.parametrize(
+    ("made", "system", "models"),
+    rest_slow([((False, True), 2, 40), ((False, True), 3, 100), ((True, True), 2, 100), ((True,), 3, 150)]),
+)
+def test_no_wrong_mark_where_some_contexts_are_functions_of_columns(made, system, models):
+    generator, columns = np.random.default_rng(1), len(made) + system
+    for _ in range(models):
+        drawn = random_made_model(made, system, generator, steady=True)
+        contexts, endpoints, doubts = search_made(drawn)
+        found = endpoints[:, :columns, :columns]
+        if not has_long_union_cycle(drawn.truth):
+            assert np.array_equal(found != 0, skeleton(drawn.truth))
+        assert wrong_marks(found, drawn.truth) == 0
+        assert not doubts
+        for function, column in contexts.made:
+            assert not (directed(endpoints)[:, function, :columns] & ~drawn.reads[column]).any()

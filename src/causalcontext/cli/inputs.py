@@ -162,10 +162,10 @@ def chosen_columns(table: pd.DataFrame, *choice: Sequence[str] | None) -> tuple[
 
 def chosen_names(
     names: Sequence[str], context: Sequence[str] | None, columns: Sequence[str] | None, drop: Sequence[str] | None
-) -> tuple[list[str], list[str] | Indicator | None]:
+) -> tuple[list[str], list[str | Indicator] | None]:
     """The names that `--context`, `--columns` and `--drop` leave, and the context."""
     parsed = parsed_context(context or (), names)
-    needed = [parsed.column] if isinstance(parsed, Indicator) else parsed or []
+    needed = [one.column if isinstance(one, Indicator) else one for one in parsed or ()]
     kept, dropped = _listed(names, columns or ()), _listed(names, drop or ())
     return [name for name in names if (not kept or name in {*kept, *needed}) and name not in dropped], parsed
 
@@ -183,26 +183,23 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str] | Indicator | None:
-    """What `--context` says: columns of the table, or a threshold or bins of one.
+def parsed_context(texts: Sequence[str], names: Sequence[str]) -> list[str | Indicator] | None:
+    """What `--context` says: columns of the table, and thresholds or bins of some.
 
     Examples
     --------
     >>> parsed_context(["soil"], ["soil", "VPD"])
     ['soil']
-    >>> parsed_context(["VPD > 0.6"], ["VPD"]).name
-    'VPD > 0.6'
-    >>> parsed_context(["VPD bins 0.3, 0.6"], ["VPD"]).cuts, parsed_context(["VPD bins 4"], ["VPD"]).quantiles
-    ((0.3, 0.6), 4)
+    >>> [one.name for one in parsed_context(["VPD > 0.6"], ["VPD"])]
+    ['VPD > 0.6']
+    >>> [one.cuts or one.quantiles for one in parsed_context(["VPD bins 0.3, 0.6", "T bins 4"], ["VPD", "T"])]
+    [(0.3, 0.6), 4]
     """
-    found = [indicator for text in texts if text not in names and (indicator := _indicator(text)) is not None]
-    if not found:
-        return list(texts) or None
-    if len(texts) > 1:
-        raise OptionError(f"context is {', '.join(texts)}, expected columns, or one threshold or bins by itself")
-    if found[0].column not in names:
-        raise DataError(f"the table has no column {found[0].column!r}{did_you_mean(found[0].column, names)}")
-    return found[0]
+    found: list[str | Indicator] = [text if text in names else _indicator(text) or text for text in texts]
+    for column in (one.column for one in found if isinstance(one, Indicator)):
+        if column not in names:
+            raise DataError(f"the table has no column {column!r}{did_you_mean(column, names)}")
+    return found or None
 
 
 def _indicator(text: str) -> Indicator | None:

@@ -6,7 +6,7 @@ A search must be told of such a context: given the column it carries no informat
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from causalcontext.data.columns import number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
-from causalcontext.data.tables import cells_of
+from causalcontext.data.tables import cells_of, read_table
 from causalcontext.errors import LARGEST, DataError, OptionError, check_whole, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Values
 from causalcontext.views import Contexts
@@ -54,6 +54,9 @@ class Indicator:
     def applied(self, data: Dataset) -> Dataset:
         """The table with the context as its last column, beside the context variables that it has."""
         place = data.position(self.column)
+        if place in data.contexts.sources:
+            raise DataError(f"two contexts are made out of {self.column!r}; one with all cuts does: "
+                            f"cc.bins({self.column!r}, edges=[...])")  # fmt: skip
         if self.name in data.names:
             raise DataError(f"the table has a column {self.name!r} already; pass name=... for the new context")
         if not data.kinds[place].is_number:
@@ -96,6 +99,16 @@ def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
     asked = list(context) if isinstance(context, list | tuple) else [context]
     made = tuple(one for one in asked if isinstance(one, Indicator))
     return ([one for one in asked if not isinstance(one, Indicator)] or None, made) if made else (context, ())
+
+
+def read_with_functions(table: Any, context: Any, kinds: Mapping[str, str] | None = None,
+                        names: Sequence[str] | None = None) -> Dataset:  # fmt: skip
+    """A table in memory, with the contexts that are its columns and, after its last column, those made out of one."""
+    measured, made = split_context(context)
+    data = read_table(table, measured, kinds=kinds, names=names)
+    for one in made:
+        data = one.applied(data)
+    return data
 
 
 def threshold(column: str, value: float, *, name: str | None = None) -> Indicator:
@@ -210,17 +223,19 @@ class StepFunction(NamedTuple):
         """How to declare it."""
         column = json.dumps(self.column, ensure_ascii=False)  # a quote in a name is no end of it
         if len(self.cuts) == 1:
-            return f"context=cc.threshold({column}, {number_text(self.cuts[0])})"
-        return f"context=cc.bins({column}, edges=[{', '.join(number_text(cut) for cut in self.cuts)}])"
+            return f"cc.threshold({column}, {number_text(self.cuts[0])})"
+        return f"cc.bins({column}, edges=[{', '.join(number_text(cut) for cut in self.cuts)}])"
 
-    def advice(self) -> str:
+    def advice(self, alone: bool = True) -> str:
         """What to do if the column made the context, which must not stay beside what is declared."""
-        return f"{self.call()}, without the column {self.context}"
+        declared = f"context={self.call()}" if alone else f"{self.call()} among the contexts"
+        return f"{declared}, without the column {self.context}"
 
 
 def step_functions(data: Dataset) -> list[StepFunction]:
-    """The columns of which a context variable is a function with few cuts, without a single exception."""
-    return [found for position in data.contexts.positions for found in _of_context(data, position)]
+    """The columns of which a context variable, not declared so, is a function with few cuts, without an exception."""
+    measured = (position for position in data.contexts.positions if data.contexts.source_of(position) is None)
+    return [found for position in measured for found in _of_context(data, position)]
 
 
 def _of_context(data: Dataset, position: int) -> Iterator[StepFunction]:

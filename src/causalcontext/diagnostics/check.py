@@ -13,10 +13,10 @@ from narwhals.dependencies import is_pandas_dataframe
 
 from causalcontext.data.checks import check_missing_option, check_statistics
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.indicators import Indicator, step_functions
+from causalcontext.data.indicators import Indicator, read_with_functions, split_context, step_functions
 from causalcontext.data.kinds import Column, Kind, declared_kinds
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics
-from causalcontext.data.tables import context_places, read_table
+from causalcontext.data.tables import context_places
 from causalcontext.diagnostics.readings import (
     ContextReading,
     SystemReading,
@@ -37,7 +37,7 @@ from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, A
 if TYPE_CHECKING:
     import pandas as pd
 
-AnyContext = str | Sequence[str] | Indicator | None
+AnyContext = str | Indicator | Sequence[str | Indicator] | None
 LOOK = 10_000
 """Rows that are looked at first."""
 LARGE_SET = 10
@@ -114,15 +114,15 @@ def inspect(
     frame = nw.from_native(table, eager_only=True)
     columns = {series.name: Column(series.name, series.dtype, series) for series in frame.iter_columns()}
     declared = declared_kinds(kinds, list(columns))
-    made = context if isinstance(context, Indicator) else None
-    if made is not None and made.column not in columns:
-        raise DataError(f"the table has no column {made.column!r}{did_you_mean(made.column, columns)}")
+    measured, made = split_context(context)
+    for one in made:
+        if one.column not in columns:
+            raise DataError(f"the table has no column {one.column!r}{did_you_mean(one.column, columns)}")
     names = tuple(columns)
-    at = [columns.pop(names[place]) for place in context_places(None if made else context, names)]
+    at = [columns.pop(names[place]) for place in context_places(measured, names)]
     system = tuple(read_system_column(column, declared.get(name), len(table)) for name, column in columns.items())
-    if made is not None:
-        return _looked_into(made_context(made, system, len(table)), system, missing)
     readings = [read_context_column(column, declared.get(column.name), len(table)) for column in at]
+    readings += [made_context(one, system, len(table)) for one in made]
     if len(readings) > 1:
         return _looked_into(combined(readings, len(table)), system, missing)
     return _looked_into(readings[0] if readings else read_context_column(None, None, len(table)), system, missing)
@@ -316,8 +316,8 @@ def check(
     Parameters
     ----------
     table : pandas, polars or pyarrow table
-    context : str, sequence of str or what `cc.threshold` and `cc.bins` make, optional
-        The column that names the context, or several, or a step function of a column.
+    context : str, what `cc.threshold` and `cc.bins` make, or a sequence of them, optional
+        The column that names the context, a step function of a column, or several of them.
     kinds, missing
         As for `discover`.
 
@@ -338,17 +338,10 @@ def check(
     if found.problems:
         return found
     try:
-        data = _read(frame, context, kinds)
+        data = read_with_functions(frame, context, kinds)
     except CausalContextError:  # inspect has said why, column by column
         return found
     return replace(found, notes=(*found.notes, *_misleading(data)), advice=tuple(_suitable(data, missing)))
-
-
-def _read(frame: pd.DataFrame, context: AnyContext, kinds: Mapping[str, str] | None) -> Dataset:
-    """The table as `discover` reads it."""
-    if isinstance(context, Indicator):
-        return context.applied(read_table(frame, None, kinds))
-    return read_table(frame, context, kinds)
 
 
 def _frame(table: Any) -> pd.DataFrame:
@@ -366,17 +359,17 @@ def _frame(table: Any) -> pd.DataFrame:
 
 def _misleading(data: Dataset) -> Iterator[str]:
     """What a search would take for something else."""
-    source = None if data.contexts.source is None else data.names[data.contexts.source]
-    for found in step_functions(data) if source is None else ():
+    sources = [data.names[source] for _, source in data.contexts.made]
+    for found in step_functions(data):
         certain = f"{found.context} is a function of {found.column} without exception"
-        yield f"{certain}; if it was made of it: {found.advice()}"
-    apart = [name for name in columns_apart(data) if name != source]
+        yield f"{certain}; if it was made of it: {found.advice(len(data.contexts.positions) == 1)}"
+    apart = [name for name in columns_apart(data) if name not in sources]
     if apart:
         yield f"the 5-95 % ranges of {', '.join(apart[:5])} hardly overlap between some values of {data.context_name}"
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
     for violation in check_table(data, nothing):
         if violation.kind in OF_COLUMNS:
-            scored = source is None and len(data.contexts.positions) <= 1
+            scored = not sources and len(data.contexts.positions) <= 1
             yield sentence(violation, bool(data.contexts.positions), AdviceFacts(scored))
 
 

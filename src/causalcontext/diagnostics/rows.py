@@ -165,23 +165,27 @@ def _where(result: ContextGraphs, places: list[int]) -> str:
 
 def determinism(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """Columns of which a context is a function without error."""
-    if result.settings.indicator is not None:
-        return
-    yield from (_deterministic(found) for found in step_functions(rows))
+    yield from (_deterministic(found, len(rows.contexts.positions) == 1) for found in step_functions(rows))
 
 
 def overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """Variables whose ranges hardly overlap between two values of a context."""
-    known = {(found.context, found.column) for found in step_functions(rows)}
+    known = _functions(rows)
     for context, levels in zip(rows.contexts.positions, rows.levels, strict=True):
         for position in rows.system:
             if (rows.names[context], rows.names[position]) not in known:
                 yield from _apart(rows, position, context, levels)
 
 
+def _functions(rows: Dataset) -> set[tuple[str, str]]:
+    """The contexts that are functions of a column, declared or not, each with that column."""
+    declared = {(rows.names[context], rows.names[source]) for context, source in rows.contexts.made}
+    return declared | {(found.context, found.column) for found in step_functions(rows)}
+
+
 def columns_apart(rows: Dataset) -> Iterator[str]:
     """The names of the columns that are apart between some values of a context."""
-    known = {(found.context, found.column) for found in step_functions(rows)}
+    known = _functions(rows)
     for context, levels in zip(rows.contexts.positions, rows.levels, strict=True):
         for position in rows.system:
             told = (rows.names[context], rows.names[position]) in known
@@ -201,12 +205,12 @@ def ranked_overlap(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
         yield Finding("overlap", Severity.NOTE, message)
 
 
-def _deterministic(found: StepFunction) -> Finding:
+def _deterministic(found: StepFunction, alone: bool) -> Finding:
     message = (f"{found.context} is a function of {found.column} without a single exception; given "
                f"{found.column} it carries no information, so its links cannot be tested properly")  # fmt: skip
-    advice = (f"if it was made from {found.column}, declare it: {found.advice()}; if {found.column} only "
+    advice = (f"if it was made from {found.column}, declare it: {found.advice(alone)}; if {found.column} only "
               f"has far apart values because {found.context} shifts it, leave the call as it is")  # fmt: skip
-    evidence = {"column": found.column, "cuts": found.cuts, "call": found.call()}
+    evidence = {"column": found.column, "cuts": found.cuts, "call": f"context={found.call()}"}
     return Finding("deterministic context", Severity.WARNING, message, advice, evidence)
 
 

@@ -194,9 +194,8 @@ class Resample:
         assert data is not None
         usable = data.codes >= 0 if result.settings.missing == "testwise" else complete_rows(data)
         self.data = some_rows(data, np.flatnonzero(usable))
-        self.links = result.settings.knowledge.links(result.names)
-        if data.contexts.source is not None:
-            self.links = without(self.links, data.contexts.positions[0])
+        made = [position for position, _ in data.contexts.made]
+        self.links = without(result.settings.knowledge.links(result.names), made)
         self.test = find_test(result.settings.test, result.settings.seed)
         self.of_cell = [np.flatnonzero(self.data.codes == cell) for cell in range(len(data.contexts.cells))]
         self.statistics, self.support = gather_statistics(self.data), Support(self.data, result.settings.alpha)

@@ -54,8 +54,7 @@ def score_of(options: Options) -> ScoreOptions:
 
 def links_of(knowledge: Knowledge, data: Dataset) -> Links:
     """What is known, by number; about a context that is made out of a column nothing can be."""
-    links = knowledge.links(data.names)
-    return links if data.contexts.source is None else without(links, data.contexts.positions[0])
+    return without(knowledge.links(data.names), [position for position, _ in data.contexts.made])
 
 
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:
@@ -128,8 +127,6 @@ def _missing_warning(task: Task) -> tuple[str, ...]:
 
 def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
     """What must be said where a context variable is a function of a column."""
-    if data.contexts.source is not None:
-        return ()
     where = "in every row of the sample" if sampled else "without exception"
     return tuple(
         Note(f"{found.context} is a function of {found.column} {where}", About.FUNCTION,
@@ -140,8 +137,6 @@ def _determinism_warning(data: Dataset, sampled: bool) -> tuple[str, ...]:
 
 def _way_out(data: Dataset, found: StepFunction, sampled: bool) -> str:
     """What to do about a context that was made out of a column."""
-    untested = f"its links cannot be tested given {found.column}: leave one of the two out, or declare it"
-    if sampled:
-        return f"{untested} for a part of the table that fits in memory: {found.advice()}"
-    alone = len(data.contexts.positions) == 1
-    return f"declare it: {found.advice()}" if alone else f"{untested} as the only context, {found.advice()}"
+    declared = f"declare it: {found.advice(len(data.contexts.positions) == 1)}"
+    untested = f"its links cannot be tested given {found.column}: leave one of the two out, or"
+    return declared if not sampled else f"{untested}, for a part of the table that fits in memory, {declared}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data.dataset import Dataset, with_normal_scores
-from causalcontext.data.indicators import split_context
+from causalcontext.data.indicators import read_with_functions, split_context
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, scan_checked
 from causalcontext.data.series import with_cycles
@@ -31,20 +31,10 @@ def in_memory(table: Any) -> Any:
 
 
 def read(table: Any, context: Any, options: Options, names: Sequence[str] | None) -> Dataset:
-    """The table, with the context that is made out of a column, and with normal scores, where these are asked for."""
+    """The table, with the contexts that are made out of columns, and with normal scores, where these are asked for."""
     if ranked(options):
         return with_normal_scores(read(table, context, replace(options, transform="none"), names))
-    measured, made = split_context(context)
-    if measured is not None or not made:
-        return read_table(table, context, kinds=options.kinds, names=names)
-    if options.method not in ("pc-ac", "score-ac"):
-        raise NotYetError("not yet: a context made out of a column needs method 'pc-ac' or 'score-ac', got "
-                          f"{options.method!r}")  # fmt: skip
-    if len(made) > 1:
-        raise NotYetError(
-            "not yet: several contexts that are made out of columns, without lags; make the columns first"
-        )
-    return made[0].applied(read_table(table, None, kinds=options.kinds, names=names))
+    return read_with_functions(table, context, options.kinds, names)
 
 
 def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[str] | None, test: IndependenceTest

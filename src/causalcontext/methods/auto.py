@@ -136,7 +136,7 @@ def auto(task: Task) -> Outcome:
 
 def _refused(data: Dataset) -> str:
     """Why score-ac cannot search the table; "" if it can."""
-    if data.contexts.source is not None:
+    if data.contexts.made:
         return "score-ac was not measured with a context that is made out of a column"
     many = [data.names[i] for i in data.system if i in data.categories and len(data.categories[i]) > MOST_LEVELS]
     return f"column {many[0]!r} has more than {MOST_LEVELS} levels" if many else ""

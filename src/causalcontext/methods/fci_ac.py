@@ -20,6 +20,8 @@ def fci_ac(task: Task) -> Outcome:
     caution = Caution(settings.possible_dsep, settings.contested, settings.context_confounded)
     found = fci(task.search(), plan, caution, task.n_jobs, task.advance)
     log = CITestLog.from_sepsets(plan, found.sepsets, len(contexts.cells), task.row_test.labels)
+    if contexts.made:
+        log = log.not_searched(*(position for position, _ in contexts.made))
     return Outcome(
         found.endpoints, log, found.sepsets.tests, found.complete, found.origins, found.doubts, kind=GraphKind.PAG
     )

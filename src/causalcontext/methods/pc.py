@@ -14,7 +14,7 @@ from causalcontext.results.entries import Decision
 from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.search.algorithm import unoriented
-from causalcontext.search.indicator import with_indicator
+from causalcontext.search.indicator import with_indicators
 from causalcontext.views import adaptive, masked, pooled
 
 
@@ -22,24 +22,33 @@ def pc_ac(task: Task) -> Outcome:
     """PC-AC: with a context in its conditioning set a question is asked inside that context, else on all rows."""
     across = task.support.trusted if task.settings.orientation == "across" else None
     found = task.run(adaptive, task.cells, task.settings.masked_scope, across)
-    source, positions = task.data.contexts.source, task.data.contexts.positions
-    if source is None or task.windows is not None:
-        return found
-    log = found.log.not_searched(*positions)
-    if not found.complete:
-        return replace(found, log=log)
-    endpoints, origins, doubts = with_indicator(found.endpoints, found.origins, positions[0], source)
-    return replace(found, endpoints=endpoints, log=log, origins=origins, doubts=(*found.doubts, *doubts))
+    return _with_functions(task, found) if found.complete else _not_searched(task, found)
 
 
 def pc_m(task: Task) -> Outcome:
     """PC-M: every question is asked inside one context; context variables themselves stay isolated."""
-    return task.run(masked, task.cells)
+    return _not_searched(task, task.run(masked, task.cells))
 
 
 def pc_p(task: Task) -> Outcome:
     """PC-P: every question is asked on all rows; the same graph for every context."""
-    return task.run(pooled, [0])
+    return _not_searched(task, task.run(pooled, [0]))
+
+
+def _with_functions(task: Task, found: Outcome) -> Outcome:
+    """The graphs with the links of context variables that are made out of a column."""
+    contexts = task.data.contexts
+    if not contexts.made or task.windows is not None:
+        return found
+    endpoints, origins, more = with_indicators(found.endpoints, found.origins, contexts)
+    doubts = (*found.doubts, *more)
+    return _not_searched(task, replace(found, endpoints=endpoints, origins=origins, doubts=doubts))
+
+
+def _not_searched(task: Task, found: Outcome) -> Outcome:
+    """The log says that no link of context variables was searched that are made out of a column."""
+    functions = [position for position, _ in task.data.contexts.made] if task.windows is None else []
+    return replace(found, log=found.log.not_searched(*functions)) if functions else found
 
 
 def pc_b(task: Task) -> Outcome:

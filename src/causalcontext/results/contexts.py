@@ -410,6 +410,11 @@ class ContextGraphs(EffectMethods):
 
         write_report(self, path, title=title, stability=stability, sections=sections)
 
+    @property
+    def made_of(self) -> dict[str, str]:
+        """The contexts that are made out of a column, each with that column."""
+        return {self.names[position]: self.names[source] for position, source in self.cells.made}
+
     def fixed(self, view: int) -> dict[str, Any]:
         """The context variables that a view fixes, by name, with their values; none for all rows."""
         return described(self.asked, view, self.names, self.levels * len(self.asked.positions)) if view > 0 else {}

@@ -63,9 +63,9 @@ def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> 
         return f"{head}: the link is required by your knowledge; it was not tested."
     if decision is Decision.FORBIDDEN:
         return f"{head}: your knowledge rules the link out; it was not tested."
-    if decision is Decision.NOT_SEARCHED and result.settings.indicator is not None:
-        why = f"{result.context} is a function of {result.settings.indicator}; its links follow from missing edges"
-        return f"{head}: {why}."
+    function = next((name for name in (x, y) if name in result.made_of), None)
+    if decision is Decision.NOT_SEARCHED and function is not None:
+        return f"{head}: {function} is a function of {result.made_of[function]}; its links follow from missing edges."
     if decision is Decision.NOT_SEARCHED:
         why = f"looks at one context at a time, where {result.context} is constant, so it cannot test links at it"
         return f"{head}: {result.settings.method} {why}."
@@ -100,7 +100,7 @@ def _given(result: ContextGraphs, entry: LogEntry) -> str:
 def _rows(result: ContextGraphs, fixed: dict[str, Any], n: int) -> str:
     if not fixed:
         return f"on all {n} rows" if result.context is None or n == sum(result.data.rows) else f"on {n} rows"
-    return f"among the {n} rows with {fixed_words(fixed, result.settings.indicator)}"
+    return f"among the {n} rows with {fixed_words(fixed, result.made_of)}"
 
 
 def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Decision) -> str:

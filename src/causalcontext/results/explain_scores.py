@@ -49,8 +49,9 @@ def _unscored(result: ContextGraphs, x: str, y: str) -> str:
     """Why there is no score."""
     if result.series is not None:
         return "no link between them could be scored in the order of the present that was found"
-    if result.settings.indicator is not None and result.context in (x, y):
-        return f"{result.context} is a function of {result.settings.indicator}"
+    function = next((name for name in (x, y) if name in result.made_of), None)
+    if function is not None:
+        return f"{function} is a function of {result.made_of[function]}"
     return "a link in the direction that the other links allow is ruled out by your knowledge"
 
 

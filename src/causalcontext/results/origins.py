@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
+from causalcontext.graphs.graph import Graph
 from causalcontext.results.entries import Decision
 from causalcontext.results.words import fixed_words
 from causalcontext.search.family import Origin
@@ -30,11 +31,23 @@ def meaning(result: ContextGraphs, place: int, x: str, y: str) -> str:
     graph = result.graphs[result.contexts[place]]
     if graph.kind is GraphKind.CPDAG:
         return ""
+    function = next((name for name in (x, y) if name in result.made_of), None)
+    if function is not None:
+        return _meaning_of_function(graph, function, y if function == x else x)
     for first, second in ((x, y), (y, x)):
         words = MEANINGS.get(mark_of(graph.endpoints, graph.position(first), graph.position(second)))
         if words is not None:
             return words.format(x=first, y=second)
     return ""
+
+
+def _meaning_of_function(graph: Graph, function: str, other: str) -> str:
+    """What an edge says at a context that is made out of a column; nothing where none is drawn."""
+    mark = graph.mark(function, other)
+    if mark == "-->":
+        return f"{function} acts on {other}, or on something that leads to it."
+    vanishing = "an edge of it is missing in some contexts"
+    return f"{function} may act on {other}: {vanishing}." if mark[:1] == "o" else ""
 
 
 def origin_words(result: ContextGraphs, place: int, x: str, y: str) -> str:
@@ -85,7 +98,9 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
     )
     if origin.graph == place or _holds_anywhere(rule):
         return words
-    return f"{words} (found in {result.contexts[origin.graph]}, the same in all contexts)"
+    apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1
+    shared = "the same here" if apart else "the same in all contexts"
+    return f"{words} (found in {result.contexts[origin.graph]}, {shared})"
 
 
 def _holds_anywhere(rule: OrientationRule) -> bool:
@@ -112,5 +127,5 @@ def _separating_set(result: ContextGraphs, origin: Origin, cause: str) -> str:
         return ""
     fixed = result.fixed(int(entry.view))
     given = [result.columns[z] for z in entry.conditions]
-    rows = f"where {fixed_words(fixed, result.settings.indicator)}" if fixed else "on all rows"
+    rows = f"where {fixed_words(fixed, result.made_of)}" if fixed else "on all rows"
     return f" given {', '.join(given)} {rows}" if given else f" {rows}"

@@ -37,12 +37,12 @@ def context_words(name: str | None, value: Any, indicator: str | None = None) ->
     return f"{indicator} in {value}" if str(value).startswith("(") else f"{indicator} {value}"
 
 
-def fixed_words(fixed: Mapping[str, Any], indicator: str | None = None) -> str:
-    """Several context variables at once.
+def fixed_words(fixed: Mapping[str, Any], made_of: Mapping[str, str]) -> str:
+    """Several context variables at once; `made_of` names the columns of which some of them are made.
 
     Examples
     --------
-    >>> fixed_words({"soil": "dry", "season": 2})
-    'soil = dry, season = 2'
+    >>> fixed_words({"soil": "dry", "VPD > 0.8": "<= 0.8"}, {"VPD > 0.8": "VPD"})
+    'soil = dry, VPD <= 0.8'
     """
-    return ", ".join(context_words(name, value, indicator) for name, value in fixed.items())
+    return ", ".join(context_words(name, value, made_of.get(name)) for name, value in fixed.items())

@@ -92,14 +92,15 @@ def flipping_arrow(family: GraphFamily) -> Iterator[Proposal]:
 def same_direction(family: GraphFamily) -> Iterator[Proposal]:
     """T1: x --> y in one graph, and x or y is no child of the contexts: x --> y wherever they are adjacent.
 
-    Between graphs that differ in one of several contexts, it is enough that x or y is no child of that one.
+    Between graphs that differ in one of several contexts, it is enough that x or y is no child of that one. Children of
+    a context that is made out of a column are next to that column.
     """
     (first, second, present), (arrows, _) = family.edges, family.arrows()
     loose = present & ~arrows & arrows.any(axis=0)
     if not loose.any():
         return
     fixed = _unchanged_by_context(family)
-    by_none = set.intersection(*fixed.values())
+    by_none = set.intersection(*fixed.values(), *(unchanged(family, column) for column in family.evidence.sources))
     for e, h in np.argwhere(loose.T).tolist():
         x, y = int(first[e]), int(second[e])
         if x in by_none or y in by_none:
@@ -158,25 +159,32 @@ def vanishing_from_no_effect(family: GraphFamily) -> Iterator[Proposal]:
     """V: x - z is here and not there, and x is no effect of the context (rule I), or x --> z somewhere: R --> z."""
     outside = NoEffects(family)
     for lost in family.vanishing:
-        g, h, context, x, z = lost
-        causes = any(z in family.graphs[like].children[x] for like in family.alike(g, (context,)))
-        if (causes or x in outside.of(context, g)) and context in family.graphs[g].adjacent[z]:
-            yield from if_physical(family, lost, Proposal(g, z, context, TAIL, (x,), h))
+        if lost.context in family.graphs[lost.present].adjacent[lost.y] and outside.leave_the_other(lost):
+            yield from if_physical(family, lost, _caused_by_context(lost))
 
 
 def vanishing_from_separated(family: GraphFamily) -> Iterator[Proposal]:
     """V*: x - z is here, and not there given the very set that separates R and x: R --> z."""
-    inquiry = family.evidence.inquiry
-    if inquiry is None:
-        return
     for lost in family.vanishing:
-        g, h, context, x, z = lost
-        found = inquiry.separating_set(g, context, x)
-        if found is None or z in (*found.given, *found.fixed) or context not in family.graphs[g].adjacent[z]:
-            continue
-        for proposal in if_physical(family, lost, Proposal(g, z, context, TAIL, (x,), h)):
-            if inquiry.separates(h, x, z, found._replace(fixed=(*found.fixed, context))):
-                yield proposal
+        if lost.context in family.graphs[lost.present].adjacent[lost.y]:
+            for proposal in if_physical(family, lost, _caused_by_context(lost)):
+                if is_lost_where_separated(family, lost):
+                    yield proposal
+
+
+def _caused_by_context(lost: Vanishing) -> Proposal:
+    """The context variable is a cause of the second end of an edge that it makes vanish."""
+    return Proposal(lost.present, lost.y, lost.context, TAIL, (lost.x,), lost.absent)
+
+
+def is_lost_where_separated(family: GraphFamily, lost: Vanishing) -> bool:
+    """Whether x and z are separated there by what separates R and x, with R fixed as well: the premise of V*."""
+    g, h, context, x, z = lost
+    inquiry = family.evidence.inquiry
+    found = None if inquiry is None else inquiry.separating_set(g, context, x)
+    if inquiry is None or found is None or z in (*found.given, *found.fixed):
+        return False
+    return inquiry.separates(h, x, z, found._replace(fixed=(*found.fixed, context)))
 
 
 def unconfounded_context(family: GraphFamily) -> Iterator[Proposal]:
@@ -216,6 +224,12 @@ class NoEffects:
         if (context, alike[0]) not in self._known:
             self._known[context, alike[0]] = self._found(context, alike)
         return self._known[context, alike[0]]
+
+    def leave_the_other(self, lost: Vanishing) -> bool:
+        """Whether z, of an edge x - z that vanishes, must be an effect of the context variable: the premise of V."""
+        alike = self.family.alike(lost.present, (lost.context,))
+        causes = any(lost.y in self.family.graphs[g].children[lost.x] for g in alike)
+        return causes or lost.x in self.of(lost.context, lost.present)
 
     def _found(self, context: int, alike: tuple[int, ...]) -> set[int]:
         family, inquiry = self.family, self.family.evidence.inquiry

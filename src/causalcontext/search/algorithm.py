@@ -101,7 +101,8 @@ def orient_skeletons(search: LevelSearch | None, plan: Plan, sepsets: SepsetReco
     """Colliders, then Meek's rules in every graph; with `plan.across` also what the graphs say about each other."""
     evidence = Evidence(judge_triples(search, plan, sepsets, edges), plan.links)
     if plan.across is not None and plan.searched:
-        evidence = evidence._replace(contexts=plan.graphs, physical=physical_by(plan, plan.across, sepsets))
+        physical = physical_by(plan, plan.across, sepsets)
+        evidence = evidence._replace(contexts=plan.graphs, physical=physical, sources=plan.sources)
     return orient_edges(edges, plan.variables, evidence)
 
 
@@ -110,7 +111,7 @@ def physical_by(plan: Plan, trusted: Trusted, sepsets: SepsetRecords) -> Physica
 
     def answer(x: int, y: int, present: int, absent: int) -> bool:
         chosen, mask = sepsets.separating_set(absent, x, y) or ((), 0)
-        return trusted(x, y, (*chosen, *plan.masks[mask].triggers), plan.cells[present], plan.cells[absent])
+        return trusted(x, y, (*chosen, *plan.masks[mask].named), plan.cells[present], plan.cells[absent])
 
     return answer
 

@@ -131,6 +131,8 @@ class Evidence(NamedTuple):
         For PAGs: what an edge is that has colliders at both ends.
     confounded : bool
         For PAGs: whether something hidden may cause a context variable and another one.
+    sources : tuple of int
+        For CPDAGs: the columns of which further context variables, not among `contexts`, are functions.
     """
 
     triples: Sequence[Triples]
@@ -141,6 +143,7 @@ class Evidence(NamedTuple):
     inquiry: SepsetQueries | None = None
     contested: str = "conflict"
     confounded: bool = True
+    sources: tuple[int, ...] = ()
 
 
 class PartlyOriented:
@@ -247,8 +250,9 @@ class GraphFamily:
     def alike(self, graph: int, but_for: tuple[int, ...]) -> tuple[int, ...]:
         """The graphs whose context variables, but for some of them, have the values of a graph."""
         if (graph, but_for) not in self._alike:
-            cells, differing = range(len(self.contexts.cells)), self.contexts.differing
-            self._alike[graph, but_for] = tuple(g for g in cells if {*but_for}.issuperset(differing(graph, g)))
+            free = [self.contexts.positions.index(position) for position in but_for]
+            kept = [tuple(level for j, level in enumerate(cell) if j not in free) for cell in self.contexts.cells]
+            self._alike[graph, but_for] = tuple(g for g in range(len(kept)) if kept[g] == kept[graph])
         return self._alike[graph, but_for]
 
     def arrows(self) -> tuple[Bools, Bools]:

@@ -23,6 +23,7 @@ from causalcontext.progress import Advance
 from causalcontext.search.algorithm import FoundGraphs, physical_by, unoriented
 from causalcontext.search.colliders import Triple, judge_centre, judge_triples
 from causalcontext.search.family import Evidence, GraphFamily, SeparatingSet, always_physical
+from causalcontext.search.indicator import with_indicators_of_pags
 from causalcontext.search.levels import LevelSearch, LevelTask, level_tasks, run_level
 from causalcontext.search.plan import Plan
 from causalcontext.search.rules import orient_edges
@@ -70,7 +71,8 @@ def fci(search: AskingSearch, plan: Plan, caution: Caution, n_jobs: int, advance
             _separate_by_larger_sets(skeleton, caution.possible_dsep)
         skeleton.prefer_large_p()
         oriented = _orient(skeleton, caution)
-        return FoundGraphs(oriented.endpoints, skeleton.sepsets, True, oriented.origins, oriented.doubts)
+        endpoints, origins = with_indicators_of_pags(oriented, plan.contexts)
+        return FoundGraphs(endpoints, skeleton.sepsets, True, origins, oriented.doubts)
     except KeyboardInterrupt:
         skeleton.sepsets.remove_separated(skeleton.graphs)
         return FoundGraphs(unoriented(skeleton.graphs), skeleton.sepsets, complete=False)

@@ -97,21 +97,35 @@ class Plan:
 
     @property
     def searched(self) -> tuple[int, ...]:
-        """The context variables whose links are tested: not where they are constant, nor a function of a column."""
-        return () if self.rule is masked or self.contexts.source is not None else self.contexts.positions
+        """The context variables whose links are tested: not where they are constant, nor functions of a column."""
+        measured = (position for position in self.contexts.positions if self.contexts.source_of(position) is None)
+        return () if self.rule is masked else tuple(measured)
 
     @cached_property
     def graphs(self) -> Contexts:
-        """The searched context variables, with their levels in every graph."""
-        cells = tuple(self.contexts.cells[cell] for cell in self.cells)
-        return Contexts(self.searched, cells) if self.searched else Contexts((), ((),) * len(self.cells))
+        """The searched context variables, with their levels in every graph, before those of others.
+
+        In a PAG, the column of which a context variable is a function takes its place: it is what conditions name, and
+        all rules for context variables hold for it.
+        """
+        positions = self.contexts.positions
+        places = sorted(range(len(positions)), key=lambda j: positions[j] not in self.searched)
+        cells = tuple(tuple(self.contexts.cells[cell][j] for j in places) for cell in self.cells)
+        made = self.sources if self.kind is GraphKind.PAG else ()
+        return Contexts((*self.searched, *made), cells)
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """The columns of which context variables are functions."""
+        return tuple(source for _, source in self.contexts.made)
 
     @cached_property
     def leaders(self) -> dict[tuple[int, ...], Ints]:
         """The graph that answers for every graph, by the context variables of a pair: none, one or two."""
         found: dict[tuple[int, ...], Ints] = {(): np.arange(len(self.cells))}
         for contexts in (some for size in (1, 2) for some in combinations(self.searched, size)):
-            others = [j for j, position in enumerate(self.searched) if position not in contexts]
+            own = [self.searched.index(position) for position in contexts]
+            others = [j for j in range(len(self.contexts.positions)) if j not in own]
             first: dict[tuple[int, ...], int] = {}
             found[contexts] = np.array(
                 [first.setdefault(tuple(cell[j] for j in others), g) for g, cell in enumerate(self.graphs.cells)]
@@ -134,10 +148,15 @@ class Plan:
         """The sets of columns that switch the rows, smallest first; the empty one is the first."""
         if self.rule is masked:
             return (Mask((), (), ()),)
-        if self.contexts.source is not None:
-            return Mask((), (), ()), Mask((self.contexts.source,), self.contexts.positions, (self.contexts.source,))
-        chosen = [some for size in range(len(self.searched) + 1) for some in combinations(self.searched, size)]
-        return tuple(Mask(some, some, some if self.rule is pooled else ()) for some in chosen)
+        switching = self.searched if self.rule is pooled else self.contexts.positions
+        chosen = [some for size in range(len(switching) + 1) for some in combinations(switching, size)]
+        return tuple(self._mask(some) for some in chosen)
+
+    def _mask(self, named: tuple[int, ...]) -> Mask:
+        made = {position: self.contexts.source_of(position) for position in named}
+        triggers = tuple(position if source is None else source for position, source in made.items())
+        kept = triggers if self.rule is pooled else tuple(source for source in made.values() if source is not None)
+        return Mask(triggers, named, kept)
 
     @cached_property
     def triggers(self) -> tuple[int, ...]:

@@ -1,7 +1,9 @@
 """Effects in PAGs, where variables may be hidden: by adjustment where the ends allow it, else not at all.
 
 The context is held at its value by the choice of rows where it may lead to y. Then it must not be downstream of x: what
-x does past a context that it moves itself is not a matter of adjustment.
+x does past a context that it moves itself is not a matter of adjustment. A context that is a function of a column may
+lead wherever the column leads, drawn or not. Its rows are chosen where the column is adjusted for, or is x itself: then
+they select nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from causalcontext.graphs.adjustment import adjustment
-from causalcontext.graphs.endpoints import Endpoint, directed, may_cause
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, may_cause
 from causalcontext.graphs.paths import ancestors, possible_descendants
 from causalcontext.results.effects.composition import standardised_mean
 from causalcontext.results.effects.estimates import Estimate
@@ -19,11 +21,12 @@ from causalcontext.results.effects.sets import edge_text
 
 def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
     """The effect of x on y in a context; `NoAnswer` has the mark that is to blame."""
-    if not possible_descendants(mechanics.endpoints[g], x)[y]:
+    if not possible_descendants(_without_functions(mechanics, g), x)[y]:
         return Estimate(0.0)
-    held = _held(mechanics, g, x, y)
-    given = _given(mechanics, g, x, y, held)
-    named = [v for v in mechanics.result.cells.positions if v in held or v in given]
+    given = _given(mechanics, g, x, y, _held(mechanics, g, x, y))
+    contexts = mechanics.result.cells
+    functions = {position: source for position, source in contexts.made if source in (x, *given)}
+    named = [v for v in contexts.positions if v in given or v in functions]
     system = tuple(v for v in given if v not in mechanics.contexts)
     return mechanics.regression(y, (x, *system), (mechanics.rows_of(g, named),)).slope(x)
 
@@ -42,7 +45,7 @@ def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: i
 
 def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:
     """What to adjust for."""
-    endpoints = mechanics.endpoints[g]
+    endpoints = _without_functions(mechanics, g)
     crossed = np.argwhere(np.triu((endpoints == Endpoint.CONFLICT) | (endpoints.T == Endpoint.CONFLICT)))
     if len(crossed):
         raise NoAnswer(edge_text(mechanics, g, *crossed[0].tolist()))
@@ -59,8 +62,18 @@ def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) 
 
 
 def _held(mechanics: Mechanics, g: int, x: int, y: int) -> tuple[int, ...]:
-    """The contexts that may lead to y other than through x."""
-    links = may_cause(mechanics.endpoints[g])
+    """The contexts that may lead to y other than through x, or the columns that they are made of."""
+    links, cells = may_cause(_without_functions(mechanics, g)), mechanics.result.cells
     links[x] = links[:, x] = False
     leading = ancestors(links, y)
-    return tuple(position for position in mechanics.result.cells.positions if leading[position])
+    sources = ((position, cells.source_of(position)) for position in cells.positions)
+    held = (position if source is None else source for position, source in sources)
+    return tuple(v for v in held if leading[v])
+
+
+def _without_functions(mechanics: Mechanics, g: int) -> Endpoints:
+    """The ends of a graph without the contexts that are functions of a column."""
+    endpoints: Endpoints = mechanics.endpoints[g].copy()
+    functions = [position for position, _ in mechanics.result.cells.made]
+    endpoints[functions], endpoints[:, functions] = Endpoint.NONE, Endpoint.NONE
+    return endpoints

@@ -214,7 +214,7 @@ def same(answer: Possible) -> str:
 
 def _check_settable(mechanics: Mechanics, context: int) -> None:
     """Return if the context can be thought of as set."""
-    source = mechanics.result.cells.source
+    source = mechanics.result.cells.source_of(context)
     if source is not None:
         raise OptionError(f"{mechanics.name(context)!r} is made out of {mechanics.name(source)!r} and cannot be set by "
                           f"itself; ask for effects of {mechanics.name(source)!r}")  # fmt: skip
@@ -222,7 +222,6 @@ def _check_settable(mechanics: Mechanics, context: int) -> None:
 
 def _reached_contexts(mechanics: Mechanics) -> list[tuple[int, int]]:
     """The contexts that may be set, each with all that it may lead to in some context."""
-    if mechanics.result.cells.source is not None:
-        return []
     moved = [int(y) for y in np.flatnonzero(mechanics.from_contexts.any(axis=0)) if y not in mechanics.contexts]
-    return [(context, y) for context in mechanics.result.cells.positions for y in moved]
+    cells = mechanics.result.cells
+    return [(context, y) for context in cells.positions if cells.source_of(context) is None for y in moved]
