@@ -1,7 +1,7 @@
 """Several context variables: masking on exactly those in the conditions, one graph per combination that occurs."""
 
 import itertools
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.support import Support, matched_support
+from causalcontext.graphs.graph import Graph
 from causalcontext.views import CIQuery
 from marks import rest_slow
 
@@ -359,6 +360,29 @@ def test_every_kind_of_column_and_test(test):
     result = cc.discover(frame, context=["A", "B"], test=test, max_given=1, kinds={"N": "count"}, method="pc-ac")
     assert result.union.mark("W", "K") != ""
     assert result.explain("A", "K").count("\n") == 5
+
+
+@pytest.mark.parametrize("method", ["score-ac", "pc-ac"])
+def test_a_mechanism_that_depends_on_one_context_is_fitted_on_all_rows_with_its_value(method):
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({"R": random.integers(2, size=800), "S": random.integers(2, size=800)})
+    frame["X"] = random.normal(size=800) + frame["S"]
+    frame["W"] = random.normal(size=800)
+    frame["Y"] = (1 - 2 * frame["R"]) * frame["X"] + frame["W"] + frame["R"] + random.normal(size=800)
+    result = cc.discover(frame, context=["R", "S"], method=method)
+    edges = [("X", "Y", "-->"), ("W", "Y", "-->"), ("R", "Y", "-->"), ("S", "X", "-->")]
+    graphs = dict.fromkeys(result.contexts, Graph.from_edges(result.names, edges))
+    given = replace(result, graphs=graphs)
+    assert given.evidence is None or given.evidence.model[given.position("Y")] in ("mixed", "partitioned")
+    for one in (given, result.with_graphs(graphs)):
+        found = one.mechanisms().query("cause == 'X' and effect == 'Y'")
+        for row in found.itertuples():
+            rows = frame[frame["R"] == row.context[0]]
+            assert row.rows == f"R={row.context[0]}"
+            assert row.n == len(rows)
+            design = np.column_stack([rows["X"], rows["W"], np.ones(len(rows))])
+            assert row.coefficient == pytest.approx(np.linalg.lstsq(design, rows["Y"], rcond=None)[0][0])
+            assert found.loc[row.Index, "shared by"] == tuple((row.context[0], s) for s in (0, 1))
 
 
 def test_the_command_line_takes_several_contexts(tmp_path):

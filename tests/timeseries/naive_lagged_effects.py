@@ -67,3 +67,24 @@ def effect(fits, graph, x, lag, y):
             gradient[place] = (total(up) - total(down)) / 2e-6
         variance += gradient @ covariance @ gradient
     return total(slopes), np.sqrt(variance)
+
+
+def mean_under(rows, fits, reads, name, lag, values, lags, everyone):
+    """The mean of a variable so many steps ago, over windows, if `values` at (variable, lag) are set.
+
+    With `everyone`, the context is set for what happens at time t; what is earlier keeps its mean but for `values`.
+    """
+
+    def mean(cause, ago):
+        return rows[f"{cause}@{ago if ago <= lags else 0}"].mean()
+
+    if (name, lag) in values:
+        return values[name, lag]
+    if lag > lags:
+        return mean(name, lag)
+    causes, slopes, _ = fits[name]
+    now = [mean_under(rows, fits, reads, cause, ago + lag, values, lags, everyone) for cause, ago in causes]
+    before = [mean(cause, ago + lag) for cause, ago in causes]
+    if everyone and lag == 0 and (reads[name] is not None or now != before):
+        return slopes[0] + np.dot(slopes[1:], now)
+    return mean(name, lag) + np.dot(slopes[1:], np.array(now) - before)

@@ -416,3 +416,99 @@ def test_contexts_that_disagree_are_directed_each_for_itself(land):
     }
     found = land.with_graphs(graphs).effects("rain", "latent").query("lag == 0 and versus.isna()")
     assert not found["note"].str.contains("no directed acyclic graph").any()
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Numbers, two categories and counts, with links inside a step and from the step before; R changes y."""
+    random = np.random.default_rng(3)
+    x, y, count = np.zeros(600), np.zeros(600), np.zeros(600, dtype=int)
+    category, regime = np.zeros(600, dtype=int), np.zeros(600, dtype=int)
+    for t in range(1, 600):
+        regime[t] = random.random() < (0.9 if regime[t - 1] else 0.1)
+        x[t] = 0.5 * x[t - 1] + random.normal()
+        category[t] = random.random() < 1.0 / (1.0 + np.exp(-x[t]))
+        y[t] = 0.4 * y[t - 1] + (1.5 if regime[t] else -1.0) * x[t] + 0.8 * category[t] + random.normal()
+        count[t] = random.poisson(np.exp(0.3 * x[t]))
+    table = pd.DataFrame({"x": x, "y": y, "b": np.where(category, "yes", "no"), "c": count, "R": regime})
+    edges = [("x(t-1)", "x"), ("x", "b"), ("x", "c"), ("y(t-1)", "y"), ("x", "y"), ("b", "y"), ("R", "y")]
+    return table, [(*edge, "-->") for edge in edges]
+
+
+def as_windows(table, lags):
+    """The windows as a plain table, without the past of the context."""
+    shifted = {at(name, lag): table[name].shift(lag) for lag in range(lags, -1, -1) for name in table}
+    wide = pd.DataFrame(shifted).iloc[lags:]
+    return wide.drop(columns=[name for name in wide if name.startswith("R(")]).astype({"R": int})
+
+
+def with_edges(table, edges, **options):
+    kinds = {name: "count" for name in table if split(name)[0] == "c"}
+    result = cc.discover(table, context="R", method="pc-ac", kinds=kinds, max_given=0, **options)
+    return result.with_graphs(dict.fromkeys(result.contexts, Graph.from_edges(result.names, edges)))
+
+
+def test_results_of_a_plain_table_of_windows_are_the_same(mixed):
+    """Inside a time step, with a context that has no lag: mechanisms, effects and interventions."""
+    table, edges = mixed
+    over_time, plain = with_edges(table, edges, lags=1, context_lags=(0,)), with_edges(as_windows(table, 1), edges)
+    mine, other = (
+        one.mechanisms().set_index(["cause", "effect", "context"]).sort_index() for one in (over_time, plain)
+    )
+    assert mine["note"].tolist() == other["note"].tolist()
+    for column in ("coefficient", "se", "p", "standardised", "n"):
+        np.testing.assert_allclose(mine[column], other[column], rtol=1e-9)
+    for pair in (("x", "y"), ("x", "b"), ("x", "c"), ("b", "y")):
+        mine, other = over_time.effects(*pair).query("lag == 0"), plain.effects(*pair)
+        assert mine["identified"].all(), mine["note"]
+        for column in ("effect", "se", "direct"):
+            np.testing.assert_allclose(mine[column], other[column], rtol=1e-9)
+    for among in ("everyone", "context"):
+        mine, other = (one.predict_intervention({"b": 1.0}, among=among) for one in (over_time, plain))
+        assert mine["variable"].tolist() == ["y", "y"]
+        assert mine["identified"].all()
+        pd.testing.assert_frame_equal(mine, other)
+
+
+def test_effects_of_the_past_on_categories_and_counts_look_beyond_the_window(mixed):
+    """The cause of x(t-1) is x(t-2), which is held fixed."""
+    table, edges = mixed
+    later = [("x(t-1)", "b", "-->"), ("x(t-1)", "c", "-->")]
+    over_time = with_edges(table, [edges[0], *later], lags=1)
+    plain = with_edges(as_windows(table, 2), [("x(t-2)", "x(t-1)", "-->"), *later])
+    for name in ("b", "c"):
+        mine, other = over_time.effects("x(t-1)", name), plain.effects("x(t-1)", name)
+        assert mine["identified"].all()
+        np.testing.assert_allclose(mine[["effect", "se"]], other[["effect", "se"]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("among", ["context", "everyone"])
+def test_an_intervention_of_the_past_moves_the_present_by_its_effect(case, among):
+    model, table, result = case
+    found = result.predict_intervention({"X1(t-2)": 3.0, "X2(t-1)": 480.0}, among=among)
+    assert set(found["variable"]) <= set(model.names)
+    reads = {name: None if lag < 0 else int(lag) for name, lag in zip(model.names, model.reads, strict=True)}
+    wide = naive.windows(table, 2)
+    for context in (0, 1):
+        graph = causes_of(model.truth[context], model.names)
+        fits = naive.mechanisms(table, graph, reads, context, 2)
+        held = wide[(wide["R@0"] == context) & (wide["R@1"] == context)]
+        rows = held if among == "context" else wide
+        values, everyone = {("X1", 2): 3.0, ("X2", 1): 480.0}, among == "everyone"
+        for row in found[found["context"] == context].itertuples():
+            expected = naive.mean_under(rows, fits, reads, row.variable, 0, values, 2, everyone)
+            assert row.mean == pytest.approx(expected, rel=1e-6, abs=1e-9)
+            assert row.now == pytest.approx(held[f"{row.variable}@0"].mean(), rel=1e-9)
+
+
+def test_covariates_have_effects_now_and_no_past():
+    random = np.random.default_rng(4)
+    sun, x = random.normal(size=400), np.zeros(400)
+    for t in range(1, 400):
+        x[t] = 0.5 * x[t - 1] + 0.7 * sun[t] + random.normal()
+    result = cc.discover({"x": x, "sun": sun}, lags=1, covariates=["sun"], method="pc-ac")
+    found = result.effects("sun", "x")
+    assert found["lag"].tolist() == [0]
+    assert found["effect"].iloc[0] == pytest.approx(0.7, abs=0.15)
+    with pytest.raises(cc.OptionError, match="no variable"):
+        result.effects("sun(t-1)", "x")

@@ -160,6 +160,10 @@ class SeriesWindows:
         """
         return self._dataset(self.all_windows.row, self.options.lags, {0, *self.options.context_lags})
 
+    def back_to(self, lag: int) -> Dataset:
+        """The same with the past beyond the window up to a lag, on the windows that are as long."""
+        return self._dataset(window_ends(self.series, lag)[0], lag, {0, *self.options.context_lags})
+
     def _dataset(self, ends: Ints, depth: int, copies: set[int]) -> Dataset:
         """The nodes, then the past beyond the window up to a lag; of a sample half of the windows."""
         lags = self.options.lags

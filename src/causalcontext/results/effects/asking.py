@@ -10,7 +10,9 @@ from functools import partial
 from itertools import pairwise
 
 from causalcontext.data.kinds import Kind
+from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.dags import Family
+from causalcontext.graphs.lag_names import split
 from causalcontext.results.effects.composition import MOST_PATHS, path_effect, paths_between, total_effect
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
@@ -18,7 +20,27 @@ from causalcontext.results.effects.pags import adjusted_effect
 from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, local_effects, possible
 from causalcontext.results.effects.standardise import standardised_effect
 
+MOST_STEPS = 200
 NO_PATH = Possible((Estimate(0.0),), "no directed path")
+
+
+def asked_node(mechanics: Mechanics, name: str) -> tuple[int, int | None]:
+    """The variable that a name says as a node of time t, and the lag; a plain name says no lag."""
+    if mechanics.result.series is None or not isinstance(name, str):
+        return mechanics.result.position(name), None
+    window, names = mechanics.window, mechanics.result.names
+    known = [names[mechanics.at(v)] for v in range(window.variables + window.covariates)]
+    plain, lag = (name, None) if name in known else split(name)
+    if plain not in (known if lag is None else known[: window.variables]):
+        raise OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, known)}")
+    return mechanics.at(known.index(plain)), None if lag is None else check_steps(lag)
+
+
+def check_steps(steps: int) -> int:
+    """The number, if it can be one of steps."""
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= MOST_STEPS:
+        raise OptionError(f"steps is {steps!r}, expected a whole number from 0 to {MOST_STEPS}")
+    return steps
 
 
 def effect_in(mechanics: Mechanics, g: int, x: int, y: int) -> Possible:

@@ -14,7 +14,7 @@ from causalcontext.data.kinds import Kind
 from causalcontext.errors import NotYetError, OptionError, check_choice, check_level
 from causalcontext.graphs.dags import Family
 from causalcontext.results.changes import context_place
-from causalcontext.results.effects.asking import NO_PATH, adjusted, approximations
+from causalcontext.results.effects.asking import NO_PATH, adjusted, approximations, asked_node
 from causalcontext.results.effects.composition import mean_under, standardised_mean
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.frames import framed
@@ -102,8 +102,9 @@ def _fixed(mechanics: Mechanics, values: Mapping[str, float]) -> dict[int, float
         raise OptionError(f"values is {values!r}, expected a mapping such as {{'precipitation': 3.0}}")
     fixed = {}
     for name, value in values.items():
-        position = mechanics.result.position(name)
-        if position in mechanics.contexts:
+        variable, lag = asked_node(mechanics, name)
+        position = mechanics.at(mechanics.place(variable)[0], lag or 0)
+        if variable in mechanics.contexts:
             raise OptionError(f"{name!r} is a context: set it by context=...")
         if not isinstance(value, int | float) or value != value:
             raise OptionError(f"{name!r} is set to {value!r}, expected a number")
@@ -112,9 +113,9 @@ def _fixed(mechanics: Mechanics, values: Mapping[str, float]) -> dict[int, float
 
 
 def _moved(mechanics: Mechanics, g: int, fixed: Mapping[int, float]) -> list[int]:
-    """What may lie downstream of the variables that are set."""
-    below = mechanics.reach[g][list(fixed)].any(axis=0)
-    return [v for v in range(len(below)) if below[v] and v not in fixed]
+    """What may lie downstream of the variables that are set, at time t."""
+    now = [v for v in range(mechanics.endpoints.shape[1]) if mechanics.lag(v) == 0 and v not in fixed]
+    return [v for v in now if any(mechanics.leads(g, x, v) for x in fixed)]
 
 
 def _between(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float], inside: bool) -> list[Place]:

@@ -15,7 +15,7 @@ of X with causes two steps earlier, and nodes go on beyond the window (numbered 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -125,6 +125,7 @@ class Mechanics:
         self._means: dict[tuple[int, ...], Means] = {}
         self._agreeing: dict[View, tuple[int, ...]] = {}
         self._follows: dict[MechanismFit, float] = {}
+        self._longer: dict[int, CompleteRows] = {}
         self._reached: Bools = np.zeros((len(self.endpoints), 0, 0, 0), dtype=bool)
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[Family, int, int, int], Estimate] = {}
@@ -140,6 +141,17 @@ class Mechanics:
         windowed = self.result.windowed
         data = self.result.rows if windowed is None else windowed.scored
         return None if data is None else CompleteRows(data)
+
+    def rows_back_to(self, lag: int) -> CompleteRows | None:
+        """The rows with columns as long ago as that."""
+        windowed = self.result.windowed
+        if windowed is None or lag <= self.window.lags:
+            return self.rows
+        if lag not in self._longer:
+            data, cells = windowed.back_to(lag), {cell: number for number, cell in enumerate(self.row_contexts.cells)}
+            code = np.array([cells[cell] for cell in data.contexts.cells], dtype=np.int32)
+            self._longer[lag] = CompleteRows(replace(data, contexts=self.row_contexts, codes=code[data.codes]))
+        return self._longer[lag]
 
     @cached_property
     def links(self) -> Bools:
@@ -327,9 +339,9 @@ class Mechanics:
         if named and evidence is not None and not self.graphs.touching([(g, variable)]):
             return self._by_model(g, variable, named)
         agreeing = self._like(g, named)
-        listed = ", ".join(self.name(cause) for cause in named)
-        free = f"{' and '.join(map(self.name, now))} does not cause it: one mechanism in all contexts"
-        why = f"{listed} causes it" if listed else free
+        listed, contexts = (" and ".join(map(self.name, some)) for some in (named, now))
+        free = f"{contexts} {'does' if len(now) == 1 else 'do'} not cause it: one mechanism in all contexts"
+        why = f"{listed} {'causes' if len(named) == 1 else 'cause'} it" if listed else free
         read = {self.place(cause)[0] for cause in named}
         others = (position for position in now if self.place(position)[0] not in read)
         above = next((c for c in others if variable in family.ancestors(g, c)), None)
@@ -405,7 +417,7 @@ class Mechanics:
 
     def kind(self, variable: int) -> Kind:
         """The kind of a column."""
-        return Kind(self.result.data.kinds[variable])
+        return Kind(self.result.data.kinds[self.column(variable)])
 
     def kind_text(self, variable: int) -> str:
         """The kind of a column after "is"."""
@@ -413,7 +425,7 @@ class Mechanics:
 
     def is_binary(self, variable: int) -> bool:
         """Whether a column has two categories: the moments hold them as 0 and 1, and more than two not at all."""
-        some = self.moments.merged().scatter[0, variable, variable] > 0.0
+        some = self.moments.merged().scatter[0, self.column(variable), self.column(variable)] > 0.0
         return self.kind(variable) is Kind.CATEGORICAL and bool(some)
 
     def name(self, node: int) -> str:

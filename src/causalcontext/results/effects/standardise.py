@@ -57,9 +57,10 @@ def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y:
     causes = mechanics.parents(family, g, x)
     if y in causes or x not in causes_first(mechanics, family, g, y, {x: 0.0}):
         return Estimate(0.0)
-    if not all(0 <= cause < len(mechanics.result.names) for cause in (x, *causes)):
-        raise Refused(f"not yet: effects along categories and counts where causes of {mechanics.name(x)} are earlier "
-                      "than the window; pass more lags")  # fmt: skip
+    if -1 in causes:
+        raise Refused(f"not yet: effects along categories and counts of {mechanics.name(x)}, of which a covariate is a "
+                      "cause")  # fmt: skip
+    rows = mechanics.rows_back_to(max(map(mechanics.lag, (x, *causes)))) or rows
     key = (y, x, *causes, "on", *cells)
     if key not in mechanics.standardised:
         mechanics.standardised[key] = _mean_difference(mechanics, rows, (x, *causes), y, cells)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causalcontext.errors import NotYetError, OptionError, check_level, did_you_mean, shortly
+from causalcontext.errors import NotYetError, OptionError, check_level
 from causalcontext.graphs.lag_names import split
-from causalcontext.results.effects.asking import approximations, by_path, difference, effect_in
+from causalcontext.results.effects.asking import approximations, asked_node, by_path, check_steps, difference, effect_in
 from causalcontext.results.effects.composition import direct_effect
 from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.interventions import context_direct, context_effect, downstream
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ["context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
 PATH_COLUMNS = ["context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
-MOST_STEPS = 200
 
 
 def effects(mechanics: Mechanics, x: str | None, y: str | None, level: float, steps: int | None = None) -> pd.DataFrame:
@@ -62,7 +61,7 @@ def effects_by_path(mechanics: Mechanics, x: str | None, y: str | None, level: f
 def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int | None = None) -> list[tuple[int, int]]:
     """The pairs that are named; without names, those between which a path may lead in some context."""
     lagged = mechanics.result.series is not None
-    (cause, lag), (effect, later) = (_asked(mechanics, name) for name in (x, y))
+    (cause, lag), (effect, later) = ((None, None) if name is None else asked_node(mechanics, name) for name in (x, y))
     if later:
         raise OptionError(f"y is {y!r}, which is in the past; links repeat: ask for {split(str(y))[0]!r}")
     if effect is not None and effect in mechanics.contexts:
@@ -88,27 +87,6 @@ def asked_pairs(mechanics: Mechanics, x: str | None, y: str | None, steps: int |
              and (None not in (cause, effect) or any(mechanics.leads(g, i, j) for g in mechanics.cells))]  # fmt: skip
     first = [] if lagged or cause is not None else [p for p in _reached_contexts(mechanics) if effect in (None, p[1])]
     return first + pairs
-
-
-def _asked(mechanics: Mechanics, name: str | None) -> tuple[int | None, int | None]:
-    """The variable that a name says as a node of time t, and the lag; a plain name says no lag."""
-    names = mechanics.result.names
-    if name is None or mechanics.result.series is None or not isinstance(name, str):
-        return None if name is None else mechanics.result.position(name), None
-    plain, lag = split(name)
-    known = [names[mechanics.at(v)] for v in range(mechanics.window.variables + mechanics.window.covariates)]
-    if name in known:
-        return mechanics.at(known.index(name)), None
-    if lag and plain in known[: mechanics.window.variables]:
-        return mechanics.at(known.index(plain)), check_steps(lag)
-    raise OptionError(f"there is no variable {shortly(name)}{did_you_mean(name, known)}")
-
-
-def check_steps(steps: int) -> int:
-    """The number, if it can be one of steps."""
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= MOST_STEPS:
-        raise OptionError(f"steps is {steps!r}, expected a whole number from 0 to {MOST_STEPS}")
-    return steps
 
 
 def _names(mechanics: Mechanics, x: int, y: int) -> tuple[Any, ...]:
