@@ -178,3 +178,24 @@ def test_results_of_a_threshold_answer_like_others(tmp_path):
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result
     assert cc.load(tmp_path / "r.json").explain("W", "Y") == result.explain("W", "Y")
+
+
+@pytest.mark.parametrize("contexts", [6, 8])
+def test_many_context_variables_have_many_cells(contexts, tmp_path):
+    """From 6 binary contexts on, bit masks of cells do not fit into 64 bits; who reads which is found all the same."""
+    generator, n = np.random.default_rng(contexts), 4000
+    cells = generator.integers(2, size=(contexts, n))
+    x, (y, z) = generator.normal(size=n), generator.normal(size=(2, n))
+    y += x * np.where(cells[0] == 1, 1.0, -0.5)
+    z += 0.8 * y + x * np.where(cells[1] & cells[2], 1.0, 0.0)
+    names = [f"C{j}" for j in range(contexts)]
+    table = pd.DataFrame({"X": x, "Y": y, "Z": z, **dict(zip(names, cells, strict=True))})
+    result = cc.discover(table, names, method="score-ac", curves="never", transform="none")
+    assert len(result.contexts) == 1 << contexts
+    read = {(name, child) for name in names for child in "XYZ" if result.union.mark(name, child) == "-->"}
+    assert read == {("C0", "Y"), ("C1", "Z"), ("C2", "Z")}
+    result.save(tmp_path / "found.json")
+    again = cc.load(tmp_path / "found.json")
+    assert again == result
+    assert again.evidence.merged(0, 3, result.contexts) == tuple(result.contexts)
+    assert len(result.mechanisms())

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
     from causalcontext.graphs.union import LabeledUnion
 
+MOST_IN_A_WORD = 62
+"""Contexts whose bit masks are 64-bit numbers."""
 _COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
 
 OLDER_KINDS = {"nonlinear": CURVES, "uneven": SPREAD, "skewed": SKEW}
@@ -96,7 +98,13 @@ class ScoreEvidence:
         block = [[sum(1 << r for r, old in enumerate(number.tolist()) if int(mask) >> old & 1) for mask in row]
                  for row in self.block[number]]  # fmt: skip
         mechanisms = None if self.mechanisms is None else self.mechanisms.renumbered(number.tolist())
-        return replace(self, **moved, block=np.array(block), margin=self.margin[number], mechanisms=mechanisms)
+        return replace(
+            self,
+            **moved,
+            block=np.array(block, dtype=masks_of(len(number))),
+            margin=self.margin[number],
+            mechanisms=mechanisms,
+        )
 
     def merged(self, variable: int, context: int, contexts: Sequence[Any]) -> tuple[Any, ...]:
         """The contexts that share a variable's mechanism in one of them."""
@@ -152,7 +160,7 @@ class ScoreEvidence:
     def from_dict(cls, content: dict[str, Any]) -> ScoreEvidence:
         """The evidence of `to_dict`; fields that older files do not have are left empty."""
         kinds = {"difference": np.float64, "strength": np.float64, "effect": np.int64, "decision": np.int8,
-                 "block": np.int64, "rows": np.int64, "margin": np.float64}  # fmt: skip
+                 "block": masks_of(len(content["block"])), "rows": np.int64, "margin": np.float64}  # fmt: skip
         content = {"margin": [], "curves_gain": None, **content}
         values: dict[str, Any] = {name: np.array(content[name], dtype=kind) for name, kind in kinds.items()}
         shape = values["difference"].shape
@@ -179,6 +187,11 @@ class ScoreEvidence:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def masks_of(contexts: int) -> Any:
+    """The type of an array of bit masks of so many contexts: with many of them whole numbers of Python."""
+    return np.int64 if contexts <= MOST_IN_A_WORD else object
 
 
 def score_edges(

@@ -177,7 +177,7 @@ class ScoreData:
 
     def selected(self, mask: int) -> Bools:
         """Which rows lie in some cells."""
-        return np.asarray((mask >> self.cells & 1).astype(bool))
+        return np.asarray(np.isin(self.cells, members(mask, self.contexts)))
 
     def all_rows(self) -> Iterator[tuple[Floats, Ints, Ints]]:
         """Values, codes and cells of all rows of the table, in parts that fit into memory."""

@@ -61,9 +61,10 @@ class ExactScores:
         self._pool[0, 0] = 0
         common = {*design.needs[design.needs >= 0].tolist(), *range(self._system, design.data.nodes)}
         self._needed = sum(1 << int(node) for node in common)
-        self._cells = np.array([design.key(block)[1] for block in self._slots.block[0].tolist()], dtype=np.int64)
+        self._masks = [design.key(block)[1] for block in self._slots.block[0].tolist()]
         self._ahead = np.empty(0)
         if self._orders > 1:
+            self._cells = np.array(self._masks, dtype=np.int64)
             self._ahead = best_suffixes(self._best, self._slots, self._cells, self._orders, self._system)
 
     def best_model(self) -> FittedModel:
@@ -95,9 +96,9 @@ class ExactScores:
         if k > 1:
             state = (1 << (k * p)) - 1
             while earlier[state] >= 0:
-                node, slot = divmod(int(step[state]), len(self._cells))
+                node, slot = divmod(int(step[state]), len(self._masks))
                 state, inside = int(earlier[state]), (1 << p) - 1
-                for r in members(int(self._cells[slot]), k):
+                for r in members(self._masks[slot], k):
                     inside &= state >> (r * p)
                     orders[r].insert(0, node)
                 inside = (inside | contexts) & ~(1 << cause if node == effect else 0)
@@ -118,4 +119,4 @@ class ExactScores:
 
     def _part(self, slot: int, node: int, inside: int) -> Part:
         columns = self._pool[self._found[slot, node, inside]]
-        return Part(int(self._slots.block[node, slot]), int(self._cells[slot]), columns[1 : 1 + columns[0]].copy())
+        return Part(int(self._slots.block[node, slot]), self._masks[slot], columns[1 : 1 + columns[0]].copy())

@@ -10,6 +10,7 @@ import numpy as np
 
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.kernels.orders.fit_arrays import CONTEXTS, OWNER, PARTNER, SOURCE
+from causalcontext.results.evidence import masks_of
 from causalcontext.score.data import members
 from causalcontext.score.design import POOLED, ScoreDesign
 
@@ -62,7 +63,8 @@ class FittedModel:
     @cached_property
     def block(self) -> Ints:
         """The contexts that share the mechanism of a node in a context, as a bit mask; shape (K, variables)."""
-        masks = np.full((self.design.data.contexts, self.design.data.variables), self.design.everything)
+        shape = (self.design.data.contexts, self.design.data.variables)
+        masks = np.full(shape, self.design.everything, dtype=masks_of(shape[0]))
         for node, part in self.regressions():
             masks[members(part.mask, len(masks)), node] = part.mask
         return masks
