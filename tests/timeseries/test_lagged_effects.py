@@ -512,3 +512,46 @@ def test_covariates_have_effects_now_and_no_past():
     assert found["effect"].iloc[0] == pytest.approx(0.7, abs=0.15)
     with pytest.raises(cc.OptionError, match="no variable"):
         result.effects("sun(t-1)", "x")
+
+
+@pytest.mark.parametrize("options", [{"lags": 1}, {}])
+def test_what_a_threshold_is_made_of_is_fitted_on_all_rows(options):
+    """Rows above a threshold are chosen by the noise of its column; a slope inside them would be too small."""
+    random = np.random.default_rng(6)
+    u, v = np.zeros(600), np.zeros(600)
+    for t in range(1, 600):
+        u[t] = 0.7 * u[t - 1] + random.normal()
+        v[t] = (1.5 if u[t] > 0.0 else 0.0) * v[t - 1] * 0.5 + random.normal()
+    table = pd.DataFrame({"u": u, "v": v})
+    if not options:
+        table = table.assign(before=table["u"].shift()).iloc[1:]
+    result = cc.discover(table, context=cc.threshold("u", 0.0), method="pc-ac", **options)
+    before = "u(t-1)" if options else "before"
+    edges = [(before, "u", "-->"), ("u", result.context, "-->")]
+    given = result.with_graphs(dict.fromkeys(result.contexts, Graph.from_edges(result.names, edges)))
+    found = given.mechanisms()
+    np.testing.assert_allclose(found["coefficient"], np.polyfit(u[:-1], u[1:], 1)[0], rtol=1e-9)
+    assert (found["rows"] == "all").all()
+    assert found["why"].str.startswith("ancestor of u > 0").all()
+
+
+def test_two_contexts_with_lags_choose_rows_as_without():
+    """y depends on R, z on S one step ago: each is fitted on all windows with that value."""
+    random = np.random.default_rng(7)
+    table = pd.DataFrame(random.integers(2, size=(500, 2)), columns=["R", "S"])
+    x, y, z = random.normal(size=(3, 500))
+    for t in range(1, 500):
+        y[t] += (1.5 if table["R"][t] else -1.0) * x[t]
+        z[t] += (1.5 if table["S"][t - 1] else -0.5) * y[t]
+    result = cc.discover(table.assign(x=x, y=y, z=z), context=["R", "S"], lags=1, method="pc-ac")
+    edges = [("x", "y", "-->"), ("R", "y", "-->"), ("y", "z", "-->"), ("S(t-1)", "z", "-->")]
+    given = result.with_graphs(dict.fromkeys(result.contexts, Graph.from_edges(result.names, edges)))
+    found = given.mechanisms().set_index(["effect", "context"]).sort_index()
+    for r, s in result.contexts:
+        in_r, in_s = table["R"].to_numpy()[1:] == r, table["S"].to_numpy()[:-1] == s
+        expected = np.polyfit(x[1:][in_r], y[1:][in_r], 1)[0], np.polyfit(y[1:][in_s], z[1:][in_s], 1)[0]
+        assert found.loc[("y", (r, s)), "rows"] == f"R={r}"
+        assert found.loc[("z", (r, s)), "rows"] == f"S(t-1)={s}"
+        np.testing.assert_allclose(found.loc[[("y", (r, s)), ("z", (r, s))], "coefficient"], expected, rtol=1e-9)
+        effect = given.effects("x", "z").query("lag == 0 and versus.isna()").set_index("context")["effect"]
+        assert effect[(r, s)] == pytest.approx(expected[0] * expected[1], rel=1e-9)

@@ -330,28 +330,33 @@ class Mechanics:
             return RowChoice(((0,),), ((0,),), "there is no context")
         now, known = self.result.cells.positions, self.row_contexts.positions
         evidence, parents = self.result.evidence, family.parents(g, variable)
-        if evidence is None and self._not_searched(g, variable):
-            return self._choice([g], now, f"links at {self.result.context} were not searched")
         named = [cause for cause in parents if cause in self.contexts]
         for cause in named:
             if cause not in known:
                 raise NoAnswer(f"{self.name(variable)} reads {self.name(cause)}, which is none of context_lags")
         if named and evidence is not None and not self.graphs.touching([(g, variable)]):
             return self._by_model(g, variable, named)
-        agreeing = self._like(g, named)
-        listed, contexts = (" and ".join(map(self.name, some)) for some in (named, now))
-        free = f"{contexts} {'does' if len(now) == 1 else 'do'} not cause it: one mechanism in all contexts"
-        why = f"{listed} {'causes' if len(named) == 1 else 'cause'} it" if listed else free
         read = {self.place(cause)[0] for cause in named}
-        others = (position for position in now if self.place(position)[0] not in read)
-        above = next((c for c in others if variable in family.ancestors(g, c)), None)
-        if above is not None:
-            one = f"ancestor of {self.name(above)}: one mechanism in all contexts"
-            return self._choice(agreeing, named, f"{why}; {one}" if listed else one)
+        others = [position for position in now if self.place(position)[0] not in read]
+        above = [position for position in others if variable in family.ancestors(g, position)]
+        unknown = [
+            position for position in others if position not in above and self._not_searched(g, position, variable)
+        ]
+        listed = " and ".join(map(self.name, named))
+        why = [f"{listed} {'causes' if len(named) == 1 else 'cause'} it"] if named else []
+        if unknown:
+            why += [f"links at {' and '.join(map(self.name, unknown))} were not searched"]
+            return self._choice(self._like(g, fixed := [*named, *unknown]), fixed, "; ".join(why))
+        agreeing = self._like(g, named)
+        if above:
+            why += [f"ancestor of {self.name(above[0])}: one mechanism in all contexts"]
+            return self._choice(agreeing, named, "; ".join(why))
+        free = f"{' and '.join(map(self.name, now))} {'does' if len(now) == 1 else 'do'} not cause it"
+        words = why[0] if why else f"{free}: one mechanism in all contexts"
         alike = [h for h in agreeing if family.parents(h, variable) == parents]
         if alike == agreeing:
-            return self._choice(agreeing, named, why)
-        return self._choice(alike, [*named, *self._selecting], f"{why}, but its causes differ between contexts")
+            return self._choice(agreeing, named, words)
+        return self._choice(alike, [*named, *self._selecting], f"{words}, but its causes differ between contexts")
 
     def _like(self, g: int, named: Collection[int]) -> list[int]:
         """The contexts that agree with one on some context variables."""
@@ -478,12 +483,14 @@ class Mechanics:
         graphs = self._like(g, named) if model == "mixed" else [r for r in self.cells if mask >> r & 1]
         return self._choice(graphs, named, why, model == "shifted")
 
-    def _not_searched(self, g: int, variable: int) -> bool:
-        """Whether a method that looks at every context by itself asked nothing about the context."""
-        log = self.result.log
-        slots = [log.slot(position, variable) for position in self.result.cells.positions if position != variable]
+    def _not_searched(self, g: int, position: int, variable: int) -> bool:
+        """Whether nothing was asked about a context and a variable: by pc-m, and of contexts made out of a column."""
+        context, log = self.place(position)[0], self.result.log
         searched = log.decision[g] != Decision.NOT_SEARCHED
-        return bool(searched.any() and not searched[slots].any())  # a score has no log at all
+        nodes = (self.at(context, lag) for lag in range(self.window.lags + 1))
+        slots = [log.slot(node, variable) for node in nodes if node != variable]
+        # A score has no log at all.
+        return self.result.evidence is None and bool(searched.any() and not searched[slots].any())
 
 
 def _sufficient_statistics(result: ContextGraphs) -> tuple[Contexts, Moments]:
