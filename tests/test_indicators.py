@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.ci_tests.registry import TESTS
 from causalcontext.data.indicators import _steps, step_functions
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.endpoints import endpoints_of_mark
@@ -283,3 +284,34 @@ def test_effects_in_pags_are_those_of_the_rows_that_the_threshold_chooses():
     assert effects["identified"].all()
     assert effects.loc["<= 0.3", "effect"] == pytest.approx(0.7, abs=0.1)
     assert effects.loc["> 0.3", "effect"] == pytest.approx(1.5, abs=0.1)
+
+
+class WithoutKernels:
+    """Partial correlations, answered in batches."""
+
+    name = "in batches"
+
+    def prepare(self, data, statistics):
+        prepared = TESTS["partial-correlation"].prepare(data, statistics)
+        return type("Plain", (), {"answer": staticmethod(prepared.answer)})()
+
+
+@pytest.mark.parametrize("method", ["pc-ac", "pc-m", "fci-ac"])
+@pytest.mark.parametrize("other", ["S", cc.threshold("X", 0.0)])
+def test_kernels_and_batches_find_the_same(method, other):
+    table, context = beside(4, n=1200), [cc.bins("W", quantiles=3), other]
+    table = table if other == "S" else table.drop(columns="S")
+    tests = ("partial-correlation", WithoutKernels())
+    compiled, batched = (cc.discover(table, context, method=method, test=test) for test in tests)
+    assert dict(compiled.graphs) == dict(batched.graphs)
+
+
+def test_the_order_of_contexts_and_columns_does_not_matter():
+    frame = beside(5)
+    found = cc.discover(frame, ["S", cc.threshold("W", 0.3)], method="fci-ac", alpha=0.01)
+    turned = frame[["S", "V", "Z", "Y", "X", "W"]]
+    other = cc.discover(turned, [cc.threshold("W", 0.3), "S"], method="fci-ac", alpha=0.01)
+    assert other.contexts == tuple((w, s) for w in ("<= 0.3", "> 0.3") for s in (0, 1))
+    assert other.data.rows == tuple(found.data.rows[j] for j in (0, 2, 1, 3))
+    for (s, w), graph in found.graphs.items():
+        assert all(graph.mark(x, y) == other.graphs[w, s].mark(x, y) for x in found.names for y in found.names)

@@ -108,7 +108,18 @@ def read_with_functions(table: Any, context: Any, kinds: Mapping[str, str] | Non
     data = read_table(table, measured, kinds=kinds, names=names)
     for one in made:
         data = one.applied(data)
-    return data
+    return _as_listed(data, context) if measured is not None and made else data
+
+
+def _as_listed(data: Dataset, context: Sequence[str | Indicator]) -> Dataset:
+    """The same table with its contexts in the order in which they were named."""
+    named = [data.position(one.name if isinstance(one, Indicator) else one) for one in context]
+    order = [data.contexts.positions.index(position) for position in named]
+    turned = [tuple(cell[j] for j in order) for cell in data.contexts.cells]
+    cells = sorted(turned)
+    codes = np.array([*(cells.index(cell) for cell in turned), -1], dtype=data.codes.dtype)[data.codes]
+    contexts = Contexts(tuple(named), tuple(cells), tuple(data.contexts.sources[j] for j in order))
+    return replace(data, contexts=contexts, levels=tuple(data.levels[j] for j in order), codes=codes)
 
 
 def threshold(column: str, value: float, *, name: str | None = None) -> Indicator:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from causalcontext.graphs.paths import reached
-from causalcontext.search.family import ARROW, TAIL, GraphFamily, Proposal, Vanishing
+from causalcontext.search.family import ARROW, TAIL, GraphFamily, Proposal, SeparatingSet, Vanishing
 
 Edge = tuple[int, int, int]
 """(graph, x, y)"""
@@ -166,7 +166,8 @@ def vanishing_from_no_effect(family: GraphFamily) -> Iterator[Proposal]:
 def vanishing_from_separated(family: GraphFamily) -> Iterator[Proposal]:
     """V*: x - z is here, and not there given the very set that separates R and x: R --> z."""
     for lost in family.vanishing:
-        if lost.context in family.graphs[lost.present].adjacent[lost.y]:
+        adjacent = lost.context in family.graphs[lost.present].adjacent[lost.y]
+        if adjacent and _what_separates(family, lost) is not None:
             for proposal in if_physical(family, lost, _caused_by_context(lost)):
                 if is_lost_where_separated(family, lost):
                     yield proposal
@@ -179,12 +180,17 @@ def _caused_by_context(lost: Vanishing) -> Proposal:
 
 def is_lost_where_separated(family: GraphFamily, lost: Vanishing) -> bool:
     """Whether x and z are separated there by what separates R and x, with R fixed as well: the premise of V*."""
-    g, h, context, x, z = lost
-    inquiry = family.evidence.inquiry
-    found = None if inquiry is None else inquiry.separating_set(g, context, x)
-    if inquiry is None or found is None or z in (*found.given, *found.fixed):
+    inquiry, found = family.evidence.inquiry, _what_separates(family, lost)
+    if inquiry is None or found is None:
         return False
-    return inquiry.separates(h, x, z, found._replace(fixed=(*found.fixed, context)))
+    return inquiry.separates(lost.absent, lost.x, lost.y, found._replace(fixed=(*found.fixed, lost.context)))
+
+
+def _what_separates(family: GraphFamily, lost: Vanishing) -> SeparatingSet | None:
+    """The set that separates R and x, if z is not in it."""
+    inquiry = family.evidence.inquiry
+    found = None if inquiry is None else inquiry.separating_set(lost.present, lost.context, lost.x)
+    return None if found is None or lost.y in (*found.given, *found.fixed) else found
 
 
 def unconfounded_context(family: GraphFamily) -> Iterator[Proposal]:
