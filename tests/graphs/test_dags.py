@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from causalcontext.errors import OptionError
+from causalcontext.graphs.dags import has_extension
 from causalcontext.graphs.graph import Graph
 
 
@@ -39,6 +40,7 @@ def test_all_graphs_and_no_others(seed):
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if generator.random() < 0.55]
     graph = Graph.from_edges(names, [(a, b, generator.choice(["o-o", "o-o", "-->"])) for a, b in pairs])
     expected = naive_dags(graph)
+    assert has_extension(graph.endpoints) == bool(expected)
     if expected:
         found = graph.to_dags()
         assert len(found) == len(set(found))

@@ -140,3 +140,13 @@ def test_local_families_direct_the_edges_that_are_named():
     graphs = OpenGraphs(chain.endpoints[None], Contexts())
     assert sorted(family.parents(0, 1) for family in graphs.local([(0, 0, 1), (0, 1, 2)])) == [(), (0,), (2,)]
     assert adjacent(graphs.endpoints).sum() == 6
+
+
+def test_an_undecided_triple_may_be_a_collider():
+    graph = Graph.from_edges("XYZ", [("X", "Y", "-->"), ("Y", "Z", "o-o")])
+    strict = OpenGraphs(graph.endpoints[None], Contexts())
+    assert [family.parents(0, 1) for family in strict.families([0])] == [(0,)]
+    assert Graph("XYZ", strict.closed()[0]).mark("Y", "Z") == "-->"
+    open_question = OpenGraphs(graph.endpoints[None], Contexts(), triples={(0, 0, 1, 2)})
+    assert {family.parents(0, 1) for family in open_question.families([0])} == {(0,), (0, 2)}
+    assert np.array_equal(open_question.closed()[0], graph.endpoints)

@@ -11,7 +11,7 @@ and every component is listed by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, product
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ import numpy as np
 from causalcontext.errors import OptionError
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, GraphKind, directed, marked
 from causalcontext.graphs.paths import is_acyclic
+from causalcontext.kernels.arrays import Bools
 from causalcontext.views import Contexts
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ OpenEdge = tuple[int, int, int]
 """(graph, i, j) with i < j."""
 Arrow = tuple[int, int, int]
 """(graph, cause, effect)"""
+UndecidedTriple = tuple[int, int, int, int]
+"""(graph, x, w, y) with x < y: x - w - y, x and y not adjacent, is a collider or not."""
 MOST_STEPS = 20_000
 """Edges that are turned while one component is listed; one that takes more counts as too large."""
 
@@ -73,6 +76,8 @@ class OpenGraphs:
         Variables that have one of several causes, in all graphs the same; it is open which.
     ruled_out : sequence of bool
         Whether new colliders are; where nothing is left, the next holds.
+    triples : collection of UndecidedTriple
+        Those that may be new colliders in any case.
 
     Examples
     --------
@@ -84,8 +89,8 @@ class OpenGraphs:
     """
 
     def __init__(self, endpoints: Endpoints, contexts: Contexts, undecided: Sequence[tuple[int, tuple[int, ...]]] = (),
-                 ruled_out: Sequence[bool] = (True,)) -> None:  # fmt: skip
-        self.contexts, self._ruled_out = contexts, ruled_out
+                 ruled_out: Sequence[bool] = (True,), triples: Collection[UndecidedTriple] = ()) -> None:  # fmt: skip
+        self.contexts, self._ruled_out, self._triples = contexts, ruled_out, frozenset(triples)
         self.endpoints = endpoints.copy() if undecided else endpoints
         for variable, causes in undecided:
             self.endpoints[:, list(causes), variable] = self.endpoints[:, variable, list(causes)] = Endpoint.NONE
@@ -139,24 +144,34 @@ class OpenGraphs:
         """The ways to direct all edges of a component; None if there are too many."""
         if number not in self._listed:
             for no_colliders in self._ruled_out:
-                turning = _Turning(self.endpoints.copy(), self.contexts, no_colliders)
+                turning = _Turning(self.endpoints.copy(), self.contexts, no_colliders, self._triples)
                 found = tuple(islice(turning.orientations(self.components[number]), limit + 1))
                 self._listed[number] = None if len(found) > limit or turning.steps > MOST_STEPS else found
                 if found:
                     break
         return self._listed[number]
 
+    def closed(self, limit: int = 1000) -> Endpoints:
+        """The endpoints with every direction that all families of a component have; one with too many stays open."""
+        found = self.endpoints.copy()
+        for number in range(len(self.components)):
+            listed = self._orientations(number, limit)
+            for g, cause, effect in set.intersection(*map(set, listed)) if listed else ():
+                found[g, cause, effect], found[g, effect, cause] = Endpoint.ARROW, Endpoint.TAIL
+        return found
+
     def local(self, edges: Sequence[OpenEdge]) -> Iterator[Family]:
         """The ways to direct some open edges, with what follows at once; other edges of their components stay open."""
-        turning = _Turning(self.endpoints.copy(), self.contexts, self._ruled_out[0])
+        turning = _Turning(self.endpoints.copy(), self.contexts, self._ruled_out[0], self._triples)
         yield from (Family(self.settled, arrows) for arrows in turning.orientations(edges))
 
 
 class _Turning:
     """Directs edges one after the other and takes them back; `endpoints` is changed."""
 
-    def __init__(self, endpoints: Endpoints, contexts: Contexts, no_colliders: bool) -> None:
-        self.endpoints, self.contexts, self._no_colliders = endpoints, contexts, no_colliders
+    def __init__(self, endpoints: Endpoints, contexts: Contexts, no_colliders: bool,
+                 triples: frozenset[UndecidedTriple]) -> None:  # fmt: skip
+        self.endpoints, self.contexts, self._no_colliders, self._triples = endpoints, contexts, no_colliders, triples
         self.steps = 0
         self._trail: list[Arrow] = []
         self._before = endpoints.copy()
@@ -238,14 +253,14 @@ class _Turning:
         return self._unchanged(self._before, a, g, h) and self._unchanged(self._before, b, g, h)
 
     def _collides(self, g: int, a: int, b: int) -> bool:
-        """Whether b now has two causes that are not adjacent, a and another one."""
+        """Whether b now has two causes that are not adjacent, a and another one, and that is no open question."""
         others = (
             (self.endpoints[g, :, b] == Endpoint.ARROW)
             & (self.endpoints[g, b] == Endpoint.TAIL)
             & (self.endpoints[g, a] == Endpoint.NONE)
         )
         others[a] = False
-        return bool(others.any())
+        return any((g, min(a, c), b, max(a, c)) not in self._triples for c in np.flatnonzero(others).tolist())
 
     def _reaches(self, g: int, start: int, goal: int) -> bool:
         """Whether arrows lead from one variable to another."""
@@ -288,6 +303,27 @@ def _connected(start: OpenEdge, at: Mapping[tuple[int, ...], list[OpenEdge]], le
 def _places(edge: OpenEdge) -> tuple[tuple[int, ...], ...]:
     g, i, j = edge
     return (g, i), (g, j), (-1, i, j)
+
+
+def has_extension(endpoints: Endpoints) -> bool:
+    """Whether a directed acyclic graph has the edges and directions of a CPDAG and no new collider.
+
+    By Dor and Tarsi (1992): a variable is last in such a graph if it causes nothing and its undirected neighbours are
+    adjacent to all of its neighbours; it is taken away, and so on.
+    """
+    near, arrows, left = endpoints != Endpoint.NONE, directed(endpoints), list(range(len(endpoints)))
+    open_edges = marked(endpoints, "o-o")
+    while left:
+        last = next((v for v in left if not arrows[v, left].any() and _is_last(v, left, near, open_edges)), None)
+        if last is None:
+            return False
+        left.remove(last)
+    return True
+
+
+def _is_last(v: int, left: Sequence[int], near: Bools, open_edges: Bools) -> bool:
+    around = [u for u in left if near[v, u]]
+    return all(near[u, w] for u in around if open_edges[v, u] for w in around if w != u)
 
 
 def to_dag(graph: Graph) -> Graph:

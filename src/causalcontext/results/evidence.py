@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.frames import frame_of
+from causalcontext.graphs.dags import UndecidedTriple
 from causalcontext.graphs.endpoints import may_cause
 from causalcontext.kernels.arrays import Floats, Ints
 from causalcontext.model_checks.violations import CURVES, SKEW, SPREAD
@@ -71,6 +72,8 @@ class ScoreEvidence:
         The equations of all variables.
     contradicted : tuple of str
         The checks of residuals that speak against the model: kinds of `model_checks.violations`.
+    undecided : tuple of (context, x, w, y)
+        Unshielded triples x - w - y, x < y, that may be colliders: models that score nearly the same differ there.
     """
 
     difference: Floats
@@ -91,6 +94,7 @@ class ScoreEvidence:
     curves_gain: float = float("nan")
     mechanisms: Mechanisms | None = None
     contradicted: tuple[str, ...] = ()
+    undecided: tuple[UndecidedTriple, ...] = ()
 
     def renumbered(self, number: Ints) -> ScoreEvidence:
         """The same for contexts with other numbers, or some of them: context r was number `number[r]` so far."""
@@ -98,12 +102,15 @@ class ScoreEvidence:
         block = [[sum(1 << r for r, old in enumerate(number.tolist()) if int(mask) >> old & 1) for mask in row]
                  for row in self.block[number]]  # fmt: skip
         mechanisms = None if self.mechanisms is None else self.mechanisms.renumbered(number.tolist())
+        undecided = tuple((r, x, w, y) for r, old in enumerate(number.tolist()) for g, x, w, y in self.undecided
+                          if g == old)  # fmt: skip
         return replace(
             self,
             **moved,
             block=np.array(block, dtype=masks_of(len(number))),
             margin=self.margin[number],
             mechanisms=mechanisms,
+            undecided=undecided,
         )
 
     def merged(self, variable: int, context: int, contexts: Sequence[Any]) -> tuple[Any, ...]:
@@ -172,7 +179,8 @@ class ScoreEvidence:
         if rest.get("mechanisms") is not None:
             rest["mechanisms"] = Mechanisms.from_dict(rest["mechanisms"])
         contradicted = tuple(sorted(OLDER_KINDS.get(kind, kind) for kind in rest.get("contradicted", ())))
-        tuples = {"model": tuple(rest.get("model", ())), "contradicted": contradicted}
+        tuples = {"model": tuple(rest.get("model", ())), "contradicted": contradicted,
+                  "undecided": tuple(map(tuple, rest.get("undecided", ())))}  # fmt: skip
         return cls(**values, **(rest | tuples))
 
     def __eq__(self, other: object) -> bool:

@@ -8,12 +8,15 @@ import numpy as np
 
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.origins import origin_words
 from causalcontext.results.series import copies_in, series_of
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
 
 TIE = 0.05
+CLEAR = 3.0
+"""Directions with a smaller margin are not said by all models near the best one."""
 FOLLOWED = 30.0
 """Margins of directions are not followed further than this."""
 
@@ -42,6 +45,7 @@ def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
     told = [f"the link {verb} the score of the model by {abs(difference):.1f} nats"]
     told += [_model(result, evidence, effect, r)] if result.series is None else _over_time(result, evidence, x, y, r)
     told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, slot, r, mark)]
+    told += [_rule(result, x, y, r)]
     return f"{head}: {'; '.join(text for text in told if text)}."
 
 
@@ -121,4 +125,11 @@ def _direction(result: ContextGraphs, evidence: ScoreEvidence, slot: int, r: int
     if not mark or np.isnan(margin):
         return ""
     least = "at least " if margin >= FOLLOWED else ""
-    return f"the best model without this direction scores {least}{margin:.0f} nats less"
+    shown = f"{margin:.1f}" if margin < CLEAR else f"{margin:.0f}"
+    return f"the best model without this direction scores {least}{shown} nats less"
+
+
+def _rule(result: ContextGraphs, x: str, y: str, r: int) -> str:
+    """Why an edge has a direction that not all models near the best one have."""
+    words = origin_words(result, r, x, y)
+    return f"not all models near the best one say so; {words.rstrip('.')} in the best one" if words else ""

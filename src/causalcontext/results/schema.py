@@ -221,7 +221,8 @@ def _evidence(count: int, contexts: int) -> Check:
     mechanisms = none_or(keys({"scales": each(_scale), "equations": each(_equation(count, contexts))}))
     return known_keys({"score": finite, "penalty": finite, "search": text, "transform": text, "starts": whole(0),
                        "agreeing": whole(0), "curved": truth, "curves_gain": none_or(finite), "model": each(text),
-                       "contradicted": each(text), "mechanisms": mechanisms})  # fmt: skip
+                       "contradicted": each(text), "mechanisms": mechanisms,
+                       "undecided": each(tuple_of(whole(0, contexts - 1), *[whole(0, count - 1)] * 3))})  # fmt: skip
 
 
 def _check_series(series: Any, names: list[str]) -> None:

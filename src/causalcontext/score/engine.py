@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -43,6 +44,7 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
                 f"not yet: score-ac takes columns of at most {MOST_LEVELS} levels, "
                 f"{table.names[position]!r} has {levels}; merge some, or use method='pc-ac'"
             )
+    contexts = table.contexts
     table, number = by_name(table)
     if (np.diff(number) < 0).any():
         statistics = gather_statistics(table, "listwise")
@@ -60,12 +62,14 @@ def run_score(table: Dataset, statistics: SufficientStatistics, links: Links, op
         "mechanisms": mechanisms_of(directed.model, chosen if transform == "none" else data),
         "contradicted": tuple(sorted({finding.kind for finding in findings})),
     }  # fmt: skip
+    marks = directed.marks(contexts, lambda links: in_table(chosen, links)[number])
     evidence = judge(directed, explored.curved, facts)
     if (np.diff(number) < 0).any():
         evidence = evidence.renumbered(number)
+    evidence = replace(evidence, undecided=tuple(sorted(marks.undecided)))
     notes = (*_notes(explored, findings), *_cut(clock))
-    endpoints, log = in_table(chosen, directed.endpoints)[number], CITestLog.empty(len(data.n), len(table.names))
-    outcome = Outcome(endpoints, log, np.zeros(2, np.int64), not clock.interrupted, evidence=evidence, notes=notes)
+    outcome = Outcome(marks.endpoints, CITestLog.empty(len(data.n), len(table.names)), np.zeros(2, np.int64),
+                      not clock.interrupted, marks.origins, evidence=evidence, notes=notes)  # fmt: skip
     return outcome, findings, not clock.cut
 
 

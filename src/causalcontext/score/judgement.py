@@ -1,25 +1,36 @@
 """From the models that were found to honest marks, and to the evidence for and against every link.
 
-An edge is directed only if the best model without that direction is clearly worse. Curves and noise densities tell
-directions apart that linear Gaussian models cannot, by a likelihood that is never exactly the same; so a direction
-counts if forbidding it costs `CLEAR` nats, or if the best model without it has no edge there the other way round. Where
-knowledge allows one direction only, nothing is asked. A direction that there was no time to ask about is left open.
+Marks come from a set of models: the best one, and every other one that was met and scores less than `CLEAR` nats below
+it. For every link the best model without it is asked for, so a direction that is not clearly better than its reverse
+has a model in the set that says so. A mark is what all models say that have the edge, and what follows from that by the
+rules of CPDAGs, in a graph and across contexts (`search.rules`). Whether an unshielded triple is a collider is left
+undecided, as conservative PC leaves it, where its marks are open and one of the models has a collider there. The best
+model has every mark, and no collider that is excluded: it is an extension of the marks.
+
+Undecided triples are no part of a graph. Where a graph alone, without them, has no extension, the colliders of the best
+model keep their arrows. Where knowledge allows one direction only, nothing is asked. A direction that there was no time
+to ask about is left open, and then nothing is inferred.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from causalcontext.graphs.dags import OpenGraphs, UndecidedTriple, has_extension
 from causalcontext.graphs.endpoints import Endpoints, endpoints_of_arcs
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.kernels.orders.fit_arrays import CURVED, NUMBER, OWNER, PARTNER
 from causalcontext.kernels.orders.slots import NodeSlots, best_score, readers_in_reach
 from causalcontext.results.entries import Decision
 from causalcontext.results.evidence import ScoreEvidence
+from causalcontext.results.explain_scores import CLEAR
 from causalcontext.score.clock import Clock
 from causalcontext.score.data import ScoreData, members
 from causalcontext.score.design import ScoreDesign
@@ -27,46 +38,110 @@ from causalcontext.score.merging import lattice
 from causalcontext.score.model import FittedModel, Part, owners
 from causalcontext.score.search import FoundModels, Rival
 from causalcontext.score.workspace import FitWorkspace, Task
+from causalcontext.search.colliders import Triple, Triples
+from causalcontext.search.family import Evidence, Origin, Place
+from causalcontext.search.rules import AGREED, orient_all
+from causalcontext.views import Contexts
 
-CLEAR = 3.0
-"""What forbidding a direction must cost, in nats."""
 ENOUGH = 30.0
 """Margins are not followed beyond this."""
 BETTER = 1e-6
 MOST_CORRECTIONS = 5
 
 
+class Marks(NamedTuple):
+    """The endpoints of every context, the rules behind those that not all models say, and triples without a verdict."""
+
+    endpoints: Endpoints
+    origins: dict[Place, Origin]
+    undecided: frozenset[UndecidedTriple]
+
+
 @dataclass(frozen=True, eq=False)
 class Directed:
-    """A model, the ends of every context, and the margin of every direction.
+    """The best model, the set of models that marks come from, and the margin of every direction.
 
     Attributes
     ----------
     model : FittedModel
         The best one: a rival may have turned out to be better.
-    endpoints : array of int, shape (K, variables, variables)
+    near : tuple of FittedModel
+        All that were met within `CLEAR` nats of it, itself among them.
     margin : array, shape (variables, variables)
         `margin[cause, effect]`: what forbidding the direction costs, at most `ENOUGH`; NaN where it was not asked.
+    asked : array of bool, shape (variables, variables)
+        Where there was time to ask, or nothing to ask.
     """
 
     model: FittedModel
-    endpoints: Endpoints
+    near: tuple[FittedModel, ...]
     margin: Floats
+    asked: Bools
+
+    @cached_property
+    def agreed(self) -> Bools:
+        """Links of the model that no model near it has the other way round; shape (K, variables, variables)."""
+        turned = np.any([other.links.swapaxes(1, 2) for other in self.near], axis=0)
+        return np.asarray(self.model.links & self.asked & ~turned)
+
+    def marks(self, contexts: Contexts, place: Callable[[Bools], Bools]) -> Marks:
+        """The marks that all models say, and what follows.
+
+        Parameters
+        ----------
+        contexts : Contexts
+            The context variables of the table and their levels in every context.
+        place : function
+            Moves links to the numbers of the table.
+        """
+        agreed, models = place(self.agreed), np.stack([place(other.links) for other in (self.model, *self.near)])
+        edges = models[0] | models[0].swapaxes(1, 2)
+        loose = edges & ~agreed & ~agreed.swapaxes(1, 2)
+        undecided = [frozenset(_colliders(*graph)) for graph in zip(edges, models.swapaxes(0, 1), loose, strict=True)]
+        found = frozenset((g, *triple) for g, triples in enumerate(undecided) for triple in triples)
+        if not self.asked.all():
+            return Marks(endpoints_of_arcs(agreed | loose), {}, found)
+        evidence = Evidence([Triples(frozenset(), triples) for triples in undecided], None, contexts, arrows=agreed)
+        family = orient_all(edges, evidence)
+        endpoints = OpenGraphs(family.endpoints, contexts, triples=found).closed() if found else family.endpoints
+        if found and not all(map(has_extension, endpoints)):
+            kept = [Triples(frozenset(_colliders(*graph)), frozenset())
+                    for graph in zip(edges, models[:1].swapaxes(0, 1), strict=True)]  # fmt: skip
+            family, found = orient_all(edges, evidence._replace(triples=kept)), frozenset()
+            endpoints = family.endpoints
+        inferred = {place: origin for place, origin in family.origins.items() if origin.rule != AGREED}
+        return Marks(endpoints, inferred, found)
+
+
+def _colliders(edges: Bools, models: Bools, loose: Bools | None = None) -> Iterator[Triple]:
+    """Triples (x, w, y), x < y, unshielded in a graph, that are colliders in one of some models.
+
+    With `loose`, only those with an edge that is true there.
+    """
+    for w, near in enumerate(edges):
+        for x, y in combinations(np.flatnonzero(near).tolist(), 2):
+            asked = not edges[x, y] and (loose is None or loose[x, w] or loose[y, w])
+            if asked and (models[:, x, w] & models[:, y, w]).any():
+                yield x, w, y
 
 
 def direct(found: FoundModels, clock: Clock | None = None) -> Directed:
-    """The best model with honest marks. No clock: there is time enough."""
-    model = found.best
+    """The best model, and those near it. No clock: there is time enough."""
+    model, known = found.best, list(found.models)
     rivals = found.rivals(model) if clock is None or not clock.late else _nobody
     for _ in range(MOST_CORRECTIONS):
-        links, margin, better = _ask(model, rivals, clock)
-        if better is None:
+        met, margin, asked = _ask(model, rivals, clock)
+        known += met
+        if not met or met[-1].score <= model.score + BETTER:
             break
-        model = better
+        model = met[-1]
         rivals = found.rivals(model)
-    forward, either = model.links & links, model.links | model.links.transpose(0, 2, 1)
-    arcs = forward | (either & ~forward & ~forward.transpose(0, 2, 1))
-    return Directed(model, endpoints_of_arcs(arcs), margin)
+    links = model.links.any(axis=0)
+    for other in known:
+        behind = model.score - other.score
+        margin[links & ~other.links.any(axis=0) & (margin > behind)] = behind
+    near = tuple(other for other in known if other.score > model.score - CLEAR)
+    return Directed(model, near, margin, asked)
 
 
 def _nobody(cause: int, effect: int, floor: float) -> FittedModel | None:
@@ -74,26 +149,25 @@ def _nobody(cause: int, effect: int, floor: float) -> FittedModel | None:
     return None
 
 
-def _ask(model: FittedModel, rivals: Rival, clock: Clock | None) -> tuple[Bools, Floats, FittedModel | None]:
-    """The links that are directed, margins, and a better model if one shows up."""
+def _ask(model: FittedModel, rivals: Rival, clock: Clock | None) -> tuple[list[FittedModel], Floats, Bools]:
+    """The best model without each link, margins, and which links there was time for; one that is better ends it."""
     links, allowed, p = model.links, model.design.allowed, model.design.data.responses
-    directed, margin = links.copy(), np.full(links.shape[1:], np.nan)
+    met: list[FittedModel] = []
+    margin, asked = np.full(links.shape[1:], np.nan), np.ones(links.shape[1:], dtype=bool)
     nodes = model.design.data.nodes
     for cause, effect in np.argwhere(links[:, :nodes, :nodes].any(axis=0)).tolist():
         if not (_may_read(model.design, cause, effect) if effect >= p and cause < p else allowed[cause, effect]):
             continue
         other = None if clock is not None and clock.late else rivals(cause, effect, model.score - ENOUGH)
         if clock is not None and clock.skips("directions"):
-            directed[:, cause, effect] = False
+            asked[cause, effect] = False
             continue
         margin[cause, effect] = ENOUGH if other is None else model.score - other.score
-        if other is None:
-            continue
-        if other.score > model.score + BETTER:
-            return directed, margin, other
-        if margin[cause, effect] < CLEAR:
-            directed[:, cause, effect] &= ~other.links[:, effect, cause]
-    return directed, margin, None
+        if other is not None:
+            met.append(other)
+            if other.score > model.score + BETTER:
+                break
+    return met, margin, asked
 
 
 def _may_read(design: ScoreDesign, node: int, context: int) -> bool:

@@ -133,6 +133,8 @@ class Evidence(NamedTuple):
         For PAGs: whether something hidden may cause a context variable and another one.
     sources : tuple of int
         For CPDAGs: the columns of which further context variables, not among `contexts`, are functions.
+    arrows : array of bool, shape (graphs, N, N), optional
+        Directions that a score has settled, row --> column.
     """
 
     triples: Sequence[Triples]
@@ -144,6 +146,7 @@ class Evidence(NamedTuple):
     contested: str = "conflict"
     confounded: bool = True
     sources: tuple[int, ...] = ()
+    arrows: Bools | None = None
 
 
 class PartlyOriented:

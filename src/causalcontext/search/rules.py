@@ -44,6 +44,8 @@ class Turn(IntEnum):
 ONCE = (Turn.KNOWLEDGE, Turn.COLLIDERS)
 """These have one turn each, before all others: what they propose never changes."""
 
+AGREED = "models"
+"""The name of the rule that all models near the best one have an arrow."""
 A_TEST, ACYCLICITY, SUFFICIENCY = "a test", "strong context-acyclicity", "weak context-sufficiency"
 UNCONFOUNDED = "that the context has no hidden common cause with another variable"
 
@@ -96,6 +98,8 @@ RULES = (
                     "given all of its causes, {effect} depends on {cause}"),
     OrientationRule("deterministic", Scope.KNOWLEDGE, Turn.KNOWLEDGE, None, A_TEST,
                     "{effect} was made out of {cause}"),
+    OrientationRule(AGREED, Scope.KNOWLEDGE, Turn.KNOWLEDGE, within.agreed_direction, A_TEST,
+                    "all models that score nearly as well say so"),
     OrientationRule("collider", Scope.WITHIN, Turn.COLLIDERS, within.collider, A_TEST,
                     "{via} and {cause} are separated{set}, not given {effect}: a collider"),
     # follows from others; saved results may name it

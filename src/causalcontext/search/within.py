@@ -46,6 +46,13 @@ def only_allowed_direction(family: GraphFamily) -> Iterator[Proposal]:
         yield Proposal(g, int(first[e]), int(second[e]), ARROW, (), g)
 
 
+def agreed_direction(family: GraphFamily) -> Iterator[Proposal]:
+    """Directions that all models of a score have that are nearly as good as the best one."""
+    arrows = family.evidence.arrows
+    for g, cause, effect in [] if arrows is None else np.argwhere(arrows).tolist():
+        yield Proposal(g, cause, effect, ARROW, (), g)
+
+
 def collider(family: GraphFamily) -> Iterator[Proposal]:
     """Arrows of colliders; one that knowledge rules out is a test error, and orients nothing."""
     links = family.evidence.links

@@ -65,7 +65,7 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     found = replace(found, complete=found.complete and (done or not in_time))
     notes = (*found.notes, *(not_asked(alarm, lags) if done else (NO_ALARM,)), str(windows.table.counts))
     return replace(found, endpoints=endpoints, evidence=evidence, log=found.log.empty(len(cells), len(table.names)),
-                   notes=notes, warnings=lag_warnings(alarm, longer, lags), series=facts)  # fmt: skip
+                   origins={}, notes=notes, warnings=lag_warnings(alarm, longer, lags), series=facts)  # fmt: skip
 
 
 def cells_of_now(table: Dataset, now: Contexts) -> Ints:

@@ -113,7 +113,8 @@ class Mechanics:
         self.undecided = () if series is None or result.evidence is None else tuple(_undecided(result, self.window))
         # Tests would have seen a collider, a score of windows need not have.
         colliders_ruled_out = (True,) if series is None else (True, False) if result.evidence is None else (False,)
-        self.graphs = OpenGraphs(self.endpoints, self.held, self.undecided, colliders_ruled_out)
+        triples = () if result.evidence is None else result.evidence.undecided
+        self.graphs = OpenGraphs(self.endpoints, self.held, self.undecided, colliders_ruled_out, triples)
         self.is_pag = result.union.kind is endpoints.GraphKind.PAG
         at_hand = (result.rows if series is None else result.windowed) is not None
         if errors == "sandwich" and not at_hand:
