@@ -1,5 +1,7 @@
 """Contexts made out of a column: the declaration, the search, and the links of the indicator."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -315,3 +317,25 @@ def test_the_order_of_contexts_and_columns_does_not_matter():
     assert other.data.rows == tuple(found.data.rows[j] for j in (0, 2, 1, 3))
     for (s, w), graph in found.graphs.items():
         assert all(graph.mark(x, y) == other.graphs[w, s].mark(x, y) for x in found.names for y in found.names)
+
+
+def test_methods_beside_pc_ac_search_the_rows_of_each_range_or_all_rows():
+    """pc-m is plain PC on the rows of each side of the cut, pc-p on all rows."""
+    random = np.random.default_rng(3)
+    x = random.normal(size=800)
+    y = np.where(x > 0.2, 1.5, 0.0) * x + random.normal(size=800)
+    table = pd.DataFrame({"X": x, "Y": y, "Z": y + random.normal(size=800), "W": x + random.normal(size=800)})
+    made = cc.threshold("X", 0.2)
+    masked, pooled, both = (cc.discover(table, made, method=name) for name in ("pc-m", "pc-p", "pc-b"))
+    everywhere = cc.discover(table, method="pc-p").graphs["all"]
+    for value, rows in zip(masked.contexts, (table[table["X"] <= 0.2], table[table["X"] > 0.2]), strict=True):
+        alone = cc.discover(rows, method="pc-p").graphs["all"]
+        for a, b in combinations(table.columns, 2):
+            assert masked.graphs[value].mark(a, b) == alone.mark(a, b)
+            assert pooled.graphs[value].mark(a, b) == everywhere.mark(a, b)
+            assert bool(both.graphs[value].mark(a, b)) == bool(alone.mark(a, b) and everywhere.mark(a, b))
+        for result in (masked, pooled, both):
+            assert not result.graphs[value].adjacency[result.position("X > 0.2")].any()
+    for result in (masked, pooled, both):
+        assert "X > 0.2" in result.explain("X", "X > 0.2")
+        assert result.changes(*result.contexts) is not None

@@ -43,3 +43,44 @@ def test_the_estimator_takes_every_option():
     assert set(model.get_params()) == {"context", *(entry.name for entry in fields(Options))}
     with pytest.raises(cc.OptionError, match="did you mean 'alpha'"):
         cc.PCAC(alhpa=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "pc-ac", "curves": "always"}, "curves has no effect with method 'pc-ac'"),
+        ({"method": "pc-m", "masked_scope": "cycle", "penalty": 1.0},
+         "masked_scope and penalty have no effect with method 'pc-m'"),
+        ({"method": "score-ac", "test": "basis"}, "test has no effect with method 'score-ac'"),
+        ({"method": "score-ac", "contested": "bidirected"}, "contested has no effect with method 'score-ac'"),
+        ({"alpha": 0.01, "curves": "always"}, "curves has no effect with method 'pc-ac'"),
+        ({"method": "pc-ac", "lags": 1, "orientation": "within"},
+         "orientation has no effect with method 'pc-ac' and lags"),
+        ({"method": "score-ac", "lags": 1, "unit_effects": "none"},
+         "unit_effects has no effect with method 'score-ac' and lags"),
+    ],
+)  # fmt: skip
+def test_an_option_without_effect_is_noted(options, words):
+    result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", **options)
+    assert words in result.notes
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "fci-ac", "contested": "bidirected", "possible_dsep": 2, "orientation": "within"},
+        {"method": "score-ac", "curves": "always", "alpha": 0.01, "search": "order", "starts": 1},
+        {"method": "pc-ac", "masked_scope": "cycle", "max_given": 1, "test": "basis", "collider_rule": "first"},
+        {"curves": "never"},
+    ],
+)
+def test_options_that_have_an_effect_are_not_noted(options):
+    result = cc.discover(cc.examples.soil_moisture(300, seed=1), context="soil", **options)
+    assert not any("no effect" in note for note in result.notes)
+
+
+def test_auto_takes_options_of_scores_with_a_context_that_is_made_out_of_a_column():
+    table = cc.examples.soil_moisture(300, seed=1).drop(columns="soil")
+    result = cc.discover(table, cc.threshold(table.columns[0], 0.0), curves="always")
+    assert result.settings.method == "score-ac"
+    assert result.notes[0] == "method 'auto' chose score-ac: curves was passed"

@@ -156,7 +156,8 @@ def discover(
         outcome = run_method(chosen.method, replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
-    notes = (device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
+    unused = chosen.without_effect(outcome.method or chosen.method)
+    notes = (unused, device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
     result = result_of(task, outcome, scanned, tuple(note for note in notes if note))
     if not result.complete and not advance.over:
@@ -193,6 +194,6 @@ def _resolved(options: Options, context: Any) -> tuple[Options, tuple[str, ...]]
     if options.method != "auto":
         return options, ()
     choice = choose_by_call(options.named_for_tests)
-    if choice is None and split_context(context)[1]:
+    if choice is None and split_context(context)[1] and not options.named_for_scores:
         choice = MethodChoice("pc-ac", "the context is made out of a column")
     return (options, ()) if choice is None else (replace(options, method=choice.method), (choice.reason,))

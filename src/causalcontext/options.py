@@ -7,7 +7,7 @@ the command line shows. Everything is checked when the options are made, before 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar
@@ -27,6 +27,7 @@ from causalcontext.errors import (
     did_you_mean,
     shortly,
 )
+from causalcontext.errors import listed as in_words
 from causalcontext.knowledge import Knowledge
 from causalcontext.methods.registry import METHODS
 from causalcontext.score.options import ScoreOptions
@@ -38,6 +39,18 @@ from causalcontext.timeseries.options import Covariates, SeriesOptions, copies, 
 ORIENTATIONS = ("across", "within")
 FOR_TESTS = ("test", "alpha", "max_given", "collider_rule", "masked_scope", "orientation", "device")
 """What only a search by tests understands."""
+FOR_SCORES = ("search", "starts", "curves", "penalty")
+"""What only a search by scores understands."""
+BY_TESTS = ("pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac")
+USED_BY = {
+    **dict.fromkeys(("test", "max_given", "collider_rule"), BY_TESTS),
+    "masked_scope": ("pc-ac",),
+    "orientation": ("pc-ac", "fci-ac"),
+    **dict.fromkeys(("possible_dsep", "contested", "context_confounded"), ("fci-ac",)),
+    **dict.fromkeys(FOR_SCORES, ("score-ac",)),
+}
+"""The methods that an option is for; of others all take what they are given."""
+NOT_WITH_LAGS = ("masked_scope", "orientation")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -130,10 +143,30 @@ class Options:
     @property
     def named_for_tests(self) -> tuple[str, ...]:
         """The options that only a search by tests understands and that are not as by default."""
-        default = {entry.name: default_of(entry) for entry in fields(self)}
-        named = tuple(name for name in FOR_TESTS if getattr(self, name) is not default[name]
-                      and getattr(self, name) != default[name])  # fmt: skip
+        named = self._named(FOR_TESTS)
         return (*named, "missing='testwise'") if self.missing == "testwise" else named
+
+    @property
+    def named_for_scores(self) -> tuple[str, ...]:
+        """The options that only a search by scores understands and that are not as by default."""
+        return self._named(FOR_SCORES)
+
+    def without_effect(self, method: str) -> str:
+        """What must be said about options that are not as by default and that a method has no use for, or nothing."""
+        unused = [name for name in self._named(USED_BY) if method not in USED_BY[name]
+                  or (self.lags is not None and name in NOT_WITH_LAGS)]  # fmt: skip
+        if self.units is None:
+            unused += self._named(("unit_effects",))
+        if not unused:
+            return ""
+        where = f"method {method!r}" + (" and lags" if self.lags is not None else "")
+        return f"{in_words(unused)} {'has' if len(unused) == 1 else 'have'} no effect with {where}"
+
+    def _named(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of some options that are not as by default."""
+        default = {entry.name: default_of(entry) for entry in fields(self)}
+        return tuple(name for name in names if getattr(self, name) is not default[name]
+                     and getattr(self, name) != default[name])  # fmt: skip
 
     @property
     def series(self) -> SeriesOptions | None:

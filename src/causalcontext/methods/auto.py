@@ -74,7 +74,7 @@ def choose_by_call(named: Sequence[str]) -> MethodChoice | None:
 
 def choose_by_columns(data: Dataset, patient: bool = False) -> MethodChoice | None:
     """PC-AC where score-ac does not take the columns, or takes too long for who is not patient; None if it does."""
-    why = _refused(data) or ("" if patient else _slow(data))
+    why = _refused(data) or ("" if patient else _unmeasured(data) or _slow(data))
     return MethodChoice("pc-ac", why) if why else None
 
 
@@ -136,10 +136,13 @@ def auto(task: Task) -> Outcome:
 
 def _refused(data: Dataset) -> str:
     """Why score-ac cannot search the table; "" if it can."""
-    if data.contexts.made:
-        return "score-ac was not measured with a context that is made out of a column"
     many = [data.names[i] for i in data.system if i in data.categories and len(data.categories[i]) > MOST_LEVELS]
     return f"column {many[0]!r} has more than {MOST_LEVELS} levels" if many else ""
+
+
+def _unmeasured(data: Dataset) -> str:
+    """Why it is not known how well score-ac does; "" if it is."""
+    return "score-ac was not measured with a context that is made out of a column" if data.contexts.made else ""
 
 
 def _slow(data: Dataset) -> str:
