@@ -84,25 +84,9 @@ RULES = (
         {"method": ("pc-b", "fci-ac"), "time": IN_TIME},
     ),
     Rule(
-        "tests with lags take one context variable",
-        "which earlier copies of several contexts choose rows is not settled",
-        {"method": ("auto", "pc-ac", "pc-m", "pc-p"), "context": ("several", *MADE), "time": IN_TIME},
-    ),
-    Rule(
         "score-ac with lags takes one context variable",
         "which earlier copies of several contexts mechanisms read is not settled",
         {"method": ("score-ac",), "context": ("several", *MADE), "time": IN_TIME},
-    ),
-    Rule(
-        "score-ac with lags needs continuous columns",
-        "categories have no mechanism over time yet",
-        {"method": ("score-ac",), "columns": ("categories", "ordered"), "time": IN_TIME},
-    ),
-    Rule(
-        "coefficients and effects need the moments of the windows",
-        "coefficients are fitted by moments, which categories do not have",
-        {"columns": ("categories", "ordered", "counts"), "time": IN_TIME, "question": ("effects", "mechanisms"),
-         "method": ("auto", "pc-ac", "pc-m", "pc-p")},
     ),
     Rule(
         "there is only one graph; pass context=... to discover to compare contexts",

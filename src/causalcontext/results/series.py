@@ -144,7 +144,13 @@ class SeriesFacts:
         """The facts of `to_dict`."""
         reads = {name: _read_from_list(saved) for name, saved in content["reads"].items()}
         rows = tuple(
-            SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:])) for row in content["slopes"]
+            SlopeRow(
+                *row[:2],
+                tuple(row[2]) if isinstance(row[2], list) else row[2],
+                row[3],
+                *(np.nan if value is None else value for value in row[4:]),
+            )
+            for row in content["slopes"]
         )
         return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
                    WindowCounts(**content["windows"]), rows, content.get("beyond_lags"),
