@@ -74,11 +74,6 @@ RULES = (
         {"context": MADE, "storage": ("scanned",)},
     ),
     Rule(
-        "a context made out of a column with method 'fci-ac'",
-        "fci-ac has no rules for a context without a mechanism of its own",
-        {"method": ("fci-ac",), "context": MADE, "time": ("static",)},
-    ),
-    Rule(
         "with lags; pass method='score-ac', or 'pc-ac'",
         "hidden common causes over time need rules of their own",
         {"method": ("pc-b", "fci-ac"), "time": IN_TIME},

@@ -88,7 +88,7 @@ def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bo
 
 def choose_by_kinds(data: Dataset) -> MethodChoice:
     """The method for windows of a table: score-ac with lags takes continuous columns and one context variable."""
-    if data.contexts.source is not None:
+    if data.contexts.made:
         return MethodChoice("pc-ac", "score-ac with lags takes a context that is a column")
     if len(data.contexts.positions) > 1:
         return MethodChoice("pc-ac", "score-ac with lags takes one context variable")

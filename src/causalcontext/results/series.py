@@ -143,17 +143,12 @@ class SeriesFacts:
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
         """The facts of `to_dict`."""
         reads = {name: _read_from_list(saved) for name, saved in content["reads"].items()}
-        rows = tuple(
-            SlopeRow(
-                *row[:2],
-                tuple(row[2]) if isinstance(row[2], list) else row[2],
-                row[3],
-                *(np.nan if value is None else value for value in row[4:]),
-            )
-            for row in content["slopes"]
-        )
+        rows = []
+        for source, target, context, *numbers in content["slopes"]:
+            value = tuple(context) if isinstance(context, list) else context
+            rows.append(SlopeRow(source, target, value, *(np.nan if number is None else number for number in numbers)))
         return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
-                   WindowCounts(**content["windows"]), rows, content.get("beyond_lags"),
+                   WindowCounts(**content["windows"]), tuple(rows), content.get("beyond_lags"),
                    tuple(content.get("copies", ())),
                    content.get("depth", 0))  # fmt: skip
 
