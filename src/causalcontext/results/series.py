@@ -143,10 +143,9 @@ class SeriesFacts:
     def from_dict(cls, content: dict[str, Any]) -> SeriesFacts:
         """The facts of `to_dict`."""
         reads = {name: _read_from_list(saved) for name, saved in content["reads"].items()}
-        rows = []
-        for source, target, context, *numbers in content["slopes"]:
-            value = tuple(context) if isinstance(context, list) else context
-            rows.append(SlopeRow(source, target, value, *(np.nan if number is None else number for number in numbers)))
+        slopes = (SlopeRow(*row[:4], *(np.nan if value is None else value for value in row[4:]))
+                  for row in content["slopes"])  # fmt: skip
+        rows = (row._replace(context=tuple(row.context)) if isinstance(row.context, list) else row for row in slopes)
         return cls(tuple(content["variables"]), content["lags"], tuple(content["covariates"]), reads,
                    WindowCounts(**content["windows"]), tuple(rows), content.get("beyond_lags"),
                    tuple(content.get("copies", ())),
