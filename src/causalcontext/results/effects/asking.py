@@ -74,6 +74,10 @@ def in_family(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> E
     """The effect in one family of graphs: composed from linear mechanisms, or standardised where one is not linear."""
     key = (family, g, x, y)
     if key not in mechanics.totals:
+        if mechanics.cyclic[g].any():
+            for v in mechanics.between(g, x, y):
+                if mechanics.cyclic[g, v]:
+                    raise NoAnswer(f"directed edges form a cycle through {mechanics.name(v)}")
         try:
             mechanics.totals[key] = total_effect(mechanics, family, g, x, y)
         except NotLinear:

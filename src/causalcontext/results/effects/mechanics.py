@@ -8,13 +8,12 @@ Several contexts are the same rule: a variable is fitted on the rows that agree 
 variables that cause it. A score-based result says itself which contexts share a mechanism.
 
 With lags the rows are windows, R(t), R(t-1), ... are context variables of them, and a graph holds all of these at one
-value. Variables of the past are causes without a mechanism of their own; links repeat, so that X(t-2) has the mechanism
-of X with causes two steps earlier, and nodes go on beyond the window (numbered as in `Window`).
+value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,15 +23,14 @@ import numpy as np
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import Moments
 from causalcontext.errors import NotYetError, OptionError, check_choice
-from causalcontext.graphs import endpoints
 from causalcontext.graphs.dags import Family, OpenGraphs
-from causalcontext.graphs.endpoints import Endpoints, directed, may_cause
+from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.graphs.lag_names import at, window_names
-from causalcontext.graphs.paths import reach
-from causalcontext.kernels.arrays import Bools, Floats
+from causalcontext.kernels.arrays import Floats
 from causalcontext.results.effects.estimates import Estimate, Parameters
 from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, fit
 from causalcontext.results.effects.shared_fits import SharedFit, shared_fits
+from causalcontext.results.effects.unrolled import UnrolledGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.series import context_nodes, copies_in, series_of
 from causalcontext.search.lagged.plan import Window
@@ -91,7 +89,7 @@ LARGEST_Z = 3.3
 """Residuals of neighbouring windows that are correlated more clearly than this are named."""
 
 
-class Mechanics:
+class Mechanics(UnrolledGraphs):
     """The graphs of a result with the fits of their mechanisms, each made once.
 
     Parameters
@@ -105,17 +103,17 @@ class Mechanics:
         check_choice("errors", errors, ERRORS)
         self.result, series = result, result.series
         self.row_contexts, self.moments = _sufficient_statistics(result)
-        self.endpoints: Endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
-        self.window = (Window(len(result.names), 0) if series is None
-                       else Window(len(series.variables), series.lags, len(series.covariates)))  # fmt: skip
-        self.contexts = context_nodes(result)
+        window = (Window(len(result.names), 0) if series is None
+                  else Window(len(series.variables), series.lags, len(series.covariates)))  # fmt: skip
+        endpoints = np.stack([graph.endpoints for graph in result.graphs.values()])
+        super().__init__(endpoints, window, context_nodes(result))
         self.held = result.cells if series is None else _held(result, self.window)
         self.undecided = () if series is None or result.evidence is None else tuple(_undecided(result, self.window))
         # Tests would have seen a collider, a score of windows need not have.
         colliders_ruled_out = (True,) if series is None else (True, False) if result.evidence is None else (False,)
         triples = () if result.evidence is None else result.evidence.undecided
         self.graphs = OpenGraphs(self.endpoints, self.held, self.undecided, colliders_ruled_out, triples)
-        self.is_pag = result.union.kind is endpoints.GraphKind.PAG
+        self.is_pag = result.union.kind is GraphKind.PAG
         at_hand = (result.rows if series is None else result.windowed) is not None
         if errors == "sandwich" and not at_hand:
             what = "rows" if series is None else "windows"
@@ -127,14 +125,8 @@ class Mechanics:
         self._agreeing: dict[View, tuple[int, ...]] = {}
         self._follows: dict[MechanismFit, float] = {}
         self._longer: dict[int, CompleteRows] = {}
-        self._reached: Bools = np.zeros((len(self.endpoints), 0, 0, 0), dtype=bool)
         self.standardised: dict[tuple[object, ...], Estimate] = {}
         self.totals: dict[tuple[Family, int, int, int], Estimate] = {}
-
-    @property
-    def cells(self) -> range:
-        """The contexts, by number."""
-        return range(len(self.endpoints))
 
     @cached_property
     def rows(self) -> CompleteRows | None:
@@ -153,127 +145,6 @@ class Mechanics:
             code = np.array([cells[cell] for cell in data.contexts.cells], dtype=np.int32)
             self._longer[lag] = CompleteRows(replace(data, contexts=self.row_contexts, codes=code[data.codes]))
         return self._longer[lag]
-
-    @cached_property
-    def links(self) -> Bools:
-        """`links[g, lag, x, y]`: x may be a cause of y so many steps later; covariates come last, without lags."""
-        window, found = self.window, may_cause(self.endpoints)
-        width, now = window.variables + window.covariates, [*window.now, *window.extra]
-        links = np.zeros((len(found), window.lags + 1, width, width), dtype=bool)
-        for lag in range(window.lags + 1):
-            earlier = now if lag == 0 else [window.at(v, lag) for v in range(window.variables)]
-            links[:, lag, : len(earlier)] = found[:, earlier][:, :, now]
-        return links
-
-    def leads(self, g: int, x: int, y: int) -> bool:
-        """Whether x may lead to y in a graph along links between system variables, at any times."""
-        (v, lag), (w, later) = self.place(x), self.place(y)
-        return lag >= later and bool(self._reach_within(lag - later)[g, lag - later, v, w])
-
-    def _reach_within(self, steps: int) -> Bools:
-        """`reach[g, k, v, w]`: v may lead to w within exactly k steps, k up to `steps` or more."""
-        if len(self._reached[0]) <= steps:
-            self._reached = np.stack([self._reach_of(links, steps) for links in self._system_links])
-        return self._reached
-
-    @cached_property
-    def _system_links(self) -> Bools:
-        links, held = self.links.copy(), [self.place(position)[0] for position in self.result.cells.positions]
-        links[:, :, held] = links[:, :, :, held] = False
-        return links
-
-    def _reach_of(self, links: Bools, steps: int) -> Bools:
-        found = [reach(links[0])]
-        present = (np.eye(links.shape[1], dtype=bool) | found[0]).astype(np.float32)
-        for k in range(1, steps + 1):
-            arrived = np.zeros_like(present)
-            for lag in range(1, min(k, self.window.lags) + 1):
-                before = present if k == lag else found[k - lag].astype(np.float32)
-                arrived += before @ links[lag].astype(np.float32)
-            found.append(np.asarray((arrived > 0).astype(np.float32) @ present > 0))
-        return np.stack(found)
-
-    @cached_property
-    def reach(self) -> Bools:
-        """`reach[g, x, y]`: the same for the nodes of a graph; shape (graphs, N, N)."""
-        places = np.array([self.place(node) for node in range(self.endpoints.shape[1])])
-        steps = places[:, None, 1] - places[None, :, 1]
-        within = self._reach_within(self.window.lags)
-        return np.asarray(within[:, np.maximum(steps, 0), places[:, None, 0], places[None, :, 0]] & (steps >= 0))
-
-    @cached_property
-    def from_contexts(self) -> Bools:
-        """`from_contexts[g, y]`: a context variable may lead to y; shape (graphs, N)."""
-        children: Bools = np.asarray(may_cause(self.endpoints)[:, list(self.contexts), :].any(axis=1))
-        return np.asarray(children | (children[:, :, None] & self.reach).any(axis=1))
-
-    @cached_property
-    def into_contexts(self) -> Bools:
-        """`into_contexts[g, v]`: v may lead to a context variable, at once or later; shape (graphs, variables)."""
-        contexts = [self.place(position)[0] for position in self.result.cells.positions]
-        parents: Bools = np.asarray(self.links[:, :, :, contexts].any(axis=(1, 3)))
-        ever = reach(np.asarray(self._system_links.any(axis=1)))
-        return np.asarray(parents | (parents[:, None, :] & ever).any(axis=2))
-
-    @cached_property
-    def cyclic(self) -> Bools:
-        """`cyclic[g, v]`: directed links lead from a system variable to itself; shape (graphs, N)."""
-        links = directed(self.endpoints)
-        links[:, list(self.contexts)] = False
-        return np.asarray(np.diagonal(reach(links), axis1=1, axis2=2))
-
-    def between(self, g: int, x: int, y: int) -> list[int]:
-        """What may lie on a directed path from x to y, y included and x not, as nodes of time t."""
-        (v, lag), (w, later) = self.place(x), self.place(y)
-        if lag < later:
-            return []
-        steps = lag - later
-        ahead = self._reach_within(steps)[g, : steps + 1]
-        on_the_way = ahead[:, v] & ahead[::-1, :, w]
-        on_the_way[steps, w] = ahead[steps, v, w]
-        on_the_way[0, v] = False
-        return [self.at(int(u)) for u in np.flatnonzero(on_the_way.any(axis=0))]
-
-    def place(self, node: int) -> tuple[int, int]:
-        """The variable and the lag of a node; covariates are variables after all others, at lag 0."""
-        return self._places[node] if node < len(self._places) else self._place(node)
-
-    @cached_property
-    def _places(self) -> list[tuple[int, int]]:
-        return [self._place(node) for node in range(self.endpoints.shape[1])]
-
-    def _place(self, node: int) -> tuple[int, int]:
-        found = self.window.place(node)
-        return (self.window.variables + node - self.window.extra[0], 0) if found is None else found
-
-    def lag(self, node: int) -> int:
-        """How many steps ago a node is."""
-        return self.place(node)[1]
-
-    def at(self, variable: int, lag: int = 0) -> int:
-        """The node of a variable so many steps ago; -1 for a covariate of the past, which is none."""
-        if variable < self.window.variables:
-            return self.window.at(variable, lag)
-        return self.window.extra[variable - self.window.variables] if lag == 0 else -1
-
-    def now(self, node: int) -> int:
-        """The node of the same variable at time t."""
-        variable, lag = self.place(node)
-        return node if lag == 0 else self.at(variable)
-
-    def column(self, node: int) -> int:
-        """The column of a node; beyond the window that of the same variable at time t."""
-        return node if node < len(self._places) else self.now(node)
-
-    def earlier(self, causes: Iterable[int], node: int) -> tuple[int, ...]:
-        """The causes of a node, by those that it has at time t."""
-        lag = self.lag(node)
-        return tuple(causes) if lag == 0 else tuple(self.at(v, before + lag) for v, before in map(self.place, causes))
-
-    def parents(self, family: Family, g: int, node: int) -> tuple[int, ...]:
-        """The causes of a node at any time that are no contexts."""
-        own = (cause for cause in family.parents(g, self.now(node)) if cause not in self.contexts)
-        return self.earlier(own, node)
 
     def fit(self, family: Family, g: int, node: int) -> MechanismFit:
         """The mechanism of a variable in a context of a family of graphs: that of its value at time t."""
@@ -423,7 +294,11 @@ class Mechanics:
 
     def kind(self, variable: int) -> Kind:
         """The kind of a column."""
-        return Kind(self.result.data.kinds[self.column(variable)])
+        return self._kinds[self.column(variable)]
+
+    @cached_property
+    def _kinds(self) -> list[Kind]:
+        return [Kind(kind) for kind in self.result.data.kinds]
 
     def kind_text(self, variable: int) -> str:
         """The kind of a column after "is"."""

@@ -60,9 +60,6 @@ def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Famil
     components = mechanics.graphs.touching(places)
     families = mechanics.graphs.families(components, MOST_FAMILIES)
     try:
-        for g, v in places:
-            if mechanics.cyclic[g, v]:
-                raise NoAnswer(f"directed edges form a cycle through {mechanics.name(v)}")
         if families is None:
             if local is None:
                 raise NoAnswer(f"more than {MOST_FAMILIES} directed graphs are possible; add knowledge")
