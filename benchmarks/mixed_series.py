@@ -1,10 +1,10 @@
-"""pc-ac with lags on systems with truth values and counts among the columns, against the truth.
+"""Searches with lags on systems with truth values and counts among the columns, against the truth.
 
 Six columns in time, two of them numbers, two truth values (logits) and two counts (Poisson), in random order. Every
 number depends on its own last value, a truth value and a count on theirs less; cross links are drawn as for
 `time_series.py`, at lag 0 or 1. A context of 2 values is a logit of one column of the same time step and of its own
 last value; one column, which reads R(t) or R(t-1), loses a link in one context. Rates are over the links of the window
-graphs of both contexts. `score-ac` takes the same tables with truth values and counts as plain numbers.
+graphs of both contexts. `numbers` is score-ac on the same tables with truth values and counts as plain numbers.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def _standard(kind: str, value: float) -> float:
 
 
 def searched(table: pd.DataFrame, system: System, method: str) -> cc.ContextGraphs:
-    """pc-ac with the kinds of columns, or score-ac on plain numbers."""
-    if method == "score-ac":
+    """A method with the kinds of columns, or score-ac on plain numbers."""
+    if method == "numbers":
         return cc.discover(table.astype(dict.fromkeys(NAMES, float)), context="R", lags=1, method="score-ac")
     counts = {name: "count" for name, kind in zip(NAMES, system.kinds, strict=True) if kind == "count"}
     return cc.discover(table, context="R", lags=1, method=method, alpha=0.01, kinds=counts)
@@ -167,7 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000])
-    parser.add_argument("--methods", default="pc-ac,score-ac,pc-p,pc-m")
+    parser.add_argument("--methods", default="score-ac,numbers,pc-ac,pc-p,pc-m", help="numbers: score-ac on plain numbers")
     parser.add_argument("--seed", type=int, default=2026)
     arguments = parser.parse_args()
     print(machine())

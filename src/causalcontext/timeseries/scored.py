@@ -10,16 +10,16 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
-from causalcontext.errors import NotYetError
+from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.lag_names import at, split
-from causalcontext.kernels.arrays import Ints
+from causalcontext.kernels.arrays import Bools, Ints
 from causalcontext.knowledge import Links
 from causalcontext.progress import Watch
 from causalcontext.results.entries import Decision
 from causalcontext.results.equations import KINDS, NUMBER, Equation
 from causalcontext.results.evidence import ScoreEvidence
 from causalcontext.results.outcome import Outcome
-from causalcontext.results.series import Copy, SeriesFacts, SlopeRow
+from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, read_of
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
 from causalcontext.search.lagged.lag_alarm import MORE_LAGS, LagAlarm
@@ -38,9 +38,6 @@ LEAST_GAP = 1.0
 def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, seed: int, n_jobs: int, watch: Watch
                   ) -> Outcome:  # fmt: skip
     """The best-scoring model of the windows; where it is stopped, by its time or by Ctrl-C, the best so far."""
-    if len(windows.contexts) > 1 or windows.made_of:
-        raise NotYetError("not yet: score-ac with lags takes one context variable that is a column; pass "
-                          "method='pc-ac'")  # fmt: skip
     windows.check()
     table, lags, names = windows.scored, windows.options.lags, windows.series.names
     statistics, searched = gather_statistics(table, "listwise"), windows.without_other_context_lags(links)
@@ -48,10 +45,10 @@ def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, see
     assert found.evidence is not None
     cells = cells_of_now(table, windows.cells)
     endpoints, evidence = found.endpoints[cells], found.evidence.renumbered(cells)
-    decision = evidence.decision.copy()
-    decision[:, _not_searched(windows, links, searched)] = Decision.NOT_SEARCHED
-    evidence = replace(evidence, decision=decision)
-    reads = {name: _context_lag(windows, evidence, name) for name in names}
+    unasked, decision = _not_searched(windows, links, searched), evidence.decision.copy()
+    decision[:, unasked[np.triu_indices(len(unasked), 1)]] = Decision.NOT_SEARCHED
+    endpoints[:, unasked], evidence = Endpoint.NONE, replace(evidence, decision=decision)
+    reads = {name: _context_lags(windows, evidence, name) for name in names}
     alarm, done = None, found.complete and in_time
     if done and windows.sample is None:
         alarm, done = _alarm(windows, evidence, reads)
@@ -89,30 +86,25 @@ def cells_of_now(table: Dataset, now: Contexts) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _not_searched(windows: SeriesWindows, links: Links, searched: Links) -> Ints:
+def _not_searched(windows: SeriesWindows, links: Links, searched: Links) -> Bools:
     """Pairs of the past, whose links repeat those of the present, and context lags that no mechanism may depend on."""
-    nodes = len(windows.nodes)
-    first, second = np.triu_indices(nodes, 1)
-    now = np.isin(np.arange(nodes), windows.window.now)
-    dropped = (links.may & ~searched.may)[first, second] | (links.may & ~searched.may)[second, first]
-    return np.flatnonzero(~(now[first] | now[second]) | dropped)
+    now, dropped = np.isin(np.arange(len(windows.nodes)), windows.window.now), links.may & ~searched.may
+    return np.asarray(~(now[:, None] | now) | dropped | dropped.T)
 
 
-def _context_lag(windows: SeriesWindows, evidence: ScoreEvidence, name: str) -> Copy:
-    """The lag of the context that the mechanism of a variable depends on; several where the scores are about equal."""
-    if windows.context is None:
-        return None
-    here, gains = windows.nodes.index(name), {}
-    for lag in windows.options.context_lags:
-        pair = evidence.slot(windows.nodes.index(at(windows.context, lag)), here)
-        if evidence.effect[0, pair] == here:
-            gains[lag] = float(evidence.difference[0, pair])
-            if evidence.decision[0, pair] in THERE:
-                gains[lag] = np.inf
-    if np.inf not in gains.values():
-        return None
-    lags = tuple(sorted(lag for lag, gain in gains.items() if gain > -LEAST_GAP))
-    return windows.context, lags if len(lags) > 1 else lags[0]
+def _context_lags(windows: SeriesWindows, evidence: ScoreEvidence, name: str) -> Copy:
+    """The lags of the contexts that a mechanism depends on; several of one context where the scores are about equal."""
+    here, found = windows.nodes.index(name), []
+    for context in windows.contexts:
+        gains = {}
+        for lag in windows.options.context_lags:
+            pair = evidence.slot(windows.nodes.index(at(context, lag)), here)
+            if evidence.effect[0, pair] == here:
+                present = evidence.decision[0, pair] in THERE
+                gains[lag] = np.inf if present else float(evidence.difference[0, pair])
+        if np.inf in gains.values():
+            found.append((context, sorted(lag for lag, gain in gains.items() if gain > -LEAST_GAP)))
+    return read_of(found)
 
 
 def _alarm(windows: SeriesWindows, evidence: ScoreEvidence, reads: dict[str, Copy]) -> tuple[LagAlarm | None, bool]:

@@ -178,7 +178,9 @@ def _context_direct(mechanics: Mechanics, g: int, h: int, y: int) -> float:
 def _reminders(mechanics: Mechanics, g: int, x: int, y: int) -> str:
     """In the graph of a context the context is held, also if x may move it; and lines may stand for curves."""
     held = mechanics.result.context is not None and mechanics.into_contexts[g, mechanics.place(x)[0]]
-    found = [f"{mechanics.result.context} is held at its value"] * bool(held)
+    context = mechanics.result.context
+    said = "are held at their values" if len(mechanics.result.cells.positions) > 1 else "is held at its value"
+    found = [f"{context} {said}"] * bool(held)
     between = mechanics.between(g, x, y)
     on_the_way = dict.fromkeys(mechanics.place(v)[0] for v in (x, *between))
     causes = [mechanics.at(v, lag) for v in on_the_way for lag in range(mechanics.window.lags + 1)]
