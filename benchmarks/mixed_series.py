@@ -167,7 +167,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000])
-    parser.add_argument("--methods", default="score-ac,numbers,pc-ac,pc-p,pc-m", help="numbers: score-ac on plain numbers")
+    parser.add_argument(
+        "--methods", default="score-ac,numbers,pc-ac,pc-p,pc-m", help="numbers: score-ac on plain numbers"
+    )
     parser.add_argument("--seed", type=int, default=2026)
     arguments = parser.parse_args()
     print(machine())
