@@ -14,14 +14,14 @@ from causalcontext.ci_tests.preparation import prepare
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_none_missing
-from causalcontext.data.indicators import Indicator, split_context
+from causalcontext.data.indicators import Indicator
 from causalcontext.data.scan import Scan
 from causalcontext.diagnostics.support import Support
 from causalcontext.discovery.conclusion import links_of, result_of, score_of, settings_of
 from causalcontext.discovery.reading import in_memory, read, read_with_lags, scanned_table
 from causalcontext.errors import InterruptedSearch
-from causalcontext.methods.ahead import compile_ahead, kinds_for
-from causalcontext.methods.auto import MethodChoice, choose_by_call, choose_by_kinds
+from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
+from causalcontext.methods.auto import choose_by_call
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task, windows_task
 from causalcontext.options import Keywords, Options, made, takes
@@ -147,7 +147,7 @@ def discover(
     chosen = made(Options, options, "discover")
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
-    chosen, reason = _resolved(chosen, context)
+    chosen, reason = _resolved(chosen)
     scanned = None
     if chosen.lags is None:
         scanned = scanned_table(table, context, chosen, progress is True, names=names)
@@ -171,10 +171,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     settings, score, watch = settings_of(options, test.name, context), score_of(options), Watch(nobody)
     if options.lags is not None:
         windows = read_with_lags(in_memory(table), context, options, names, test)
-        by_score = options.method == "score-ac" or (
-            options.method == "auto" and choose_by_kinds(windows.data).method == "score-ac"
-        )
-        compile_ahead(("lags",) if by_score else ("batches", "comparisons"))
+        compile_ahead(kinds_for_windows(options.method, windows.data))
         return windows_task(windows, settings, score, options.threads, watch)
     data = read(in_memory(table), context, options, names) if scanned is None else scanned.data
     links = links_of(settings.knowledge, data)
@@ -189,11 +186,9 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
                 Support(data, settings.alpha))  # fmt: skip
 
 
-def _resolved(options: Options, context: Any) -> tuple[Options, tuple[str, ...]]:
+def _resolved(options: Options) -> tuple[Options, tuple[str, ...]]:
     """The options with the method that the call itself decides on, if any, and why."""
     if options.method != "auto":
         return options, ()
     choice = choose_by_call(options.named_for_tests)
-    if choice is None and split_context(context)[1] and not options.named_for_scores:
-        choice = MethodChoice("pc-ac", "the context is made out of a column")
     return (options, ()) if choice is None else (replace(options, method=choice.method), (choice.reason,))

@@ -293,8 +293,7 @@ def test_a_made_context_is_no_surprise() -> None:
     """That it is a function of its column is known, and no note."""
     found = cc.check(good_table(240).drop(columns="R"), cc.threshold("X", 0.0))
     assert not [note for note in found.notes if "X" in note]
-    why = "score-ac was not measured with a context that is made out of a column"
-    assert found.advice == (f"method 'auto' chose pc-ac: {why}",)
+    assert found.advice == ("all columns are numbers: method='auto', the default, tries score-ac first",)
     beyond = cc.check(good_table().drop(columns="R"), cc.threshold("X", 99.0))
     assert beyond.problems == (
         "context 'X > 99' has 1 level; at least 2 are needed: all values of 'X' lie on one side of the cuts",

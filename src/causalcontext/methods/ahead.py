@@ -30,7 +30,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.kernels import compiling
 from causalcontext.kernels.compiling import code_folder, logger, settings
-from causalcontext.methods.auto import choose_by_columns
+from causalcontext.methods.auto import choose_by_columns, choose_for_windows
 from causalcontext.score.data import orders_of
 from causalcontext.score.exact_search import is_quick
 
@@ -42,7 +42,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "orders": ("orders",),
     "climbs": ("climbs",),
     "scores": ("choice_pointer", "density_pointer", "logits", "class_pointer", "number_pointer"),
-    "lags": ("lags",),
 }
 """What is compiled together: two processes take one part after the other, in an order that keeps both busy."""
 WHOLE = ("whole_tests", "whole_scores", "other_tests", "simulations")
@@ -67,6 +66,14 @@ def kinds_for(method: str, test: str, data: Dataset) -> tuple[str, ...]:
     numbers = all(data.kinds[place] is Kind.CONTINUOUS for place in data.system)
     searched = ("levels",) if numbers and test in ("auto", "partial-correlation") else ("batches",)
     return ("comparisons", *searched) if test == "auto" and contexts > 1 and method != "pc-m" else searched
+
+
+def kinds_for_windows(method: str, data: Dataset) -> tuple[str, ...]:
+    """The same for windows of a table."""
+    if method == "score-ac" or (method == "auto" and choose_for_windows(data).method == "score-ac"):
+        quick = is_quick(1, len(data.system), len(data.contexts.positions))
+        return ("orders" if quick else "climbs", "scores")
+    return ("batches", "comparisons")
 
 
 def compile_ahead(kinds: Iterable[str]) -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.kinds import Kind
 from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.kernels.arrays import Floats
 from causalcontext.methods.pc import pc_ac, pc_p
@@ -86,17 +85,10 @@ def choose_by_table(data: Dataset, statistics: SufficientStatistics, patient: bo
     return choice
 
 
-def choose_by_kinds(data: Dataset) -> MethodChoice:
-    """The method for windows of a table: score-ac with lags takes continuous columns and one context variable."""
-    if data.contexts.made:
-        return MethodChoice("pc-ac", "score-ac with lags takes a context that is a column")
-    if len(data.contexts.positions) > 1:
-        return MethodChoice("pc-ac", "score-ac with lags takes one context variable")
-    other = next((place for place in data.system if data.kinds[place] is not Kind.CONTINUOUS), None)
-    if other is None:
-        return MethodChoice("score-ac", "all columns are continuous")
-    found = f"column {data.names[other]!r} is {data.kinds[other].value}"
-    return MethodChoice("pc-ac", f"{found}, and score-ac with lags takes continuous ones")
+def choose_for_windows(data: Dataset) -> MethodChoice:
+    """The method for windows of a table: score-ac, if it takes the columns."""
+    why = _refused(data) or _many_variables(data)
+    return MethodChoice("pc-ac", why) if why else MethodChoice("score-ac", "it accepts all columns")
 
 
 def choose_by_residuals(findings: Sequence[Violation], variables: int) -> MethodChoice:
@@ -119,7 +111,7 @@ def auto(task: Task) -> Outcome:
     """What suits the data: score-ac, unless it does not take the table, or a likelihood says little about it."""
     by_tests = pc_ac if task.data.contexts.positions else pc_p
     if task.windows is not None:
-        choice = choose_by_kinds(task.data)
+        choice = choose_for_windows(task.data)
         return _chosen(choice, (score_ac if choice.method == "score-ac" else by_tests)(task))
     named = _named(task.score)
     preferred, few = choose_by_table(task.data, task.statistics, patient=bool(named)), few_rows(task)
@@ -142,17 +134,17 @@ def _refused(data: Dataset) -> str:
     return f"column {many[0]!r} has more than {MOST_LEVELS} levels" if many else ""
 
 
-def _unmeasured(data: Dataset) -> str:
-    """Why it is not known how well score-ac does; "" if it is."""
-    return "score-ac was not measured with a context that is made out of a column" if data.contexts.made else ""
+def _many_variables(data: Dataset) -> str:
+    variables = len(data.names)
+    return f"with {variables:,} variables score-ac takes long" if variables > MOST_VARIABLES else ""
 
 
 def _slow(data: Dataset) -> str:
     """Why score-ac would take long; "" if it does not."""
     rows, variables, contexts = data.n_rows, len(data.names), len(data.contexts.cells)
     levels = sum(len(data.categories[i]) for i in data.system if i in data.categories)
-    if variables > MOST_VARIABLES:
-        return f"with {variables:,} variables score-ac takes long"
+    if many := _many_variables(data):
+        return many
     if rows * variables > MOST_VALUES:
         return f"with {rows:,} rows of {variables} variables score-ac takes long"
     if contexts > MOST_CONTEXTS:

@@ -290,7 +290,7 @@ def _arranged(directed: Directed, difference: Floats, strength: Floats, facts: d
     judged = ~np.isnan(gain) | (present & ~made)
     decision = np.where(present, Decision.PRESENT, Decision.ABSENT)
     decision[:, data.links.rule_out(first, second) & ~made] = Decision.FORBIDDEN
-    decision[np.isnan(gain) & made] = Decision.NOT_SEARCHED
+    decision[np.isnan(gain) & made & ~present] = Decision.NOT_SEARCHED
     decision[:, data.links.required[first, second]] = Decision.REQUIRED
     block = model.block[:, own]
     rows = np.array([[data.rows_of(int(mask)) for mask in row] for row in block]).astype(np.int64)

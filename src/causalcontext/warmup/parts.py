@@ -40,7 +40,6 @@ __all__ = [
     "comparisons_by_logits",
     "comparisons_on_rows",
     "density_pointer",
-    "lags",
     "levels",
     "logits",
     "number_pointer",
@@ -127,11 +126,6 @@ def logits() -> None:
     """What fits categories, in a search and for the equations of its result."""
     codes = np.array([0, 1, 0, 1])
     fit_glm(LOGIT, np.ones((1, 4)), codes, 2, first_slopes(LOGIT, codes, 2, 1), RIDGE, TOLERANCE)
-
-
-def lags() -> None:
-    """What a search by scores over time calls."""
-    discover(tiny(), context="R", names=NAMES, lags=1, method="score-ac")
 
 
 def whole_scores() -> None:
