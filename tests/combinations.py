@@ -79,11 +79,6 @@ RULES = (
         {"method": ("pc-b", "fci-ac"), "time": IN_TIME},
     ),
     Rule(
-        "score-ac with lags takes one context variable",
-        "which earlier copies of several contexts mechanisms read is not settled",
-        {"method": ("score-ac",), "context": ("several", *MADE), "time": IN_TIME},
-    ),
-    Rule(
         "there is only one graph; pass context=... to discover to compare contexts",
         "without a context there is nothing to compare",
         {"context": ("none",), "question": ("changes",)},

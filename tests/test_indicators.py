@@ -38,7 +38,7 @@ def test_a_threshold_is_a_node_with_its_links(seed):
 
 
 def test_questions_given_the_column_are_asked_inside_a_step_and_keep_it():
-    result = cc.discover(table(1), context=cc.threshold("W", 0.3))
+    result = cc.discover(table(1), context=cc.threshold("W", 0.3), method="pc-ac")
     log = result.tests()
     assert "W > 0.3" not in set(log["x"]) | set(log["y"])
     inside = log[log["rows"] != "pooled"]
@@ -129,7 +129,7 @@ def test_looking_at_some_rows_first_overlooks_no_step_function(seed):
 
 
 def test_results_are_explained_saved_and_compared(tmp_path):
-    result = cc.discover(table(4), context=cc.threshold("W", 0.3))
+    result = cc.discover(table(4), context=cc.threshold("W", 0.3), method="pc-ac")
     assert "W > 0.3 was made out of W" in result.explain("W", "W > 0.3")
     assert "its links follow from missing edges" in result.explain("Y", "W > 0.3")
     result.save(tmp_path / "r.json")
