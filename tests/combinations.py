@@ -69,11 +69,6 @@ RULES = (
         {"time": IN_TIME, "storage": ("scanned",)},
     ),
     Rule(
-        "a context made out of a column needs the table in memory",
-        "moments are kept for every value of a column that names the context",
-        {"context": MADE, "storage": ("scanned",)},
-    ),
-    Rule(
         "with lags; pass method='score-ac', or 'pc-ac'",
         "hidden common causes over time need rules of their own",
         {"method": ("pc-b", "fci-ac"), "time": IN_TIME},
@@ -86,7 +81,7 @@ RULES = (
     Rule(
         "stability of a scanned table resamples moments of blocks of rows, which tests on rows cannot use",
         "the rows that such tests look at are a sample already",
-        {"method": TESTED, "storage": ("scanned",), "question": ("stability",)},
+        {"method": TESTED, "context": ("none", "one", "several"), "storage": ("scanned",), "question": ("stability",)},
     ),
 )  # fmt: skip
 

@@ -175,7 +175,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
         return windows_task(windows, settings, score, options.threads, watch)
     data = read(in_memory(table), context, options, names) if scanned is None else scanned.data
     links = links_of(settings.knowledge, data)
-    if scanned is not None and options.missing == "raise":
+    if scanned is not None and not scanned.of_rows and options.missing == "raise":
         check_none_missing(scanned.statistics, data, testwise=False)
     # Of all rows in memory there is no rounding of batches.
     known = None if scanned is None or scanned.whole else scanned.statistics

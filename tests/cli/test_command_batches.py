@@ -71,7 +71,6 @@ def test_stability_that_blocks_of_rows_cannot_answer_is_refused_before_the_searc
 @pytest.mark.parametrize(("options", "words"), [
     (("--missing", "testwise"), 'missing="testwise" needs the table in memory'),
     (("--lags", "2"), "not yet: lags with a table that is larger than memory"),
-    (("--transform", "ranks"), 'transform="ranks" needs the table in memory'),
     (("--knowledge", "known.toml"), "knowledge names 'Q', which is not a column"),
     (("--columns", "A,Q"), "no column 'Q'"),
     (("--drop", "Q"), "no column 'Q'"),
@@ -90,12 +89,21 @@ def test_what_a_scan_cannot_answer_is_refused_before_it(
     assert "Traceback" not in answer.output
 
 
-def test_a_context_that_would_have_to_be_made_and_one_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_context_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Accumulator, "add", None)
-    for context, words in (("A > 0", "make it a column"), ("Q", "no context column 'Q'")):
-        answer = run("discover", "parts", "--context", context)
-        assert answer.exit_code == 2
-        assert words in answer.stderr
+    answer = run("discover", "parts", "--context", "Q")
+    assert answer.exit_code == 2
+    assert "no context column 'Q'" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--context", "A > 0", "--columns", "A,B"), ("--context", "R", "--transform", "ranks", "--method", "pc-ac")],
+)
+def test_what_moments_do_not_know_rests_on_the_sample(options: tuple[str, ...]) -> None:
+    answer = run("discover", "parts", *options, "--sample", "300")
+    assert answer.exit_code == 0, answer.output
+    assert "everything rests on a random sample of 300 rows" in answer.output
 
 
 def test_the_library_refuses_before_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:

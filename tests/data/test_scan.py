@@ -393,10 +393,8 @@ def test_a_lazy_table_with_text_is_collected():
 def test_a_large_file_is_read_in_batches(files, monkeypatch):
     monkeypatch.setattr(streams, "LARGE_FILE", 1)
     assert dict(cc.discover(files["file"], "R", **TEST).graphs) == dict(cc.discover(make_table(), "R", **TEST).graphs)
-    refused = [({"missing": "testwise"}, "listwise"), ({"transform": "ranks", "method": "pc-ac"}, "in memory")]
-    for options, words in refused:
-        with pytest.raises(cc.CausalContextError, match=words):
-            cc.discover(files["file"], "R", **options)
+    with pytest.raises(cc.CausalContextError, match="listwise"):
+        cc.discover(files["file"], "R", missing="testwise")
 
 
 def test_discover_keeps_as_many_rows_as_it_is_asked_for(files):
@@ -579,3 +577,26 @@ def test_dask_gives_the_same(partitions):
     )
     assert np.array_equal(found.data.codes, one.data.codes)
     assert dict(cc.discover(found, **TEST).graphs) == dict(cc.discover(table, "R", **TEST).graphs)
+
+
+@pytest.mark.parametrize("options", [{"context": cc.threshold("A", 0.0)}, {"context": ["R", cc.bins("A", quantiles=3)]},
+                                     {"context": "R", "transform": "ranks", "method": "pc-ac"}])  # fmt: skip
+def test_what_moments_do_not_know_is_searched_on_the_sample(options):
+    """A context made out of a column, and ranks: the search is that of the sampled rows as a table of their own."""
+    random = np.random.default_rng(5)
+    a, b = random.normal(size=(2, 900))
+    table = pd.DataFrame({"A": a, "B": a + b, "R": np.where(b > 0, "x", "y")})
+    measured = "R" if "R" in str(options["context"]) else None
+    table = table if measured else table.drop(columns="R")
+    found = cc.scan(iter([table.iloc[:500], table.iloc[500:]]), measured, sample=400)
+    result = cc.discover(found, **options)
+    kept = pd.DataFrame(dict(zip(found.data.names, found.data.columns, strict=True)))
+    if measured:
+        kept["R"] = np.array(found.data.levels[0])[found.data.columns[2]]
+    alone = cc.discover(kept, **options)
+    assert result.graphs == alone.graphs
+    assert sum(result.data.rows) == 400
+    assert "everything rests on a random sample of 400 rows of its 900" in result.notes[-1]
+    assert result.stability(samples=2) is not None
+    with pytest.raises(cc.OptionError, match="scan it again"):
+        cc.discover(found, cc.threshold("A", 0.0) if measured else ["R", cc.threshold("A", 0.0)])

@@ -19,7 +19,7 @@ from causalcontext.data.indicators import Indicator, bins, threshold
 from causalcontext.data.scan import Scan
 from causalcontext.data.streams import is_out_of_memory, open_stream
 from causalcontext.data.table_files import files_of, read_file, spoken, words_for_missing
-from causalcontext.discovery.reading import check_scannable, scanned_table
+from causalcontext.discovery.reading import check_scannable, scanned_once
 from causalcontext.errors import DataError, FileError, OptionError, did_you_mean
 from causalcontext.options import Options, default_of, made
 
@@ -136,13 +136,11 @@ def opened(
         return table, context
     names = [name for name in open_stream(source, choice[0] or ()).schema.names if not is_index(name)]
     kept, context = chosen_names(names, *choice)
-    check_scannable(context, asked)
+    check_scannable(asked)
     files = files_of(source)
     check_apart(outputs, files)
     say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read once, in batches")
-    found = scanned_table(source, context, asked, progress, kept)
-    assert found is not None
-    return found, context
+    return scanned_once(source, context, asked, progress, kept), context
 
 
 def read_whole(path: Path) -> pd.DataFrame:

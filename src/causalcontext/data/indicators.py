@@ -104,8 +104,12 @@ def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
 def read_with_functions(table: Any, context: Any, kinds: Mapping[str, str] | None = None,
                         names: Sequence[str] | None = None) -> Dataset:  # fmt: skip
     """A table in memory, with the contexts that are its columns and, after its last column, those made out of one."""
+    return with_functions(read_table(table, split_context(context)[0], kinds=kinds, names=names), context)
+
+
+def with_functions(data: Dataset, context: Any) -> Dataset:
+    """The same table with contexts that are made out of its columns, after its last one; itself if there are none."""
     measured, made = split_context(context)
-    data = read_table(table, measured, kinds=kinds, names=names)
     for one in made:
         data = one.applied(data)
     return _as_listed(data, context) if measured is not None and made else data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +49,8 @@ class Scan:
         What was read.
     blocks : tuple of Moments
         Of blocks of rows, which `stability` draws from; empty where these would take too much room.
+    of_rows : int
+        Where nothing but the sample is used, `rows` are those of the sample, and the table has so many; else 0.
     """
 
     data: Dataset
@@ -56,6 +58,11 @@ class Scan:
     rows: int
     source: str
     blocks: tuple[Moments, ...] = ()
+    of_rows: int = 0
+
+    def on_sample(self, data: Dataset) -> Scan:
+        """The same table where nothing but the sample is used, for columns that moments of all rows know nothing of."""
+        return replace(self, data=data, rows=data.n_rows, blocks=(), of_rows=self.rows)
 
     @property
     def whole(self) -> bool:
@@ -64,9 +71,11 @@ class Scan:
 
     def note(self, scored: bool = False) -> str:
         """What rests on all rows, and what on the sample; empty where there is no difference."""
+        sample = f"a random sample of {self.data.n_rows:,} rows"
+        if self.of_rows > self.rows:
+            return f"{self.source} was read once: everything rests on {sample} of its {self.of_rows:,}"
         if self.whole:
             return ""
-        sample = f"a random sample of {self.data.n_rows:,} rows"
         if scored:
             return (f"{self.source} was read once: the model of score-ac, its edges, directions, scores and warnings "
                     f"rest on {sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data.dataset import Dataset, with_normal_scores
-from causalcontext.data.indicators import read_with_functions, split_context
+from causalcontext.data.indicators import read_with_functions, split_context, with_functions
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, scan_checked
 from causalcontext.data.series import with_cycles
@@ -64,7 +64,6 @@ def scanned_table(
     context: Any,
     options: Options,
     progress: bool,
-    columns: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
 ) -> Scan | None:
     """The scan of a table that is not in memory, or None for one that is; what a scan cannot answer is refused."""
@@ -73,33 +72,35 @@ def scanned_table(
         return _scanned_lazily(table, context, options, progress) if lazily else None
     if names is not None:
         raise OptionError(NAMES_OF_ARRAYS)
-    check_scannable(context, options)
+    check_scannable(options)
+    measured, made = split_context(context)
     if isinstance(table, Scan):
-        _check_scan(table, context, options)
-        return table
-    return _scanned(table, context, options, progress, columns)
+        _check_scan(table, [] if made and measured is None else measured, options)
+    found = table if isinstance(table, Scan) else scanned_once(table, context, options, progress)
+    data = with_functions(found.data, context)
+    data = with_normal_scores(data) if ranked(options) else data
+    return found if data is found.data else found.on_sample(data)
 
 
-def check_scannable(context: Any, options: Options) -> None:
+def check_scannable(options: Options) -> None:
     """Return if a search can do with what one pass over a table keeps, moments and a sample of its rows."""
     if options.lags is not None:
         raise NotYetError(LAGS_NEED_ROWS)
-    if split_context(context)[1]:
-        raise NotYetError("not yet: a context made out of a column needs the table in memory; make it a column")
     if options.missing == "testwise":
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
-    if ranked(options):
-        raise NotYetError('not yet: transform="ranks" needs the table in memory')
 
 
-def _scanned(table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None) -> Scan:
+def scanned_once(
+    table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None
+) -> Scan:
     """The scan of a table; knowledge about columns that it has not is refused before it is read."""
+    measured, made = split_context(context)
 
     def check(names: Sequence[str]) -> None:
         if options.knowledge is not None:
-            options.knowledge.links(names)
+            options.knowledge.links([*names, *(one.name for one in made)])
 
-    return scan_checked(table, context, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
+    return scan_checked(table, measured, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
                         progress=progress)  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) 
     if options.missing == "testwise" or ranked(options) or split_context(context)[1]:
         return None
     try:
-        return _scanned(table, context, options, progress)
+        return scanned_once(table, context, options, progress)
     except (NotYetError, FileError):
         return None
 
