@@ -86,7 +86,8 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
     adjusted = false_discovery([1.0 if change.reason else change.p for change in found], _picked_from(result))
     what = "curves" if is_curved(result) else "slopes"
     found = [
-        _recalled(result, change) if _needs_rows(result, change)
+        _recalled(result, change)
+        if result.rows is None and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
         else change if change.reason else _decided(change, float(q), level, what)
         for change, q in zip(found, adjusted, strict=True)
     ]  # fmt: skip
@@ -98,11 +99,6 @@ def _decided(change: Change, q: float, level: float, what: str) -> Change:
     if q <= level:
         return change._replace(q=q, claimed=True, status=CLAIMED)
     return change._replace(q=q, reason=f"the {what} may be the same" if q == q else f"the {what} cannot be compared")
-
-
-def _needs_rows(result: ContextGraphs, change: Change) -> bool:
-    """Whether a change of a result without rows had to be compared row by row."""
-    return result.rows is None and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
 
 
 def _recalled(result: ContextGraphs, change: Change) -> Change:
@@ -118,7 +114,8 @@ def _held_back(result: ContextGraphs, found: list[Change], alpha: float | None) 
     wrong = slopes_mislead(result)
     if result.evidence is not None and not wrong:
         return found
-    agreed = wrong or confirmed(result, *_contexts_of(found), alpha)
+    first, second = next((change.present, change.absent) for change in found if change.claimed)
+    agreed = wrong or confirmed(result, first, second, alpha)
     if isinstance(agreed, str):
         return [_candidate(change, agreed) if change.claimed else change for change in found]
     return [
@@ -174,10 +171,6 @@ def claim_of(change: Change) -> Claim:
     if change.kind == "slope":
         here, there = sorted((here, there))
     return (*sorted((change.source, change.target)), here, there)  # type: ignore[return-value]
-
-
-def _contexts_of(found: list[Change]) -> tuple[Any, Any]:
-    return next((change.present, change.absent) for change in found if change.claimed)
 
 
 def _candidate(change: Change, reason: str) -> Change:

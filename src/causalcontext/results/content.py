@@ -61,33 +61,42 @@ def checksum(content: dict[str, Any]) -> str:
 def to_dict(result: ContextGraphs) -> dict[str, Any]:
     """A result as plain lists, mappings, numbers and text."""
     settings = asdict(result.settings) | {"knowledge": result.settings.knowledge.to_dict()}
-    return {
-        "complete": result.complete,
-        "names": list(result.names),
-        "context": {
-            "name": result.context,
-            "levels": list(result.contexts),
-            "variables": [_variable(result, place) for place in range(len(result.levels))],
-            "cells": [list(cell) for cell in result.cells.cells],
-            "source": result.cells.source if len(result.cells.positions) < 2 else list(result.cells.sources) or None,
-        },
-        "kind": result.union.kind.value,
-        "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
-        "union": _edges(result.union),
-        "labeled_union": [edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union],
-        "settings": settings,
-        "data": asdict(result.data),
-        "tests_run": dict(result.tests_run),
-        "log": log_to_dict(result.log),
-        "origins": [[*place, *origin] for place, origin in result.origins.items()],
-        "doubts": [list(doubt) for doubt in result.doubts],
-        "warnings": list(result.warnings),
-        "evidence": None if result.evidence is None else result.evidence.to_dict(),
-        "notes": list(result.notes),
-        "claims": _claims_to_list(result),
-        "violations": [[violation.kind, list(violation.columns), violation.size] for violation in result.violations],
-        "moments": moments_to_dict(result.moments),
-    } | _some_have(result)
+    claims, marks = claims_to_keep(result), [list(mark) for mark in marked(result.notes)]
+    return (
+        {
+            "complete": result.complete,
+            "names": list(result.names),
+            "context": {
+                "name": result.context,
+                "levels": list(result.contexts),
+                "variables": [_variable(result, place) for place in range(len(result.levels))],
+                "cells": [list(cell) for cell in result.cells.cells],
+                "source": result.cells.source
+                if len(result.cells.positions) < 2
+                else list(result.cells.sources) or None,
+            },
+            "kind": result.union.kind.value,
+            "graphs": {str(value): _edges(graph) for value, graph in result.graphs.items()},
+            "union": _edges(result.union),
+            "labeled_union": [edge._asdict() | {"contexts": list(edge.contexts)} for edge in result.labeled_union],
+            "settings": settings,
+            "data": asdict(result.data),
+            "tests_run": dict(result.tests_run),
+            "log": log_to_dict(result.log),
+            "origins": [[*place, *origin] for place, origin in result.origins.items()],
+            "doubts": [list(doubt) for doubt in result.doubts],
+            "warnings": list(result.warnings),
+            "evidence": None if result.evidence is None else result.evidence.to_dict(),
+            "notes": list(result.notes),
+            "claims": claims if isinstance(claims, str) else [list(claim) for claim in claims],
+            "violations": [
+                [violation.kind, list(violation.columns), violation.size] for violation in result.violations
+            ],
+            "moments": moments_to_dict(result.moments),
+        }
+        | ({"notes_about": marks} if marks else {})
+        | _series_to_dict(result)
+    )  # warnings are about rows, which are gone
 
 
 def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +105,8 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     names = tuple(content["names"])
     cells, levels = _cells(names, content["context"])
     contexts = cell_values(cells, levels)
-    edges = {value: content["graphs"][str(value)] for value in contexts}
+    edges = {value: [(edge["source"], edge["target"], edge["mark"]) for edge in content["graphs"][str(value)]]
+             for value in contexts}  # fmt: skip
     evidence = None if content["evidence"] is None else ScoreEvidence.from_dict(content["evidence"])
     if evidence is not None:
         _check_evidence(evidence, len(contexts), len(names))
@@ -104,6 +114,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
     moments = moments_from_dict(content["moments"], len(contexts), len(names))
     numbers = sum(kind != "continuous" for kind in content["data"]["kinds"]) <= len(cells.positions)
     more: dict[str, Any] = _series_from_dict(content) if "series" in content else {}
+    claims = content["claims"]
     series: SeriesFacts | None = more.get("series")
     asked = cells if series is None else series.asked(cells)
     columns = len(names) if series is None else len(series.columns(names))
@@ -112,7 +123,7 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         cells=cells,
         levels=levels,
         contexts=contexts,
-        graphs={value: _graph(names, edges[value], content["kind"]) for value in contexts},
+        graphs={value: Graph.from_edges(names, edges[value], content["kind"]) for value in contexts},
         settings=settings,
         data=_summary(content["data"]),
         log=log_from_dict(content["log"], asked, len(names), (len(contexts), columns)),
@@ -125,16 +136,10 @@ def fields_from_dict(content: dict[str, Any]) -> dict[str, Any]:
         notes=with_marks(content["notes"], content.get("notes_about", ())),
         prepared=_prepared(moments, cells, settings.test) if numbers and moments is not None else None,
         moments=moments,
-        known_claims=_claims_from_list(content["claims"]),
+        known_claims=claims if isinstance(claims, str) else tuple((x, y, here, there) for x, y, here, there in claims),
         known_violations=tuple(Violation(kind, tuple(columns), size) for kind, columns, size in content["violations"]),
         **more,
     )
-
-
-def _some_have(result: ContextGraphs) -> dict[str, Any]:
-    """What not every file has. Of warnings nobody asks what they are about once the rows are gone."""
-    marks = [list(mark) for mark in marked(result.notes)]
-    return ({"notes_about": marks} if marks else {}) | _series_to_dict(result)
 
 
 def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:
@@ -144,8 +149,9 @@ def _series_to_dict(result: ContextGraphs) -> dict[str, Any]:
     kept = None
     if result.window_moments is not None:
         contexts, moments = result.window_moments
+        copies, alone = [result.names[position] for position in contexts.positions], len(result.cells.positions) == 1
         some = _saved_columns(result.names, result.cells, result.series)
-        kept = {"copies": [_saved_copy(result, position) for position in contexts.positions],
+        kept = {"copies": [split(name)[1] if alone else name for name in copies],
                 "codes": [list(cell) for cell in contexts.cells],
                 "moments": moments_to_dict(Moments(moments.rows, moments.mean[:, some],
                                                    moments.scatter[:, some][:, :, some]))}  # fmt: skip
@@ -183,21 +189,6 @@ def _saved_columns(names: Sequence[str], cells: Contexts, facts: SeriesFacts) ->
     last = len(facts.variables) * (facts.lags + 1)
     nodes = [place for place in range(last) if split(names[place])[0] not in context]
     return [*sorted(nodes, key=lambda place: split(names[place])[1]), *range(last, len(names))]
-
-
-def _saved_copy(result: ContextGraphs, position: int) -> int | str:
-    """A context lag; of several contexts the name says whose."""
-    name = result.names[position]
-    return split(name)[1] if len(result.cells.positions) == 1 else name
-
-
-def _claims_to_list(result: ContextGraphs) -> list[list[str]] | str:
-    kept = claims_to_keep(result)
-    return kept if isinstance(kept, str) else [list(claim) for claim in kept]
-
-
-def _claims_from_list(claims: Any) -> tuple[tuple[str, str, str, str], ...] | str:
-    return claims if isinstance(claims, str) else tuple((x, y, here, there) for x, y, here, there in claims)
 
 
 def _summary(data: dict[str, Any]) -> DataSummary:
@@ -244,10 +235,6 @@ def _prepared(moments: Moments, cells: Contexts, test: str) -> PreparedGaussian:
 
 def _edges(graph: Graph) -> list[dict[str, str]]:
     return [edge._asdict() for edge in graph.edges]
-
-
-def _graph(names: tuple[str, ...], edges: list[dict[str, str]], kind: str) -> Graph:
-    return Graph.from_edges(names, [(edge["source"], edge["target"], edge["mark"]) for edge in edges], kind)
 
 
 def _check_evidence(evidence: ScoreEvidence, contexts: int, variables: int) -> None:

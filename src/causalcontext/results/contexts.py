@@ -23,6 +23,7 @@ from causalcontext.graphs.endpoints import directed, may_cause
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
+from causalcontext.results.evidence import COLUMNS as EVIDENCE_COLUMNS
 from causalcontext.results.evidence import ScoreEvidence, score_decisions, score_edges
 from causalcontext.results.log import CITestLog
 from causalcontext.results.provenance import DataSummary, Settings
@@ -228,7 +229,7 @@ class ContextGraphs(EffectMethods):
         `shared by` these contexts and was fitted on `n` rows.
         """
         if self.evidence is None:
-            return ScoreEvidence.no_frame()
+            return frame_of(columns=EVIDENCE_COLUMNS)
         return self.evidence.frame(self.names, self.contexts)
 
     @property

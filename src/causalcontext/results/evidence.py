@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_IN_A_WORD = 62
 """Contexts whose bit masks are 64-bit numbers."""
-_COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
+COLUMNS = ["context", "x", "y", "effect", "model", "shared by", "score", "strength", "n", "decision"]
 
 OLDER_KINDS = {"nonlinear": CURVES, "uneven": SPREAD, "skewed": SKEW}
 """Violations by the names that older files have for them."""
@@ -131,12 +131,7 @@ class ScoreEvidence:
                              self.merged(effect, r, contexts) if known else (), self.difference[r, slot],
                              self.strength[r, slot], int(self.rows[r, effect]) if known else 0,
                              Decision(int(self.decision[r, slot])).name.lower()))  # fmt: skip
-        return frame_of(rows, columns=_COLUMNS)
-
-    @staticmethod
-    def no_frame() -> pd.DataFrame:
-        """The table of no evidence."""
-        return frame_of(columns=_COLUMNS)
+        return frame_of(rows, columns=COLUMNS)
 
     def slot(self, x: int, y: int) -> int:
         """The place of a pair."""

@@ -121,18 +121,12 @@ def _other_view(result: ContextGraphs, x: str, y: str, place: int, decision: Dec
     dependent = p <= result.settings.alpha
     if dependent == (decision is Decision.PRESENT):
         return f"; {words} {p_words(p)}"
-    reason = _only_there(result, asked.view) if dependent else _hidden_inside(asked.view)
+    if dependent:
+        reason = "which is due to the other contexts" if asked.view else inside_words(result)
+    else:
+        why = "pooling the contexts hides it" if asked.view else "these rows alone are not enough"
+        reason = f"which does not show it: {why}"
     return f"; {words} {p_words(p)}, {reason}"
-
-
-def _hidden_inside(view: int) -> str:
-    """An edge that the other rows do not show."""
-    return "which does not show it: " + ("pooling the contexts hides it" if view else "these rows alone are not enough")
-
-
-def _only_there(result: ContextGraphs, view: int) -> str:
-    """A dependence that only the other rows show."""
-    return "which is due to the other contexts" if view else inside_words(result)
 
 
 def _untested(entry: LogEntry) -> str:

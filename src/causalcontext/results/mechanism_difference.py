@@ -77,14 +77,6 @@ class TwoContexts:
         test = PreparedGaussian(moments, Contexts(self.differing[:1], ((0,), (1,))), STUDENT)
         return float(test.answer([CIQuery(self.differing[0], effect, system)]).p[0])
 
-    def may_be_caused(self, variable: int) -> bool:
-        """Whether a context that differs may cause a variable: adjacent to it, and not known to be its effect."""
-        return bool(may_cause(_endpoints(self.result, self.places[0]))[list(self.differing), variable].any())
-
-    def is_near(self, variable: int) -> bool:
-        """Whether a variable is adjacent to a context that differs."""
-        return bool(_endpoints(self.result, self.places[0])[list(self.differing), variable].any())
-
     def _given(self, given: Sequence[int]) -> tuple[Moments, tuple[int, ...]]:
         """The moments of both contexts, and the system variables of a set."""
         contexts = self.result.cells.positions
@@ -114,8 +106,9 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
 def _compare_slopes(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
                     absent: int) -> SlopeComparison:  # fmt: skip
     two = TwoContexts(result, moments, present, absent)
-    found = bool(directed(_endpoints(result, present))[x, y]) and result.union.kind is GraphKind.CPDAG
-    settled = found and two.may_be_caused(y) and not two.is_near(x)
+    endpoints, apart = _endpoints(result, present), list(two.differing)
+    found = bool(directed(endpoints)[x, y]) and result.union.kind is GraphKind.CPDAG
+    settled = found and may_cause(endpoints)[apart, y].any() and not endpoints[apart, x].any()
     p_values = [
         heterogeneity(two.slopes(cause, effect, given))[1]
         for cause, effect in (((x, y),) if settled else ((x, y), (y, x)))

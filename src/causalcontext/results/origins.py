@@ -9,7 +9,7 @@ from causalcontext.graphs.graph import Graph
 from causalcontext.results.entries import Decision
 from causalcontext.results.words import fixed_words
 from causalcontext.search.family import Origin
-from causalcontext.search.rules import OrientationRule, Scope, rule_named
+from causalcontext.search.rules import Scope, rule_named
 
 if TYPE_CHECKING:
     from causalcontext.results.contexts import ContextGraphs
@@ -96,16 +96,11 @@ def _because(result: ContextGraphs, origin: Origin, place: int, cause: str, effe
         kin="descendant" if cause == via else "ancestor",
         set=_separating_set(result, origin, cause) if "{set}" in rule.words else "",
     )
-    if origin.graph == place or _holds_anywhere(rule):
+    if origin.graph == place or rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words:
         return words
     apart = rule.kind is GraphKind.PAG and len(result.cells.positions) > 1
     shared = "the same here" if apart else "the same in all contexts"
     return f"{words} (found in {result.contexts[origin.graph]}, {shared})"
-
-
-def _holds_anywhere(rule: OrientationRule) -> bool:
-    """Whether nothing is left to say about the context that a rule was found in."""
-    return rule.scope is Scope.KNOWLEDGE or "{source}" in rule.words
 
 
 def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> str:

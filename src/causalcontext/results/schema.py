@@ -185,15 +185,10 @@ def check_content(content: Mapping[str, Any]) -> None:
         "evidence": none_or(_evidence(count, contexts)),
         "moments": none_or(mapping(keys({"type": one_of("<f8", "<i8"), "shape": each(whole(0)), "base64": text}))),
     })(content, "")  # fmt: skip
-    _check_marks(content)
+    mark = tuple_of(whole(0, len(content["notes"]) - 1), one_of(*About), text)
+    each(mark)(content.get("notes_about", []), "notes_about")  # older files do not say what notes are about
     if "series" in content:
         _check_series(content["series"], names)
-
-
-def _check_marks(content: Mapping[str, Any]) -> None:
-    """What notes are about; older files do not say it."""
-    mark = tuple_of(whole(0, len(content["notes"]) - 1), one_of(*About), text)
-    each(mark)(content.get("notes_about", []), "notes_about")
 
 
 def _check_context(context: Any, names: list[str]) -> None:

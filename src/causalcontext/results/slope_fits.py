@@ -125,7 +125,12 @@ class WindowFits:
     def slopes(self, x: int, y: int, a: int, b: int) -> tuple[Slope, Slope, float]:
         """Regressions inside either context alone, on the parents of all contexts."""
         rows = self._rows.get((x, y))
-        here, there = (_slope_of(None if rows is None else rows[place]) for place in (a, b))
+        none = (Slope(np.nan, np.nan, np.nan, 0),) * 2
+        here, there = (
+            none
+            if rows is None
+            else (Slope(rows[place].own, rows[place].own_error, np.nan, int(rows[place].df)) for place in (a, b))
+        )
         known = all(one.error > 0.0 and one.df > 0 for one in (here, there))
         return here, there, heterogeneity((here, there))[1] if known else np.nan
 
@@ -183,7 +188,3 @@ class WindowFits:
         test = PreparedGaussian(two, Contexts((context,), ((0,), (1,))), STUDENT)
         query = CIQuery(context, x, tuple(sorted({y, *self._causes(x)} - {x})))
         return float(test.answer([query]).p[0]) > UNCHANGED
-
-
-def _slope_of(row: SlopeRow | None) -> Slope:
-    return Slope(np.nan, np.nan, np.nan, 0) if row is None else Slope(row.own, row.own_error, np.nan, int(row.df))

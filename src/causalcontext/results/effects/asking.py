@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import OptionError, did_you_mean, shortly
@@ -96,7 +95,7 @@ def by_path(mechanics: Mechanics, g: int, x: int, y: int) -> dict[tuple[int, ...
     found: dict[tuple[int, ...], Possible] = {}
     for path in (path for family in families for path in paths_between(mechanics, family, g, x, y)):
         if path not in found:
-            found[path] = possible(mechanics, asked, partial(_along, mechanics, g, path))
+            found[path] = possible(mechanics, asked, partial(path_effect, mechanics, g=g, path=path))
         if len(found) > MOST_PATHS:
             raise NoAnswer(f"more than {MOST_PATHS} paths lead from {mechanics.name(x)} to {mechanics.name(y)}")
     return found
@@ -108,11 +107,6 @@ def places(mechanics: Mechanics, g: int, x: int, y: int) -> list[Place]:
     if all(mechanics.kind(v) is Kind.CONTINUOUS for v in (mechanics.now(x), *between)):
         return [(g, v) for v in between]
     return [(g, v) for v in (mechanics.now(x), *between, *mechanics.contexts)]
-
-
-def _along(mechanics: Mechanics, g: int, path: tuple[int, ...], family: Family) -> Estimate:
-    there = all(cause in mechanics.parents(family, g, v) for cause, v in pairwise(path))
-    return path_effect(mechanics, family, g, path) if there else Estimate(0.0)
 
 
 def adjusted(ask: Callable[[], Estimate]) -> Possible:

@@ -43,11 +43,6 @@ def total_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -
     return total(parts)
 
 
-def direct_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> float:
-    """The coefficient of x in the mechanism of y; 0 if x is no cause of it."""
-    return mechanics.fit(family, g, y).slope(x).value if x in mechanics.parents(family, g, y) else 0.0
-
-
 def paths_between(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Iterator[tuple[int, ...]]:
     """The directed paths from x to y in a context."""
     below: dict[int, list[int]] = {}
@@ -64,9 +59,11 @@ def paths_between(mechanics: Mechanics, family: Family, g: int, x: int, y: int) 
 
 
 def path_effect(mechanics: Mechanics, family: Family, g: int, path: tuple[int, ...]) -> Estimate:
-    """The product of the coefficients along a path."""
+    """The product of the coefficients along a path; 0 where it is none."""
     steps = []
     for cause, v in pairwise(path):
+        if cause not in mechanics.parents(family, g, v):
+            return Estimate(0.0)
         fit = mechanics.fit(family, g, v)
         steps.append(fit.slope(fit.causes[mechanics.earlier(fit.causes, v).index(cause)]))
     values = np.array([step.value for step in steps])

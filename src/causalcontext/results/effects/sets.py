@@ -139,7 +139,7 @@ def _open_edges(mechanics: Mechanics, components: Sequence[int], places: Sequenc
     wanted = set(places)
     read = {(cause, v) for v, causes in mechanics.undecided for cause in causes}
     edges = [
-        f"the copy of {mechanics.result.context} that {mechanics.name(j)} reads"
+        f"the copy of {mechanics.name(mechanics.now(i))} that {mechanics.name(j)} reads"
         if (i, j) in read
         else edge_text(mechanics, g, i, j)
         for number in components

@@ -43,10 +43,6 @@ class MeanModel(NamedTuple):
         """The mean for every row."""
         return _mean(self.kind, design @ self.slopes)
 
-    def moved_by(self, design: Floats) -> Floats:
-        """The derivative of every mean by the coefficients."""
-        return np.asarray(design * _derivative(self.kind, design @ self.slopes)[:, None])
-
 
 def standardised_effect(mechanics: Mechanics, family: Family, g: int, x: int, y: int) -> Estimate:
     """The mean difference of y that a unit of x, or its second category, makes in a context."""
@@ -157,7 +153,7 @@ def _averaged(parts: Sequence[tuple[MeanModel, Floats, float]]) -> Estimate:
     each = np.sum([sign * model.mean(columns) for model, columns, sign in parts], axis=0)
     by_model: dict[int, tuple[MeanModel, Floats]] = {}
     for model, columns, sign in parts:
-        moved = sign * model.moved_by(columns).mean(axis=0)
+        moved = sign * (columns * _derivative(model.kind, columns @ model.slopes)[:, None]).mean(axis=0)
         known = by_model.get(id(model.slopes))
         by_model[id(model.slopes)] = (model, moved if known is None else known[1] + moved)
     gradient: dict[Parameters, Floats] = {

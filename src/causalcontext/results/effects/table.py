@@ -11,7 +11,6 @@ import numpy as np
 from causalcontext.errors import NotYetError, OptionError, check_level
 from causalcontext.graphs.lag_names import split
 from causalcontext.results.effects.asking import approximations, asked_node, by_path, check_steps, difference, effect_in
-from causalcontext.results.effects.composition import direct_effect
 from causalcontext.results.effects.frames import framed
 from causalcontext.results.effects.interventions import context_direct, context_effect, downstream
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
@@ -157,7 +156,8 @@ def _direct(mechanics: Mechanics, g: int, x: int, y: int) -> float:
         return 0.0
     families = mechanics.graphs.families(mechanics.graphs.touching([(g, y)])) or ()
     try:
-        values = {direct_effect(mechanics, family, g, x, y) for family in families}
+        values = {mechanics.fit(family, g, y).slope(x).value if x in mechanics.parents(family, g, y) else 0.0
+                  for family in families}  # fmt: skip
     except NoAnswer:
         return np.nan
     return values.pop() if len(values) == 1 else np.nan
