@@ -139,7 +139,7 @@ def test_the_cell_that_stands_for_a_context_has_the_same_past():
     data = read_table(rows, ["R", "R(t-1)"])
     now = Contexts((0,), ((0,), (1,)))
     assert [data.contexts.cells[cell] for cell in cells_of_now(data, now)] == [(0, 0), (1, 1)]
-    alternating = read_table(rows.iloc[[2, 4]].reset_index(drop=True), ["R", "R(t-1)"])
+    alternating = read_table(rows.iloc[[2, 4] * 3].reset_index(drop=True), ["R", "R(t-1)"])
     assert [alternating.contexts.cells[cell] for cell in cells_of_now(alternating, now)] == [(0, 1), (1, 0)]
 
 
