@@ -4,14 +4,17 @@
 
 Five numbers with continuous weights and two binary contexts that are noisy thresholds of two of them; up to three links
 change with R, with S, or with both. "system": links between numbers in any context. "changes": pairs of a changed link
-and a context variable that it changes with. "readers": a context variable that causes a number. True and false rates,
-and the share of tables with exactly the right changes.
+and a context variable that it changes with. A slope that the model of score-ac shares does not change, and one that it
+estimates apart, as a partition does with all slopes, changes if the two differ by more than sharing them would save.
+"readers": a context variable that causes a number. True and false rates, and the share of tables with exactly the right
+changes. "claims": what `changes()` claims between any two combinations of values, false ones of all, and the share of
+the links that come or go.
 """
 
 from __future__ import annotations
 
 import argparse
-from itertools import product
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,17 +28,18 @@ Pairs = set[tuple[str, str]]
 
 
 class Truth(NamedTuple):
-    """Links between numbers, (link, context variable) for those that change, and (context variable, number)."""
+    """Links between numbers, (link, context variable) for those that change, (context variable, number), slopes."""
 
     system: Pairs
     changes: set[tuple[str, str, str]]
     readers: Pairs
+    slopes: dict[tuple[str, str], dict[tuple[int, int], float]]
 
 
 def drawn(rows: int, seed: int) -> tuple[pd.DataFrame, Truth]:
     """A table, and what is true of it; contexts follow the first two numbers, which read neither."""
     random = np.random.default_rng([seed, 11])
-    truth, values = Truth(set(), set(), set()), {}
+    truth, values = Truth(set(), set(), set(), {}), {}
     codes: dict[str, Any] = {}
     for place, name in enumerate(NUMBERS):
         total = random.normal(size=rows)
@@ -43,11 +47,15 @@ def drawn(rows: int, seed: int) -> tuple[pd.DataFrame, Truth]:
             if random.random() < 0.5:
                 continue
             slope = random.choice([-1.0, 1.0]) * random.uniform(0.6, 1.4)
-            weight, reads = np.full(rows, slope), ()
+            weight, reads, other = np.full(rows, slope), (), slope
             if place >= 2 and random.random() < 0.4:
                 reads = [("R",), ("S",), ("R", "S")][int(random.integers(3))]
                 changed = np.all([codes[context] == 1 for context in reads], axis=0)
-                weight = np.where(changed, slope, random.choice([0.0, -slope]))
+                other = random.choice([0.0, -slope])
+                weight = np.where(changed, slope, other)
+            truth.slopes[cause, name] = {cell: slope if all(code for context, code in zip(CONTEXTS, cell, strict=True)
+                                                            if context in reads) else other
+                                         for cell in product((0, 1), repeat=2)}  # fmt: skip
             truth.system.add((cause, name))
             truth.changes.update((cause, name, context) for context in reads)
             truth.readers.update((context, name) for context in reads)
@@ -59,7 +67,7 @@ def drawn(rows: int, seed: int) -> tuple[pd.DataFrame, Truth]:
     return pd.DataFrame({**values, **codes}), truth
 
 
-def found_by(table: pd.DataFrame, method: str) -> Truth:
+def found_by(table: pd.DataFrame, method: str) -> tuple[Truth, cc.ContextGraphs]:
     """What a method says; a change of a link is read off its presence and, for score-ac, its slope in each context."""
     if method == "joined":
         joined = table.assign(RS=[f"{r}{s}" for r, s in zip(table["R"], table["S"], strict=True)])
@@ -69,7 +77,8 @@ def found_by(table: pd.DataFrame, method: str) -> Truth:
         options = {"curves": "never"} if method == "score-ac" else {}
         result = cc.discover(table, list(CONTEXTS), method=method, **options)
         cells = {value: value for value in result.contexts}
-    truth = Truth(set(), set(), set())
+    truth = Truth(set(), set(), set(), {})
+    apart = {} if result.evidence is None else _apart(result, cells)
     for cause, effect in product(NUMBERS, NUMBERS):
         slopes = {cell: _slope(result, cause, effect, value) for value, cell in cells.items()}
         if cause == effect or not any(slopes.values()):
@@ -77,11 +86,32 @@ def found_by(table: pd.DataFrame, method: str) -> Truth:
         if cause < effect:  # the order of names is that of causes: directions are not what is measured here
             truth.system.add((cause, effect))
             truth.changes.update((cause, effect, context) for place, context in enumerate(CONTEXTS)
-                                 if _differs(slopes, place))  # fmt: skip
+                                 if _differs(slopes, place, apart.get((cause, effect), {}),
+                                             np.log(len(table))))  # fmt: skip
     if method != "joined":
         truth.readers.update((context, name) for context in CONTEXTS for name in NUMBERS
                              if result.union.mark(context, name) == "-->")  # fmt: skip
-    return truth
+    return truth, result
+
+
+def _apart(result: cc.ContextGraphs, cells: dict[Any, Any]) -> dict[tuple[str, str], dict[Any, tuple[float, float]]]:
+    """Slope and standard error of every link in every context, by its ends in the order of the alphabet."""
+    found: dict[tuple[str, str], dict[Any, tuple[float, float]]] = {}
+    for row in result.mechanisms().itertuples():
+        if np.isfinite(row.coefficient):
+            found.setdefault(tuple(sorted((row.cause, row.effect))), {})[cells[row.context]] = (row.coefficient, row.se)
+    return found
+
+
+def claims(result: cc.ContextGraphs, truth: Truth) -> list[int]:
+    """Links that come or go between two contexts and are claimed, all of them, false claims, all claims."""
+    counts = np.zeros(4, dtype=int)
+    for first, second in combinations(result.contexts, 2):
+        true = {pair for pair, slopes in truth.slopes.items() if (slopes[first] == 0) != (slopes[second] == 0)}
+        made = {tuple(sorted((row.source, row.target))) for row in result.changes(first, second).itertuples()
+                if row.claimed and row.kind == "edge"}  # fmt: skip
+        counts += [len(made & true), len(true), len(made - true), len(made)]
+    return counts.tolist()
 
 
 def _slope(result: cc.ContextGraphs, cause: str, effect: str, value: Any) -> float:
@@ -100,10 +130,18 @@ def _slope(result: cc.ContextGraphs, cause: str, effect: str, value: Any) -> flo
     return 1.0
 
 
-def _differs(slopes: dict[tuple[int, int], float], place: int) -> bool:
+def _differs(slopes: dict[tuple[int, int], float], place: int, apart: dict[Any, tuple[float, float]], price: float
+             ) -> bool:  # fmt: skip
     """Whether a slope depends on one context variable, the other one held."""
-    return any(slopes[cell] != slopes[other] for cell in slopes for other in slopes
-               if cell[1 - place] == other[1 - place])  # fmt: skip
+    for cell, other in product(slopes, slopes):
+        if cell[1 - place] != other[1 - place] or slopes[cell] == slopes[other]:
+            continue
+        if not (slopes[cell] and slopes[other] and cell in apart and other in apart):
+            return True
+        (one, error), (two, second) = apart[cell], apart[other]
+        if (one - two) ** 2 > price * (error**2 + second**2):
+            return True
+    return False
 
 
 def main() -> None:
@@ -114,21 +152,23 @@ def main() -> None:
     chosen = parser.parse_args()
     possible = Truth({(a, b) for a, b in product(NUMBERS, NUMBERS) if a < b},
                      {(a, b, c) for a, b in product(NUMBERS, NUMBERS) for c in CONTEXTS if a < b},
-                     set(product(CONTEXTS, NUMBERS)))  # fmt: skip
+                     set(product(CONTEXTS, NUMBERS)), {})  # fmt: skip
     lines = []
     for rows in chosen.rows:
         for method in ("score-ac", "joined", "pc-ac"):
-            counts, exact = np.zeros((3, 4)), 0
+            counts, exact, claimed = np.zeros((3, 4)), 0, np.zeros(4, dtype=int)
             for seed in range(chosen.models):
                 table, truth = drawn(rows, seed)
-                found = found_by(table, method)
+                found, result = found_by(table, method)
                 exact += found.changes == truth.changes
-                for row, own, true, every in zip(counts, found, truth, possible, strict=True):
+                claimed += [0, 0, 0, 0] if method == "joined" else claims(result, truth)
+                for row, own, true, every in zip(counts, found[:3], truth[:3], possible[:3], strict=True):
                     row += [len(own & true), len(true), len(own - true), len(every - true)]
             cells = [f"{hit / max(there, 1):.3f}/{false / max(free, 1):.3f}" for hit, there, false, free in counts]
             cells[2] = "-" if method == "joined" else cells[2]
-            lines.append([rows, method, *cells, f"{exact / chosen.models:.2f}"])
-    print(markdown_table(["rows", "method", "system", "changes", "readers", "exactly right"], lines))
+            made = "-" if method == "joined" else f"{claimed[2]} of {claimed[3]}, {claimed[0] / max(claimed[1], 1):.2f}"
+            lines.append([rows, method, *cells, f"{exact / chosen.models:.2f}", made])
+    print(markdown_table(["rows", "method", "system", "changes", "readers", "exactly right", "claims"], lines))
 
 
 if __name__ == "__main__":

@@ -135,8 +135,8 @@ def test_results_are_explained_saved_and_compared(tmp_path):
     result.save(tmp_path / "r.json")
     assert cc.load(tmp_path / "r.json") == result
     (change,) = result.changes("<= 0.3", "> 0.3").itertuples()
-    assert (change.status, change.q < 1e-6) == ("candidate", True)
-    assert change.reason == "score-ac cannot be run for such a context or graph"
+    assert (change.status, change.reason, change.q < 1e-6) == ("claimed", "", True)  # score-ac confirms it
+    assert cc.load(tmp_path / "r.json").changes("<= 0.3", "> 0.3").loc[0, "claimed"]
     assert not result.diagnose().about("deterministic context")
     assert [f.evidence["cause"] for f in result.diagnose().about("missing edge")] == ["mechanism"]
 

@@ -14,6 +14,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.diagnostics.support import Support, matched_support
 from causalcontext.graphs.graph import Graph
+from causalcontext.results.changes import own_claims
 from causalcontext.views import CIQuery
 from marks import rest_slow
 
@@ -216,7 +217,7 @@ def test_changes_compare_two_combinations(switched):
     frame = table(4, n=4000)
     found = switched.changes((0, "east"), (1, "east")).set_index(["source", "target"]).loc["X", "Y"]
     assert (found["present"], found["absent"], found["label"]) == ((1, "east"), (0, "east"), "absent")
-    assert (found["status"], found["reason"]) == ("candidate", "score-ac cannot be run for such a context or graph")
+    assert (found["status"], found["reason"]) == ("claimed", "")  # score-ac confirms it
     assert found["q"] < 1e-6
     rows = [frame[(frame["A"] == a)] for a in (1, 0)]  # Y has no other possible cause, so B stays pooled
     twins = [naive.regression_slope(part[["X", "Y"]].to_numpy(), 0, 1, ()) for part in rows]
@@ -227,6 +228,17 @@ def test_changes_compare_two_combinations(switched):
     assert pairs == {frozenset("XY"), frozenset("YZ")}
     with pytest.raises(cc.OptionError, match="there is no context"):
         switched.changes((0, "west"), (1, "east"))
+
+
+def test_score_ac_is_asked_about_claims_of_several_contexts(switched):
+    """What tests alone would claim is a candidate where score-ac, asked about the same contexts, does not."""
+    other = switched.second_opinion
+    assert (other.settings.method, other.contexts, other.cells) == ("score-ac", switched.contexts, switched.cells)
+    a, b = (0, "east"), (1, "east")
+    assert [change[:2] for change in own_claims(other, a, b) if change.claimed] == [("X", "Y")]
+    unsure = replace(switched, known_claims=())
+    assert [unsure.changes(a, b).loc[0, column] for column in ("status", "reason")] == [
+        "candidate", "score-ac does not confirm it"]  # fmt: skip
 
 
 def test_labels_say_where_an_edge_is(switched):

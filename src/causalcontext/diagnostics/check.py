@@ -32,7 +32,7 @@ from causalcontext.kernels.arrays import Bools, Floats, Values
 from causalcontext.kernels.limits import COLLINEAR_BELOW, LARGEST_SCATTER, SMALLEST_SCATTER, SPARE_ROWS
 from causalcontext.methods.auto import choose_by_call, choose_by_table
 from causalcontext.model_checks.linear_fits import check_table
-from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, AdviceFacts, sentence
+from causalcontext.model_checks.violations import OUTLIERS, ROWS, SKEW, TAILS, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -369,8 +369,7 @@ def _misleading(data: Dataset) -> Iterator[str]:
     nothing = np.zeros((len(data.values), len(data.names), len(data.names)), dtype=np.int8)
     for violation in check_table(data, nothing):
         if violation.kind in OF_COLUMNS:
-            scored = not sources and len(data.contexts.positions) <= 1
-            yield sentence(violation, bool(data.contexts.positions), AdviceFacts(scored))
+            yield sentence(violation, bool(data.contexts.positions))
 
 
 def _suitable(data: Dataset, missing: str) -> Iterator[str]:

@@ -65,8 +65,8 @@ def second_opinion(result: ContextGraphs) -> ContextGraphs | str:
         return "a result without rows cannot be compared with another engine"
     if not result.complete:
         return f"{other} was not run: the search was interrupted"
-    if len(result.cells.positions) != 1 or result.cells.source is not None or result.union.kind is not GraphKind.CPDAG:
-        return f"{other} cannot be run for such a context or graph"
+    if not result.cells.positions or result.union.kind is not GraphKind.CPDAG:
+        return f"{other} cannot be compared with a PAG, or where there is no context"
     if result.settings.missing == "testwise" or len(result.names) > MOST_VARIABLES:
         return f"{other} was not run: too many variables, or incomplete rows"
     try:

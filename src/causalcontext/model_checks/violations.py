@@ -119,7 +119,7 @@ UNEXPLAINED = {CURVES: "a mechanism is not additive, or its noise not constant",
 
 
 class AdviceFacts(NamedTuple):
-    """What bears on advice: whether score-ac takes the context (one column, not made out of another), whether the
+    """What bears on advice: whether score-ac takes the context (with lags one column, not made of another), whether the
     method takes lags, the calls that would change nothing, since the search had them, and the test, if one decided."""
 
     scored: bool = True

@@ -179,8 +179,8 @@ class ContextGraphs(EffectMethods):
 
     @property
     def suits_score(self) -> bool:
-        """Whether score-ac takes the context: at most one column, not made out of another."""
-        return len(self.cells.positions) <= 1 and self.settings.indicator is None
+        """Whether score-ac takes the context: with lags at most one column, not made out of another."""
+        return self.series is None or (len(self.cells.positions) <= 1 and self.settings.indicator is None)
 
     @property
     def union(self) -> Graph:
