@@ -339,3 +339,12 @@ def test_methods_beside_pc_ac_search_the_rows_of_each_range_or_all_rows():
     for result in (masked, pooled, both):
         assert "X > 0.2" in result.explain("X", "X > 0.2")
         assert result.changes(*result.contexts) is not None
+
+
+def test_diagnose_asks_fci_ac_about_directions_with_several_contexts_and_thresholds():
+    """Z and Y share a hidden cause, which pc-ac calls Z --> Y."""
+    context = ["S", cc.threshold("W", 0.3)]
+    for chosen in (context, context[1], "S"):
+        result = cc.discover(beside(1), chosen, method="pc-ac", test="partial-correlation")
+        (finding,) = result.diagnose().about("hidden causes")
+        assert any(edge.startswith("Z o-> Y") for edge in finding.evidence["edges"])

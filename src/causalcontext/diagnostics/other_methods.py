@@ -34,6 +34,7 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.search.algorithm import algorithm_1
 from causalcontext.search.compiled import SplitSearch
 from causalcontext.search.forecast import queries_ahead
+from causalcontext.search.indicator import links_without_functions
 from causalcontext.search.plan import Plan
 from causalcontext.views import adaptive, masked
 
@@ -99,8 +100,8 @@ def _run(result: ContextGraphs, other: str) -> ContextGraphs | str:
 
 def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding]:
     """Tails that fci-ac contradicts, and tails that it leaves open; only where its tests are quick."""
-    plain = result.settings.indicator is None and len(result.cells.positions) == 1
-    if result.settings.method != "pc-ac" or not plain or result.prepared is None or result.prepared.gaussian is None:
+    by_tests = result.settings.method == "pc-ac" and bool(result.cells.positions)
+    if not by_tests or result.prepared is None or result.prepared.gaussian is None:
         return
     ours = np.stack([result.graphs[value].endpoints for value in result.contexts])
     task = _task(result, rows, result.prepared, ScoreOptions(), Watch(nobody))
@@ -127,7 +128,8 @@ def unconfirmed_causes(result: ContextGraphs, rows: Dataset) -> Iterator[Finding
 def _task(result: ContextGraphs, rows: Dataset, prepared: PreparedTest, options: ScoreOptions, watch: Watch) -> Task:
     """A search of the same table with the settings of a result."""
     settings = result.settings
-    links, statistics = settings.knowledge.links(result.names), gather_statistics(rows, settings.missing)
+    links = links_without_functions(settings.knowledge.links(result.names), rows.contexts)
+    statistics = gather_statistics(rows, settings.missing)
     return Task(prepared, rows, statistics, links, settings, options, 1, watch, Support(rows, settings.alpha))
 
 

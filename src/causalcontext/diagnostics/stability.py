@@ -33,7 +33,7 @@ from causalcontext.progress import Count, Watch, counting_bar, nobody
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.indicator import without
+from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import SeriesWindows
 
 if TYPE_CHECKING:
@@ -194,8 +194,7 @@ class Resample:
         assert data is not None
         usable = data.codes >= 0 if result.settings.missing == "testwise" else complete_rows(data)
         self.data = some_rows(data, np.flatnonzero(usable))
-        made = [position for position, _ in data.contexts.made]
-        self.links = without(result.settings.knowledge.links(result.names), made)
+        self.links = links_without_functions(result.settings.knowledge.links(result.names), data.contexts)
         self.test = find_test(result.settings.test, result.settings.seed)
         self.of_cell = [np.flatnonzero(self.data.codes == cell) for cell in range(len(data.contexts.cells))]
         self.statistics, self.support = gather_statistics(self.data), Support(self.data, result.settings.alpha)

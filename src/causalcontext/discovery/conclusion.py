@@ -16,7 +16,7 @@ from causalcontext.results.notes import About, Note
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import DataSummary, Settings
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.indicator import without
+from causalcontext.search.indicator import links_without_functions
 from causalcontext.timeseries.windows import series_settings
 from causalcontext.version import __version__
 
@@ -54,7 +54,7 @@ def score_of(options: Options) -> ScoreOptions:
 
 def links_of(knowledge: Knowledge, data: Dataset) -> Links:
     """What is known, by number; about a context that is made out of a column nothing can be."""
-    return without(knowledge.links(data.names), [position for position, _ in data.contexts.made])
+    return links_without_functions(knowledge.links(data.names), data.contexts)
 
 
 def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[str, ...]) -> ContextGraphs:

@@ -112,13 +112,14 @@ def links_of_indicator(endpoints: Endpoints, source: int, groups: Sequence[Seque
     yield from uncertain
 
 
-def without(links: Links, variables: Sequence[int]) -> Links:
-    """The same knowledge with no link at some variables."""
-    if not variables:
+def links_without_functions(links: Links, contexts: Contexts) -> Links:
+    """The same knowledge with no link at context variables that are made out of a column: nothing is known of them."""
+    functions = [position for position, _ in contexts.made]
+    if not functions:
         return links
-    may, must, left_out = links.may.copy(), links.must.copy(), list(variables)
+    may, must = links.may.copy(), links.must.copy()
     for array in (may, must):
-        array[left_out], array[:, left_out] = False, False
+        array[functions], array[:, functions] = False, False
     return Links(may, must)
 
 
