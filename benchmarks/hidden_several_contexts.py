@@ -1,6 +1,6 @@
 """Hidden causes and two contexts: fci-ac on both, on the joined column, and pc-ac.
 
-    python benchmarks/hidden_several_contexts.py [--models 40] [--rows 1000 5000] [--hidden 0 2 4]
+    python benchmarks/hidden_several_contexts.py [--models 40] [--rows 2000] [--hidden 0 4]
 
 Six numbers in a random linear system, and hidden causes of two of them each. R and T are noisy thresholds of earlier
 numbers, in half of the models of hidden causes too; links of later numbers change with R, with T or with both. With
@@ -141,8 +141,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--rows", type=int, nargs="+", default=[1000, 5000])
-    parser.add_argument("--hidden", type=int, nargs="+", default=[0, 2, 4])
+    parser.add_argument("--rows", type=int, nargs="+", default=[2000])
+    parser.add_argument("--hidden", type=int, nargs="+", default=[0, 4])
     asked = parser.parse_args()
     lines = []
     for cut, hidden, rows in product((False, True), asked.hidden, asked.rows):
