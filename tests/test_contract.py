@@ -98,7 +98,7 @@ def test_tables_have_their_columns(kind: str) -> None:
     assert list(tests.columns[: len(TESTS)]) == TESTS
     assert set(tests["decision"]) <= DECISIONS
     pairs = len(result.names) * (len(result.names) - 1) // 2
-    assert len(tests) == pairs * len(result.contexts) or result.settings.indicator is not None
+    assert len(tests) == pairs * len(result.contexts) or result.made_of
     for row in tests.itertuples():
         present = bool(result.graphs[row.context].mark(row.x, row.y))
         assert present == (row.decision in ("present", "untestable", "required"))

@@ -55,7 +55,7 @@ def counted(contexts, system, hidden, models, seed, **options):
 
 @pytest.mark.parametrize(
     ("contexts", "system", "hidden", "models"),
-    [(2, 2, 2, 60), (2, 3, 2, 30), *rest_slow([(2, 2, 2, 1500), (2, 3, 2, 800), (2, 4, 2, 200), (3, 2, 2, 200)])[1:]],
+    [(2, 2, 2, 60), (2, 3, 2, 30), *rest_slow([(2, 2, 2, 1500), (2, 3, 2, 300), (2, 4, 2, 100), (3, 2, 2, 100)])[1:]],
 )
 def test_nothing_wrong_in_random_models(contexts, system, hidden, models):
     for options in ({}, {"across": False}):
@@ -121,9 +121,9 @@ def counted_with_functions(made, system, hidden, models, seed):
 @pytest.mark.parametrize(
     ("made", "system", "hidden", "models"),
     [
-        *rest_slow([((True,), 3, 2, 40), ((True,), 3, 2, 1000), ((True,), 4, 2, 200)]),
-        *rest_slow([((False, True), 2, 2, 25), ((False, True), 3, 2, 300), ((True, True), 2, 2, 300)]),
-        *rest_slow([((False, False), 3, 2, 10), ((False, False), 3, 2, 200)]),
+        *rest_slow([((True,), 3, 2, 40), ((True,), 3, 2, 500), ((True,), 4, 2, 100)]),
+        *rest_slow([((False, True), 2, 2, 25), ((False, True), 3, 2, 150), ((True, True), 2, 2, 150)]),
+        *rest_slow([((False, False), 3, 2, 10), ((False, False), 3, 2, 60)]),
     ],
 )
 def test_nothing_wrong_where_contexts_are_functions_of_columns(made, system, hidden, models):
