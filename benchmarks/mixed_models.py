@@ -19,7 +19,7 @@ from measuring import machine, markdown_table
 
 EFFECTS = {"weak, .2 to .5": (0.2, 0.35, 0.5), "moderate, .3 to .5": (0.3, 0.4, 0.5),
            "moderate, .5 to .9": (0.5, 0.7, 0.9), "strong, 1.2 to 1.8": (1.2, 1.5, 1.8)}  # fmt: skip
-CONTEXTS = {"without": 1, "with": score_design.MOST_CONTEXTS_MIXED}
+CONTEXTS = {"without": 1, "with": score_design.MOST_VALUES_MIXED}
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
 
 def measured(weights: tuple[float, ...], size: int, how: str, seeds: range) -> str:
     """Rates over some models."""
-    score_design.MOST_CONTEXTS_MIXED = CONTEXTS[how]
+    score_design.MOST_VALUES_MIXED = CONTEXTS[how]
     counts = []
     for seed in seeds:
         model = draw_model(Design(("linear",), weights=weights), seed)

@@ -80,7 +80,7 @@ def found_by(table: pd.DataFrame, method: str) -> tuple[Truth, cc.ContextGraphs]
     truth = Truth(set(), set(), set(), {})
     apart = {} if result.evidence is None else _apart(result, cells)
     for cause, effect in product(NUMBERS, NUMBERS):
-        slopes = {cell: _slope(result, cause, effect, value) for value, cell in cells.items()}
+        slopes = {cell: slope_of(result, cause, effect, value) for value, cell in cells.items()}
         if cause == effect or not any(slopes.values()):
             continue
         if cause < effect:  # the order of names is that of causes: directions are not what is measured here
@@ -114,7 +114,7 @@ def claims(result: cc.ContextGraphs, truth: Truth) -> list[int]:
     return counts.tolist()
 
 
-def _slope(result: cc.ContextGraphs, cause: str, effect: str, value: Any) -> float:
+def slope_of(result: cc.ContextGraphs, cause: str, effect: str, value: Any) -> float:
     """The slope of a link in the model of a context, 1 where a method has no model, 0 without a link."""
     if not result.graphs[value].mark(cause, effect):
         return 0.0

@@ -353,8 +353,8 @@ def test_separated_contexts_have_a_finite_score(generator):
     assert -2 * np.log(200) - 8 < scores[0] < 0
 
 
-def test_two_contexts_may_have_slopes_of_their_own():
-    for contexts, kinds in ((2, [SHIFTED, MIXED]), (3, [SHIFTED]), (5, [SHIFTED])):
+def test_up_to_four_contexts_may_have_slopes_of_their_own():
+    for contexts, kinds in ((2, [SHIFTED, MIXED]), (3, [SHIFTED, MIXED]), (4, [SHIFTED, MIXED]), (5, [SHIFTED])):
         design = design_of(model_table(300, 1, contexts=contexts))
         assert [design.key(block)[0] for block in design.changing(0)] == kinds
 

@@ -61,11 +61,13 @@ def make_columns(
         start += len(part)
     kept += range(start, len(everything))
     first = np.array([*ends, ends[-1] + len(proposed)], dtype=np.int64)
-    mix = np.diag(1.0 / np.maximum(np.sqrt(np.mean(raw[kept] ** 2, axis=1)), 1e-300))
+    square = np.einsum("ij,ij->i", raw, raw)[kept] / raw.shape[1]
+    mix = np.diag(1.0 / np.maximum(np.sqrt(square), 1e-300))
     for variable, own_mix in enumerate(mixes):
         part_of = slice(ends[variable], ends[variable + 1])
         mix[part_of, part_of] = own_mix
-    return tuple(everything[place] for place in kept), mean[kept], mix, first, _mixed(mix, first, raw[kept])
+    raw = raw if len(kept) == len(raw) else raw[kept]
+    return tuple(everything[place] for place in kept), mean[kept], mix, first, _mixed(mix, first, raw)
 
 
 def _evaluated(values: Floats, codes: Ints, functions: Sequence[BasisFunction]) -> Floats:
@@ -160,13 +162,12 @@ def _cross_products(rows: Floats) -> Floats:
 
 
 def _mixed(mix: Floats, first: Ints, centred: Floats) -> Floats:
-    """`mix @ centred`, variable by variable."""
-    out = np.empty_like(centred)
+    """`mix @ centred`, variable by variable and in place: with curves these are the largest arrays of a search."""
     for start, end in pairwise(first[:-1]):
-        out[start:end] = mix[start:end, start:end] @ centred[start:end]
+        centred[start:end] = mix[start:end, start:end] @ centred[start:end]
     rest = slice(first[-2], len(mix))
-    out[rest] = np.diagonal(mix)[rest, None] * centred[rest]
-    return out
+    centred[rest] *= np.diagonal(mix)[rest, None]
+    return centred
 
 
 def moments_of(data: ScoreData, functions: Sequence[BasisFunction], mean: Floats, mix: Floats, first: Ints,
@@ -186,7 +187,10 @@ def moments_of(data: ScoreData, functions: Sequence[BasisFunction], mean: Floats
             own = part.mean(axis=1)
             centred = np.ascontiguousarray(part - own[:, None])
             away = own - means[r]
-            scatter[r] += _cross_products(centred) + np.outer(away, away) * (count[r] * size / (count[r] + size))
+            add_cross_products(centred, 0, size, scatter[r])
+            if count[r] > 0.0:
+                scatter[r] += np.outer(away, away) * (count[r] * size / (count[r] + size))
             means[r] += away * size / (count[r] + size)
             count[r] += size
+    mirror(scatter)
     return means, scatter

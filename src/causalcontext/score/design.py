@@ -63,9 +63,8 @@ BlockKey = tuple[str, int, int]
 """A kind, cells as a bit mask, and a reader, -1 for a pooled block."""
 MOST_PLAIN, MOST_CURVED = 12, 20
 """The most columns of a node beside required ones, without curves and with them."""
-MOST_VALUES_MIXED = {1: 2, 2: 4}
-"""Up to so many values slopes may differ between any sets of them, for readers of one context variable and of two; more
-of one variable cost time and gained nothing."""
+MOST_VALUES_MIXED = 4
+"""Readers with so many values at most have mixed models, in which slopes may differ between any sets of values."""
 
 
 class ScoreDesign:
@@ -132,7 +131,7 @@ class ScoreDesign:
         self.allowed, self.required, self.needs, self.may, self.earlier = _known(data)
         self._facts, self._mixed = [_plain_facts(self)], {}
         for q, reader in enumerate(data.readers):
-            if reader.levels <= MOST_VALUES_MIXED[len(reader.variables)]:
+            if reader.levels <= MOST_VALUES_MIXED:
                 self._mixed[q] = len(self._facts)
                 self._facts.append(_facts_by_value(self, reader))
         self._widest = max(about.shape[1] for about, _, _ in self._facts)
@@ -356,7 +355,7 @@ def _fit_rows(design: ScoreDesign) -> FitRows:
     node = np.stack([data.kind[:nodes], design.response[:nodes], width[:nodes], data.classes[:nodes], pieces],
                     axis=1).astype(np.int64)  # fmt: skip
     starts = np.searchsorted(data.cells, np.arange(data.contexts + 1))
-    return FitRows(np.ascontiguousarray(np.vstack(places)), data.codes, starts, node,
+    return FitRows(np.vstack(places) if len(places) > 1 else design.values, data.codes, starts, node,
                    _keys(max(12, design.size.bit_length())), np.array([data.weight, 1.0, 1.0, *blur]))  # fmt: skip
 
 
