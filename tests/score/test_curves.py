@@ -208,7 +208,7 @@ def test_a_residual_is_held_against_what_comes_before_it_in_all_of_its_contexts(
     for node, parts in enumerate(found.parts):
         for part in parts:
             if part.mask == both:
-                held = set(earlier(found, node))
+                held = set(np.flatnonzero(earlier(found, node)).tolist())
                 places = np.argsort(found.orders, axis=1)
                 assert held == {j for j in range(3) if (places[:, j] < places[:, node]).all()}
     assert not [finding for finding in check_fit(found, "ABC", True, False) if finding.kind == CURVES]
