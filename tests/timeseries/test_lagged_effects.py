@@ -11,6 +11,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
+from causalcontext.results.curve_difference import rows_inside
 from causalcontext.results.effects.fits import CompleteRows, grouped
 from causalcontext.results.effects.shared_fits import shared_fits
 from causalcontext.simulate import SeriesDesign, random_series_model
@@ -555,3 +556,26 @@ def test_two_contexts_with_lags_choose_rows_as_without():
         np.testing.assert_allclose(found.loc[[("y", (r, s)), ("z", (r, s))], "coefficient"], expected, rtol=1e-9)
         effect = given.effects("x", "z").query("lag == 0 and versus.isna()").set_index("context")["effect"]
         assert effect[(r, s)] == pytest.approx(expected[0] * expected[1], rel=1e-9)
+
+
+def test_curves_that_change_over_time_are_compared_by_shares(tmp_path):
+    """A sine that acts where R(t-1) is 1: all of it shows there and nothing elsewhere; files keep the claim."""
+    random = np.random.default_rng(3)
+    x, y, regime = np.zeros(900), np.zeros(900), np.zeros(900, dtype=int)
+    for t in range(1, 900):
+        regime[t] = random.random() < (0.8 if regime[t - 1] else 0.2)
+        x[t] = 0.5 * x[t - 1] + random.normal()
+        y[t] = 0.4 * y[t - 1] + (2.0 * np.sin(2.0 * x[t - 1]) if regime[t - 1] else 0.0) + random.normal()
+    result = cc.discover({"x": x, "y": y, "R": regime}, context="R", lags=1, method="score-ac")
+    assert result.evidence.curved
+    assert result.reads["y"] == ("R", 1)
+    for place in (0, 1):
+        np.testing.assert_array_equal(rows_inside(result, result.position("y"), place), regime[:-1] == place)
+    found = result.changes(0, 1).set_index(["source", "target"]).loc[("x(t-1)", "y")]
+    assert found["claimed"]
+    assert (found["present"], found["absent"]) == (1, 0)
+    assert found["effect_present"] == pytest.approx(1.0, abs=0.05)
+    assert found["effect_absent"] == pytest.approx(0.0, abs=0.15)
+    result.save(tmp_path / "curves.json")
+    again = cc.load(tmp_path / "curves.json").changes(0, 1).set_index(["source", "target"])
+    assert again.loc[("x(t-1)", "y"), "claimed"]

@@ -87,7 +87,7 @@ def own_claims(result: ContextGraphs, first: Any, second: Any, alpha: float | No
     what = "curves" if is_curved(result) else "slopes"
     found = [
         _recalled(result, change)
-        if result.rows is None and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
+        if result.table is None and (is_curved(result) or (has_levels(result) and np.isnan(change.p)))
         else change if change.reason else _decided(change, float(q), level, what)
         for change, q in zip(found, adjusted, strict=True)
     ]  # fmt: skip

@@ -261,6 +261,11 @@ class ContextGraphs(EffectMethods):
         """With lags: the name of a variable so many steps ago: `at("X", 1)` is `X(t-1)`."""
         return series_of(self).at(name, lag)
 
+    @property
+    def table(self) -> Dataset | None:
+        """The rows, with lags the windows, as long as the result lives; nodes are columns."""
+        return self.rows if self.windowed is None else self.windowed.scored
+
     @cached_property
     def window_moments(self) -> tuple[Contexts, Moments] | None:
         """With lags: the context lags by position, and rows, means and cross products of all nodes in their cells."""

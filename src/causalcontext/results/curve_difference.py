@@ -25,6 +25,7 @@ from causalcontext.kernels.limits import SPARE_ROWS
 from causalcontext.kernels.rows.glm import RIDGE, maximise, probabilities
 from causalcontext.kernels.rows.likelihoods import LOGIT, call_pass, pass_pointer
 from causalcontext.results.equations import CATEGORY, NUMBER, Equation, Mechanisms, Term
+from causalcontext.results.series import copies_in
 from causalcontext.results.slopes import Slope
 
 if TYPE_CHECKING:
@@ -78,16 +79,33 @@ class Compared(NamedTuple):
 def compared_rows(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> Compared | None:
     """What a curve is compared by; None without rows or equations, and where the effect is ordered or a count."""
     found = result.evidence
-    if found is None or found.mechanisms is None or result.rows is None:
+    if found is None or found.mechanisms is None or result.table is None:
         return None
     effect = int(found.effect[present, found.slot(x, y)])
     if effect < 0 or found.mechanisms.scales[effect].kind not in (NUMBER, CATEGORY):
         return None
     here, there = (found.mechanisms.equation(effect, place) for place in (present, absent))
-    values, codes = rows_in_units(found.mechanisms, result.rows)
-    cause, inside = x if effect == y else y, (codes == present, codes == absent)
+    values, _ = rows_in_units(found.mechanisms, result.table)
+    kept, cause = complete_rows(result.table), x if effect == y else y
+    inside = (rows_inside(result, effect, present)[kept], rows_inside(result, effect, absent)[kept])
     levels = found.mechanisms.scales[cause].kind == CATEGORY
     return Compared(cause, effect, here, there, (present, absent), values, inside, levels)
+
+
+def rows_inside(result: ContextGraphs, effect: int, place: int) -> Bools:
+    """The rows of a context; with lags, those in which the contexts that a variable reads have its values."""
+    table, series = result.table, result.series
+    assert table is not None
+    if series is None:
+        return np.asarray(table.codes == place)
+    step = len(series.variables)
+    names = [series.variables[position - series.lags * step] for position in result.cells.positions]
+    read = dict(copies_in(series.reads.get(series.variables[effect - series.lags * step])))
+    inside = np.ones(table.n_rows, dtype=bool)
+    for name, position, level in zip(names, result.cells.positions, result.cells.cells[place], strict=True):
+        if name in read:
+            inside &= np.asarray(table.columns[position - read[name][0] * step]) == level
+    return inside
 
 
 def rows_in_units(mechanisms: Mechanisms, data: Dataset) -> tuple[dict[int, Floats], Values]:

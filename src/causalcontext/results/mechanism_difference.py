@@ -98,9 +98,9 @@ def compare(result: ContextGraphs, moments: Moments, x: int, y: int, present: in
     leave no slope to compare.
     """
     if is_curved(result):
-        return _compare_curves(result, x, y, present, absent)
+        return compare_curves(result, x, y, present, absent)
     found = _compare_slopes(result, moments, x, y, present, absent)
-    return _compare_curves(result, x, y, present, absent) if np.isnan(found.p) and has_levels(result) else found
+    return compare_curves(result, x, y, present, absent) if np.isnan(found.p) and has_levels(result) else found
 
 
 def _compare_slopes(result: ContextGraphs, moments: Moments, x: int, y: int, present: int,
@@ -118,7 +118,8 @@ def _compare_slopes(result: ContextGraphs, moments: Moments, x: int, y: int, pre
     return SlopeComparison(here, there, float(np.max(p_values)), _doubt(two, x, y, there, found))  # NaN if one is
 
 
-def _compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+def compare_curves(result: ContextGraphs, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+    """Whether less of a curve, or of what a category does, shows in the context without the edge."""
     rows = compared_rows(result, x, y, present, absent)
     here, there = (UNKNOWN, UNKNOWN) if rows is None else curve_shares(rows)
     doubt = "" if directed(_endpoints(result, present))[x, y] else "its direction is open"

@@ -28,13 +28,14 @@ from causalcontext.results.mechanism_difference import (
     UNCHANGED,
     SlopeComparison,
     compare,
+    compare_curves,
     conditions,
     moments_at,
     possible_causes,
 )
 from causalcontext.results.series import SlopeRow, context_nodes, series_of
 from causalcontext.results.slopes import Slope, heterogeneity, slope
-from causalcontext.results.violations import by_ranks
+from causalcontext.results.violations import by_ranks, has_levels, is_curved
 from causalcontext.views import CIQuery, Contexts
 
 if TYPE_CHECKING:
@@ -135,7 +136,14 @@ class WindowFits:
         return here, there, heterogeneity((here, there))[1] if known else np.nan
 
     def compare(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
-        """By these slopes; inside a time step both ways, where the direction or the rows are in doubt."""
+        """By slopes, or by shares of a curve."""
+        if is_curved(self.result):
+            return compare_curves(self.result, x, y, present, absent)
+        found, levels = self._compare_slopes(x, y, present, absent), has_levels(self.result)
+        return compare_curves(self.result, x, y, present, absent) if np.isnan(found.p) and levels else found
+
+    def _compare_slopes(self, x: int, y: int, present: int, absent: int) -> SlopeComparison:
+        """Inside a time step both ways, where the direction or the rows are in doubt."""
         here, there, p = self.slopes(x, y, present, absent)
         if there.error > 0.0 and there.p < STILL_THERE:
             return SlopeComparison(here, there, p, SHOWN)

@@ -114,11 +114,10 @@ class Mechanics(UnrolledGraphs):
         triples = () if result.evidence is None else result.evidence.undecided
         self.graphs = OpenGraphs(self.endpoints, self.held, self.undecided, colliders_ruled_out, triples)
         self.is_pag = result.union.kind is GraphKind.PAG
-        at_hand = (result.rows if series is None else result.windowed) is not None
-        if errors == "sandwich" and not at_hand:
+        if errors == "sandwich" and result.table is None:
             what = "rows" if series is None else "windows"
             raise OptionError(f"errors is 'sandwich', which needs the {what} of the table; this result has none")
-        self._robust = errors != "classical" and at_hand
+        self._robust = errors != "classical" and result.table is not None
         self._fits: dict[tuple[object, ...], MechanismFit] = {}
         self._joint: dict[tuple[object, ...], tuple[SharedFit, ...] | str] = {}
         self._means: dict[tuple[int, ...], Means] = {}
@@ -131,9 +130,7 @@ class Mechanics(UnrolledGraphs):
     @cached_property
     def rows(self) -> CompleteRows | None:
         """The complete rows of the table, or its windows, if the result still has them."""
-        windowed = self.result.windowed
-        data = self.result.rows if windowed is None else windowed.scored
-        return None if data is None else CompleteRows(data)
+        return None if self.result.table is None else CompleteRows(self.result.table)
 
     def rows_back_to(self, lag: int) -> CompleteRows | None:
         """The rows with columns as long ago as that."""
