@@ -354,8 +354,8 @@ def mixed(rows, seed):
 def test_categories_and_counts_have_lags_too():
     table = mixed(800, 1)
     chosen = cc.discover(table.iloc[:300], context="regime", lags=1, method="auto", kinds={"count": "count"})
-    assert chosen.settings.method == "pc-ac"
-    assert chosen.notes[0].startswith("method 'auto' chose pc-ac: column 'kind' is categorical")
+    assert chosen.settings.method == "score-ac"
+    assert chosen.notes[0].startswith("method 'auto' chose score-ac: it accepts all columns")
     found = lagged(table, kinds={"count": "count"})
     for value in found.contexts:
         assert found.graphs[value].mark("number(t-1)", "number") == "-->"
