@@ -59,11 +59,6 @@ IN_TIME, MADE = ("lags", "panel"), ("threshold", "bins")
 
 RULES = (
     Rule(
-        "a table that is read in batches holds numbers besides its context",
-        "one pass over a table keeps moments, which categories do not have",
-        {"columns": ("categories", "ordered"), "storage": ("scanned",)},
-    ),
-    Rule(
         "lags with a table that is larger than memory",
         "windows need rows in their order, and one pass keeps a random sample of them",
         {"time": IN_TIME, "storage": ("scanned",)},
@@ -81,7 +76,8 @@ RULES = (
     Rule(
         "stability of a scanned table resamples moments of blocks of rows, which tests on rows cannot use",
         "the rows that such tests look at are a sample already",
-        {"method": TESTED, "context": ("none", "one", "several"), "storage": ("scanned",), "question": ("stability",)},
+        {"method": TESTED, "context": ("none", "one", "several"), "columns": ("continuous", "counts", "curves"),
+         "storage": ("scanned",), "question": ("stability",)},
     ),
 )  # fmt: skip
 

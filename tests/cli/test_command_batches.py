@@ -74,7 +74,6 @@ def test_stability_that_blocks_of_rows_cannot_answer_is_refused_before_the_searc
     (("--knowledge", "known.toml"), "knowledge names 'Q', which is not a column"),
     (("--columns", "A,Q"), "no column 'Q'"),
     (("--drop", "Q"), "no column 'Q'"),
-    (("--kind", "A=categorical"), "column 'A' is declared categorical"),
     (("--json", "parts/a.parquet"), "is an input of the same command"),
     (("--alpha", "2"), "alpha is 2"),
 ])  # fmt: skip

@@ -427,7 +427,7 @@ def bad(table):
 
 
 @pytest.mark.parametrize(("change", "context", "words"), [
-    ({"T": "text"}, "R", "holds numbers besides its context"),
+    ({"T": pd.Timestamp("2020-01-01")}, "R", "holds numbers besides its context"),
     ({"R": 1.5}, "R", "is continuous"),
     ({"R": "dry"}, "R", "1 level"),
     ({}, "Q", "no context column 'Q'"),
@@ -600,3 +600,40 @@ def test_what_moments_do_not_know_is_searched_on_the_sample(options):
     assert result.stability(samples=2) is not None
     with pytest.raises(cc.OptionError, match="scan it again"):
         cc.discover(found, cc.threshold("A", 0.0) if measured else ["R", cc.threshold("A", 0.0)])
+
+
+def leveled_table():
+    random = np.random.default_rng(6)
+    a = random.normal(size=900)
+    level = np.digitize(a + random.normal(size=900), [-0.7, 0.7])
+    graded = pd.Categorical.from_codes(level, ["low", "mid", "high"], ordered=True)
+    return pd.DataFrame({"A": a, "C": np.array(["x", "y", "z"])[level], "G": graded, "T": a > 0.5,
+                         "R": np.where(random.random(900) < 0.5, "dry", "wet")})  # fmt: skip
+
+
+@pytest.mark.parametrize("sizes", [(900,), (500, 400), (7, 300, 593)])
+def test_of_columns_with_levels_the_sample_is_kept(sizes):
+    """The rows whose numbers have the smallest hashes, read as a table in memory, however the table is cut."""
+    table, ends = leveled_table(), np.cumsum(sizes)
+    found = cc.scan(
+        iter([table.iloc[end - size : end] for end, size in zip(ends, sizes, strict=True)]), "R", sample=400
+    )
+    rows = np.sort(np.argsort(row_hashes(np.arange(900)))[:400])
+    kept = read_table(table.iloc[rows], "R")
+    assert found.data.kinds == kept.kinds
+    assert found.data.categories == kept.categories
+    assert found.data.levels == kept.levels
+    for mine, theirs in zip(found.data.columns, kept.columns, strict=True):
+        assert np.array_equal(mine, theirs)
+    result = cc.discover(found, method="pc-ac")
+    assert result.graphs == cc.discover(table.iloc[rows], "R", method="pc-ac").graphs
+    assert "everything rests on a random sample of 400 rows of its 900" in result.notes[-1]
+
+
+def test_columns_may_be_declared_to_have_levels(tmp_path):
+    table = leveled_table().assign(N=lambda rows: rows["C"].map({"x": 1, "y": 2, "z": 3}))
+    table.to_parquet(tmp_path / "table.parquet")
+    found = cc.scan(tmp_path / "table.parquet", "R", columns=["A", "N", "R"], kinds={"N": "categorical"}, sample=300)
+    assert found.data.categories == {2: (1, 2, 3)}
+    with pytest.raises(cc.DataError, match="no column 'Q'"):
+        cc.scan(tmp_path / "table.parquet", "R", columns=["A", "C", "R", "Q"])

@@ -16,10 +16,10 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import is_index
 from causalcontext.data.kinds import Kind, declared_kinds
 from causalcontext.data.moments import Moments
-from causalcontext.data.sample import SAMPLE
+from causalcontext.data.sample import SAMPLE, RowSample
 from causalcontext.data.streams import Stream, gathered, is_number, is_text, open_stream, rows_per_batch
-from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
-from causalcontext.data.tables import check_two_variables, context_places
+from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics, statistics_of
+from causalcontext.data.tables import check_two_variables, context_places, read_table
 from causalcontext.errors import DataError, NotYetError, check_whole, did_you_mean, shortly
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
@@ -62,7 +62,7 @@ class Scan:
 
     def on_sample(self, data: Dataset) -> Scan:
         """The same table where nothing but the sample is used, for columns that moments of all rows know nothing of."""
-        return replace(self, data=data, rows=data.n_rows, blocks=(), of_rows=self.rows)
+        return replace(self, data=data, rows=data.n_rows, blocks=(), of_rows=self.of_rows or self.rows)
 
     @property
     def whole(self) -> bool:
@@ -105,10 +105,11 @@ def scan(
         A Parquet or text file, a folder of them, `"folder/*.parquet"`, a list in any order; a DuckDB relation, a
         pyarrow reader; an iterator of tables, such as `pandas.read_csv(path, chunksize=100_000)`.
     context : str or sequence of str, optional
-        The columns that name the context: text, whole numbers or truth values. All other columns are numbers.
+        The columns that name the context: text, whole numbers or truth values. Where another column has levels, nothing
+        but the sample of rows is kept.
     columns : sequence of str, optional
         Those to read, the context among them; all by default.
-    kinds : mapping from column to {"continuous", "count"}, optional
+    kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
     sample : int
         Rows to keep for tests that look at rows.
     progress : bool or callable
@@ -152,6 +153,11 @@ def scan_checked(
     check_whole("sample", sample, 1)
     parts = partitions_of(source)
     stream = open_stream(source, context) if parts is None else parts
+    if isinstance(stream, Stream) and (names := _columns_with_levels(stream.schema, context, kinds, columns)):
+        if check is not None:
+            check(names)
+        with _watched(progress) as watch:
+            return _sampled(stream, names, context, kinds, int(sample), watch)
     read = columns_of(stream.schema, context, kinds, columns)
     check_products(len(read.system), 2 if read.contexts else 1)
     if check is not None:
@@ -233,6 +239,46 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
     if not (is_text(plain) or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
         raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
+
+
+def _columns_with_levels(schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None
+                         ) -> tuple[str, ...]:  # fmt: skip
+    """The columns to read, where one besides the context has levels or is declared to, and all can be read, or ()."""
+    import pyarrow as pa
+
+    names = tuple(schema.names if only is None else only)
+    if len(set(names)) < len(names) or not set(names) <= set(schema.names):
+        return ()
+    names = tuple(name for name in schema.names if name in names and not (only is None and is_index(name)))
+    places, declared = context_places(context, names), declared_kinds(kinds, names)
+    types = {name: schema.field(name).type for place, name in enumerate(names) if place not in places}
+    plain = {name: dtype.value_type if pa.types.is_dictionary(dtype) else dtype for name, dtype in types.items()}
+    leveled = {name for name, dtype in plain.items() if is_text(dtype) or pa.types.is_boolean(dtype)}
+    if not all(is_number(dtype) or name in leveled for name, dtype in plain.items()):
+        return ()
+    return names if leveled or any(name in plain and not kind.is_number for name, kind in declared.items()) else ()
+
+
+def _sampled(stream: Stream, names: tuple[str, ...], context: Any, kinds: Mapping[Any, str] | None, sample: int,
+             watch: Watch) -> Scan:  # fmt: skip
+    """The scan of a table with levels, of which moments know nothing: a sample of its rows, the one of all scans."""
+    import pyarrow as pa
+
+    chooser, rows = RowSample(sample, 0), 0
+    hashes, kept = np.empty(0, dtype=np.uint64), None
+    for batch, done in gathered(stream.batches(names), rows_per_batch(names) // 2):
+        chosen, drawn = chooser.choose(rows, batch.num_rows)
+        part = pa.Table.from_batches([batch]).take(pa.array(chosen))
+        kept = part if kept is None else pa.concat_tables([kept, part], promote_options="permissive")
+        hashes = np.concatenate([hashes, drawn])
+        rows += batch.num_rows
+        smallest = np.sort(np.argsort(hashes)[:sample])
+        kept, hashes = kept.take(pa.array(smallest)), hashes[smallest]
+        watch(done, stream.size)
+    if kept is None:
+        raise DataError("the table has no rows")
+    data = read_table(kept.unify_dictionaries(), context, kinds=kinds)
+    return Scan(data, gather_statistics(data, "listwise"), data.n_rows, stream.source, of_rows=rows)
 
 
 @contextmanager

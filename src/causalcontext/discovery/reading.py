@@ -109,9 +109,10 @@ def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) 
     if options.missing == "testwise" or ranked(options) or split_context(context)[1]:
         return None
     try:
-        return scanned_once(table, context, options, progress)
+        found = scanned_once(table, context, options, progress)
     except (NotYetError, FileError):
         return None
+    return None if found.of_rows else found
 
 
 def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
