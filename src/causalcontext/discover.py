@@ -114,13 +114,13 @@ def discover(
         takes the quicker one; `curves` may bend mechanisms ("auto" asks the likelihood); `penalty` 1 is the plain BIC.
     lags : int, optional
         Rows follow each other in time, and causes may be up to so many steps ago. The result is then over variables
-        such as `X(t-1)`, and has a `summary` over all lags; by "score-ac", "pc-ac", "pc-m" or "pc-p". Too many lags
+        such as `X(t-1)`, and has a `summary` over all lags; by all methods but "fci-ac". Too many lags
         cost little, too few invent links.
     time, units, step
         With lags: the column that orders the rows (dates or numbers; gaps are respected), the column that names the
         series of a panel, and the time between two rows, by default the most frequent difference.
     context_lags : sequence of int, optional
-        With lags: which copies of the context a variable may read; by default R(t) and R(t-1).
+        With lags: which copies of each context a variable may read; by default R(t) and R(t-1).
     covariates : sequence of str or Cycle, optional
         With lags: columns that may be causes of all others and are no effects; `cc.cycle("hour", "1D")` makes some.
     unit_effects : {"means", "none"}

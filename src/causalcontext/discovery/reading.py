@@ -53,9 +53,7 @@ def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[s
             raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
     data = read_table(rest, measured, kinds=options.kinds, names=None if taken else names)
-    data = with_cycles(data, series.cycles, columns)
-    for one in made:
-        data = one.applied(data)
+    data = with_functions(with_cycles(data, series.cycles, columns), context)
     return read_windows(with_normal_scores(data) if ranked(options) else data, columns, series, test)
 
 

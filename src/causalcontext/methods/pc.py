@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from causalcontext.ci_tests.preparation import prepare
 from causalcontext.graphs.endpoints import Endpoint, Endpoints, adjacent, directed
 from causalcontext.kernels.arrays import Bools
 from causalcontext.methods.task import Task
@@ -15,6 +16,7 @@ from causalcontext.results.log import CITestLog
 from causalcontext.results.outcome import Outcome
 from causalcontext.search.algorithm import unoriented
 from causalcontext.search.indicator import with_indicators
+from causalcontext.timeseries.tested import facts_of
 from causalcontext.views import adaptive, masked, pooled
 
 
@@ -58,10 +60,16 @@ def pc_b(task: Task) -> Outcome:
         return everywhere
     inside = pc_m(task)
     pooled_endpoints = everywhere.endpoints[0] if inside.complete else unoriented(adjacent(everywhere.endpoints[0]))
-    endpoints = intersect(inside.endpoints, pooled_endpoints, task.data.contexts.positions)
+    endpoints = intersect(inside.endpoints, pooled_endpoints, task.context_nodes)
     log = inside.log.combined(everywhere.log, _decided_by_pool(inside.log, everywhere.log))
     notes = tuple(dict.fromkeys((*everywhere.notes, *inside.notes)))
-    return Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
+    found = Outcome(endpoints, log, inside.tests + everywhere.tests, inside.complete, notes=notes)
+    if task.windows is None or everywhere.series is None:
+        return found
+    data, statistics, _ = prepare(task.windows.columns, task.windows.test, "raise")
+    facts = facts_of(task.windows, data, statistics.of_columns(data), endpoints)
+    facts = replace(facts, beyond_lags=everywhere.series.beyond_lags)
+    return replace(found, warnings=everywhere.warnings, series=facts)
 
 
 def intersect(masked: Endpoints, pooled: Endpoints, contexts: Sequence[int]) -> Endpoints:

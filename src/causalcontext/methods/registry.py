@@ -26,7 +26,7 @@ METHODS = {
     "pc-ac": Method(pc_ac, lags=True, without_context=pc_p),
     "pc-m": Method(pc_m, lags=True, without_context=pc_p),
     "pc-p": Method(pc_p, lags=True),
-    "pc-b": Method(pc_b, lags=False, without_context=pc_p),
+    "pc-b": Method(pc_b, lags=True, without_context=pc_p),
     "fci-ac": Method(fci_ac, lags=False),
     "score-ac": Method(score_ac, lags=True),
     "auto": Method(auto, lags=True),

@@ -20,6 +20,7 @@ from causalcontext.data.sufficient_statistics import gather_statistics
 from causalcontext.data.windows import WindowCounts
 from causalcontext.errors import OptionError, did_you_mean, shortly
 from causalcontext.graphs.endpoints import directed, may_cause
+from causalcontext.graphs.lag_names import at, split
 from causalcontext.graphs.union import LabeledUnion, union_graph
 from causalcontext.model_checks.violations import AdviceFacts, Violation, sentence
 from causalcontext.results.answers import EffectMethods
@@ -418,12 +419,18 @@ class ContextGraphs(EffectMethods):
 
     @property
     def made_of(self) -> dict[str, str]:
-        """The contexts that are made out of a column, each with that column."""
-        return {self.names[position]: self.names[source] for position, source in self.cells.made}
+        """The contexts, with lags at all times, that are made out of a column, each with that column of its time."""
+        lags = range(1 if self.series is None else self.series.lags + 1)
+        return {at(self.names[p], lag): at(self.names[source], lag) for p, source in self.cells.made for lag in lags}
 
     def fixed(self, view: int) -> dict[str, Any]:
         """The context variables that a view fixes, by name, with their values; none for all rows."""
-        return described(self.asked, view, self.names, self.levels * len(self.asked.positions)) if view > 0 else {}
+        if view <= 0:
+            return {}
+        own = {self.names[position]: levels for position, levels in zip(self.cells.positions, self.levels, strict=True)}
+        asked = [self.names[position] for position in self.asked.positions]
+        levels = [own[name if name in own else split(name)[0]] for name in asked]
+        return described(self.asked, view, self.names, levels)
 
     def position(self, name: str) -> int:
         """The place of a variable among `names`."""

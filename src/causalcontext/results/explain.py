@@ -41,7 +41,8 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
 def _left_out(result: ContextGraphs, x: str) -> str:
     """Why the context at some lag is never tested; "" if it is."""
     (name, lag), searched = split(x), series_of(result).copies
-    if name != result.context or lag in searched or result.settings.method == "pc-m":
+    contexts = [result.names[position] for position in result.cells.positions]
+    if name not in contexts or lag in searched or result.settings.method == "pc-m":
         return ""
     return (f"{x} takes no part in the search: mechanisms may depend on {name} at lags "
             f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from causalcontext.graphs.endpoints import Endpoint, GraphKind, mark_of
 from causalcontext.graphs.graph import Graph
+from causalcontext.graphs.lag_names import split
 from causalcontext.results.entries import Decision
 from causalcontext.results.words import fixed_words
 from causalcontext.search.family import Origin
@@ -108,7 +109,7 @@ def _context(result: ContextGraphs, origin: Origin, place: int, cause: str) -> s
     named = [result.names[position] for position in result.cells.positions]
     if len(named) < 2:
         return str(result.context)
-    if cause in named:
+    if cause in named or split(cause)[0] in named:
         return cause
     differing = [result.names[z] for z in result.cells.differing(place, origin.graph)]
     return " and ".join(differing if len(differing) == 1 else named)

@@ -1,4 +1,4 @@
-"""pc-ac, pc-m and pc-p with lags: window graphs by tests, for columns of any kind, and their log and slopes."""
+"""pc-ac, pc-m, pc-p and pc-b with lags: window graphs by tests, for columns of any kind, and their log and slopes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from causalcontext.ci_tests.preparation import Watched, prepare
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.moments import CellRegression, Moments
-from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.errors import DataError
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.graphs.lag_names import at, split
@@ -56,7 +55,7 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
                       found.origins, found.doubts, notes=notes,
                       warnings=lag_warnings(found.lag_alarm, names, lags))  # fmt: skip
     outcome = outcome.for_all(contexts)
-    series = _facts(windows, plan, data, statistics, outcome.endpoints)
+    series = facts_of(windows, data, statistics.of_columns(data), outcome.endpoints)
     log = log_of(found, plan, series.asked(windows.cells), contexts)
     p = None if found.lag_alarm is None else found.lag_alarm.p
     return replace(outcome, log=log, series=replace(series, beyond_lags=p))
@@ -79,15 +78,14 @@ def _plan(windows: SeriesWindows, contexts: Contexts, rule: ViewRule, cells: Seq
                       limit, settings.collider_rule)  # fmt: skip
 
 
-def _facts(windows: SeriesWindows, plan: LaggedPlan, data: Dataset, statistics: SufficientStatistics,
-           endpoints: Endpoints) -> SeriesFacts:  # fmt: skip
-    """Who reads which copy of the context, and the slopes of all links."""
-    reads = copies_read(plan, endpoints, windows.nodes)
-    moments = statistics.of_columns(data)
-    slopes = Slopes(plan.window, data, moments, endpoints, windows.data.values, windows.values).rows(reads)
-    copies = tuple(dict.fromkeys(plan.window.lag(copy) for copy in data.contexts.positions))
+def facts_of(windows: SeriesWindows, data: Dataset, moments: Moments, endpoints: Endpoints) -> SeriesFacts:
+    """Who reads which copy of the contexts, and the slopes of all links; `endpoints` are those of all contexts."""
+    window = windows.window
+    reads = copies_read(window, data.contexts, endpoints, windows.nodes)
+    slopes = Slopes(window, data, moments, endpoints, windows.data.values, windows.values).rows(reads)
+    copies = tuple(dict.fromkeys(window.lag(copy) for copy in data.contexts.positions))
     return SeriesFacts(windows.names, windows.options.lags, windows.series.covariate_names, reads, windows.counts,
-                       slopes, None, copies, plan.window.depth)  # fmt: skip
+                       slopes, None, copies, window.depth)  # fmt: skip
 
 
 def log_of(found: LaggedFound, plan: LaggedPlan, asked: Contexts, contexts: int) -> CITestLog:
@@ -141,14 +139,13 @@ def _undecided(plan: LaggedPlan) -> np.ndarray:
     return np.where(links.required[first, second], Decision.REQUIRED, found).astype(np.int8)
 
 
-def copies_read(plan: LaggedPlan, endpoints: Endpoints, names: Sequence[str]) -> dict[str, Copy]:
+def copies_read(window: Window, contexts: Contexts, endpoints: Endpoints, names: Sequence[str]) -> dict[str, Copy]:
     """By variable, the copy of every context that points at it; several where tests do not tell which."""
     arrows = np.asarray(directed(endpoints).any(axis=0))
-    window = plan.window
     found: dict[str, Copy] = {}
     for y in (y for y in window.now if not window.is_context(y)):
         lags: dict[str, list[int]] = {}
-        for copy in sorted(plan.contexts.positions, key=plan.window.context_number):
+        for copy in sorted(contexts.positions, key=window.context_number):
             if arrows[copy, y]:
                 lags.setdefault(split(names[copy])[0], []).append(window.lag(copy))
         found[names[y]] = read_of([(context, sorted(some)) for context, some in lags.items()])
