@@ -188,7 +188,7 @@ def test_a_context_made_of_a_column_has_that_column_of_its_time_for_a_source():
     links = windows.links(cc.Knowledge())
     nowhere = [place for place, node in enumerate(windows.nodes) if split(node)[0] == "X > 0.2"]
     assert not (links.may | links.may.T)[nowhere].any()
-    assert windows.cells.sources == (None, windows.nodes.index("X"))
+    assert windows.cells.sources == (windows.nodes.index("X"), None)
 
 
 def test_a_context_made_of_a_covariate_has_a_source_now_alone():
