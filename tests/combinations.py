@@ -66,7 +66,7 @@ RULES = (
     Rule(
         "with lags; pass method='score-ac', or 'pc-ac'",
         "hidden common causes over time need rules of their own",
-        {"method": ("pc-b", "fci-ac"), "time": IN_TIME},
+        {"method": ("fci-ac",), "time": IN_TIME},
     ),
     Rule(
         "there is only one graph; pass context=... to discover to compare contexts",
