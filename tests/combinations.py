@@ -60,7 +60,7 @@ IN_TIME, MADE = ("lags", "panel"), ("threshold", "bins")
 RULES = (
     Rule(
         "lags with a table that is larger than memory",
-        "windows need rows in their order, and one pass keeps a random sample of them",
+        "windows need rows that follow each other, and one pass keeps a random sample of single rows",
         {"time": IN_TIME, "storage": ("scanned",)},
     ),
     Rule(

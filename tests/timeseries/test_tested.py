@@ -1,4 +1,6 @@
-"""pc-ac, pc-m and pc-p with lags: against naive regressions, on tables of any kind, whatever rows and columns are."""
+"""pc-ac, pc-m, pc-p and pc-b with lags: against naive regressions, on tables of any kind, whatever rows and columns."""
+
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -72,6 +74,25 @@ def test_the_land_surface_is_found_without_selection_bias(result):
     inside = lagged(cc.examples.land_surface(1500, seed=1), method="pc-m")
     assert inside.graphs["water-limited"].mark("radiation", "moisture") != ""
     assert inside.reads["latent"] is None
+
+
+def test_pc_b_has_what_pc_m_and_pc_p_share():
+    table = cc.examples.land_surface(1500, seed=1)
+    inside, everywhere, both = (lagged(table, method=name) for name in ("pc-m", "pc-p", "pc-b"))
+    for value, graph in both.graphs.items():
+        one, other = inside.graphs[value], everywhere.graphs[value]
+        for a, b in combinations(both.names, 2):
+            if "regime" in a + b:
+                assert graph.mark(a, b) == other.mark(a, b)
+            else:
+                assert bool(graph.mark(a, b)) == bool(one.mark(a, b) and other.mark(a, b))
+            if graph.mark(a, b) and one.mark(a, b) == other.mark(a, b):
+                assert graph.mark(a, b) == one.mark(a, b)
+    links = {(row.source, row.target, row.context) for row in both.series.slopes if row.present}
+    for source, target, value in links:
+        assert both.graphs[value].mark(source, target)
+    assert both.reads == everywhere.reads
+    assert both.mechanisms()["effect"].isin(both.names).all()
 
 
 def test_stories_name_lags_rows_and_sets(result):
