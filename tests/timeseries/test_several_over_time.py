@@ -1,46 +1,19 @@
 """Several contexts and contexts made out of a column, with lags: what tests find, and what a result says about it."""
 
+import importlib
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import causalcontext as cc
 
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+systems = importlib.import_module("contexts_over_time")
+two_contexts, a_threshold, labels = systems.two_contexts, systems.a_threshold, systems.labels
 METHODS = ["pc-ac", "pc-m", "pc-p", "pc-b"]
-
-
-def two_contexts(seed=0, rows=2000):
-    """X drives Y where R(t) = 1, and Z where S(t) = 1; Y(t-1) drives Z where R(t-1) = 1; S(t-1) shifts W."""
-    random = np.random.default_rng(seed)
-    noise, chance = random.normal(size=(rows, 4)), random.random((rows, 2))
-    r, s, x = np.zeros(rows, dtype=int), np.zeros(rows, dtype=int), np.zeros((rows, 4))
-    for t in range(1, rows):
-        r[t] = chance[t, 0] < 1.0 / (1.0 + np.exp(1.5 - 3.0 * r[t - 1] - 0.8 * x[t - 1, 0]))
-        s[t] = chance[t, 1] < (0.85 if s[t - 1] else 0.15)
-        x[t, 0] = 0.5 * x[t - 1, 0] + noise[t, 0]
-        x[t, 1] = 0.4 * x[t - 1, 1] + 0.8 * r[t] * x[t, 0] + noise[t, 1]
-        x[t, 2] = 0.4 * x[t - 1, 2] + 0.7 * r[t - 1] * x[t - 1, 1] + 0.7 * s[t] * x[t, 0] + noise[t, 2]
-        x[t, 3] = 0.4 * x[t - 1, 3] + 0.6 * x[t, 2] + 0.9 * s[t - 1] + noise[t, 3]
-    table = pd.DataFrame(x, columns=["X", "Y", "Z", "W"])
-    table.insert(2, "R", r)
-    table["S"] = np.where(s == 1, "high", "low")
-    return table
-
-
-def a_threshold(seed=0, rows=2000):
-    """Y(t-1) drives Z where X(t-1) > 0.2, and Z drives W where X(t) > 0.2; S shifts W."""
-    random = np.random.default_rng(seed)
-    noise, chance = random.normal(size=(rows, 4)), random.random(rows)
-    s, x = np.zeros(rows, dtype=int), np.zeros((rows, 4))
-    for t in range(1, rows):
-        s[t] = chance[t] < (0.85 if s[t - 1] else 0.15)
-        x[t, 0] = 0.6 * x[t - 1, 0] + noise[t, 0]
-        x[t, 1] = 0.4 * x[t - 1, 1] + 0.6 * x[t, 0] + noise[t, 1]
-        x[t, 2] = 0.4 * x[t - 1, 2] + 0.8 * (x[t - 1, 0] > 0.2) * x[t - 1, 1] + 0.5 * x[t - 1, 0] + noise[t, 2]
-        x[t, 3] = 0.4 * x[t - 1, 3] + 0.7 * (x[t, 0] > 0.2) * x[t, 2] + 0.6 * x[t, 0] + 0.9 * s[t] + noise[t, 3]
-    table = pd.DataFrame(x, columns=["X", "Y", "Z", "W"])
-    table.insert(2, "S", s)
-    return table
 
 
 def search(table, context, method="pc-ac", **options):
@@ -60,11 +33,6 @@ def step():
 @pytest.fixture(scope="module")
 def mixed():
     return search(a_threshold(), ["S", cc.threshold("X", 0.2)], alpha=0.01)
-
-
-def labels(result):
-    """The contexts of every link, by its ends."""
-    return {(edge.source, edge.target): set(edge.contexts) for edge in result.labeled_union}
 
 
 def test_links_change_with_the_context_that_acts_on_them(two):
