@@ -1,8 +1,8 @@
 """Phase 1: which columns of the past may be parents of each variable, in each context.
 
-A column stays if it is dependent given the q strongest others, for q = 0, 1, 2, ..., on *some* rows: all of them, or
-those of one context lag. The variable changes with one of these context lags, or none, and on the rows of that one the
-parent shows; a superset is enough here.
+A column stays if it is dependent given the q strongest others, for q = 0, 1, 2, ..., on *some* rows: all of them, those
+of one context lag, or those of lags of two contexts. The variable changes with some of these, or with none, and on
+their rows the parent shows; a superset is enough here.
 """
 
 from __future__ import annotations
