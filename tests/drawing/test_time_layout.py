@@ -167,3 +167,11 @@ def test_nothing_of_a_lag_that_is_left_out_is_painted(tmp_path):
     assert {"rain(t-1)", "rain", "energy-limited", "water-limited"} <= texts
     assert not any("(t-2)" in text for text in texts)
     pyplot.close("all")
+
+
+def test_several_contexts_are_named_by_their_values():
+    table = series(4, 1, 9).assign(S=np.random.default_rng(0).choice(["cold", "warm"], 800))
+    result = cc.discover(table, context=["R", "S"], lags=1, method="pc-ac", alpha=0.2)
+    labels = {stroke.label for stroke in union_panel(result).strokes}
+    assert any("0, cold" in label or "1, warm" in label or "0, warm" in label or "1, cold" in label for label in labels)
+    assert not any("(" in label for label in labels)

@@ -196,7 +196,12 @@ def context_title(result: ContextGraphs, value: Any) -> str:
 
 def shown(value: Any) -> str:
     """A context value or name as it is written in titles and legends."""
-    return shortened(printable(str(value)), 40)
+    return shortened(printable(_words(value)), 40)
+
+
+def _words(value: Any) -> str:
+    """A context value; of several context variables, all values in a row."""
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _compared(
@@ -246,7 +251,8 @@ def _label(result: ContextGraphs, having: Sequence[Any]) -> str:
     if len(having) > MOST_NAMED:
         return f"{len(having)} of {len(result.contexts)}"
     longest = LONGEST_LABEL if result.series is None else LONGEST_LABEL_IN_TIME // len(having)
-    return ", ".join(shortened(printable(str(value)), longest) for value in having)
+    between = " | " if any(isinstance(value, tuple) for value in having) else ", "
+    return between.join(shortened(printable(_words(value)), longest) for value in having)
 
 
 def _strength(result: ContextGraphs, pair: tuple[int, int], having: Sequence[Any]) -> float | None:
