@@ -59,14 +59,19 @@ IN_TIME, MADE = ("lags", "panel"), ("threshold", "bins")
 
 RULES = (
     Rule(
-        "lags with a table that is larger than memory",
-        "windows need rows that follow each other, and one pass keeps a random sample of single rows",
-        {"time": IN_TIME, "storage": ("scanned",)},
+        "a table that is read in batches holds numbers besides its context",
+        "one pass over a table keeps moments, which categories do not have",
+        {"time": IN_TIME, "columns": ("categories", "ordered"), "storage": ("scanned",)},
     ),
     Rule(
         "with lags; pass method='score-ac', or 'pc-ac'",
         "hidden common causes over time need rules of their own",
         {"method": ("fci-ac",), "time": IN_TIME},
+    ),
+    Rule(
+        "a context made out of a column needs the table in memory",
+        "moments are kept for every value of a column that names the context",
+        {"context": MADE, "time": IN_TIME, "storage": ("scanned",)},
     ),
     Rule(
         "there is only one graph; pass context=... to discover to compare contexts",
@@ -76,8 +81,8 @@ RULES = (
     Rule(
         "stability of a scanned table resamples moments of blocks of rows, which tests on rows cannot use",
         "the rows that such tests look at are a sample already",
-        {"method": TESTED, "context": ("none", "one", "several"), "columns": ("continuous", "counts", "curves"),
-         "storage": ("scanned",), "question": ("stability",)},
+        {"method": TESTED, "context": ("none", "one", "several"), "time": ("static",),
+         "columns": ("continuous", "counts", "curves"), "storage": ("scanned",), "question": ("stability",)},
     ),
 )  # fmt: skip
 
@@ -182,7 +187,9 @@ def searched(cell: Cell) -> cc.ContextGraphs:
         return cc.discover(rows, named, **chosen)
     columns = named if cell.context in ("one", "several") else None
     parts = iter([rows.iloc[:100], rows.iloc[100:]])
-    return cc.discover(cc.scan(parts, columns, kinds=chosen.pop("kinds", None), sample=SAMPLE), named, **chosen)
+    follow = {name: chosen[name] for name in ("lags", "units") if name in chosen}
+    found = cc.scan(parts, columns, kinds=chosen.pop("kinds", None), sample=SAMPLE, **follow)
+    return cc.discover(found, named, **chosen)
 
 
 def asked(result: cc.ContextGraphs, question: str, folder: Path) -> Any:
@@ -237,7 +244,8 @@ def check_used(cell: Cell, result: cc.ContextGraphs) -> None:
     if cell.columns == "curves":
         assert result.union.mark("X" if cell.time == "static" else "X(t-1)", "Y"), "the link is a parabola"
     if cell.storage == "scanned":
-        assert any(f"a random sample of {SAMPLE} rows" in note for note in result.notes)
+        what = "rows" if cell.time == "static" else "windows"
+        assert any(f"a random sample of {SAMPLE} {what}" in note for note in result.notes)
     if cell.method != "auto":
         assert result.settings.method == cell.method
 

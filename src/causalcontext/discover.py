@@ -18,7 +18,7 @@ from causalcontext.data.indicators import Indicator
 from causalcontext.data.scan import Scan
 from causalcontext.diagnostics.support import Support
 from causalcontext.discovery.conclusion import links_of, result_of, score_of, settings_of
-from causalcontext.discovery.reading import in_memory, read, read_with_lags, scanned_table
+from causalcontext.discovery.reading import in_memory, read, read_with_lags, scanned_table, scanned_with_lags
 from causalcontext.errors import InterruptedSearch
 from causalcontext.methods.ahead import compile_ahead, kinds_for, kinds_for_windows
 from causalcontext.methods.auto import choose_by_call
@@ -148,16 +148,15 @@ def discover(
     device, device_note = usable_device(chosen.device)
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     chosen, reason = _resolved(chosen)
-    scanned = None
-    if chosen.lags is None:
-        scanned = scanned_table(table, context, chosen, progress is True, names=names)
+    scanned = scanned_table(table, context, chosen, progress is True, names=names)
     task = replace(_task(table, context, chosen, names, test, scanned), device=device)
     with watching(progress, chosen.time_limit) as advance:
         outcome = run_method(chosen.method, replace(task, advance=advance))
     if advance.over and not outcome.complete and outcome.evidence is None:
         outcome = replace(outcome, notes=(*outcome.notes, "the time limit ended the search; nothing is oriented"))
     unused = chosen.without_effect(outcome.method or chosen.method)
-    notes = (unused, device_note, scanned.note(outcome.evidence is not None) if scanned is not None else "")
+    read = "" if scanned is None else scanned.note(outcome.evidence is not None, chosen.lags is not None)
+    notes = (unused, device_note, read)
     outcome = replace(outcome, notes=(*reason, *outcome.notes))
     result = result_of(task, outcome, scanned, tuple(note for note in notes if note))
     if not result.complete and not advance.over:
@@ -170,9 +169,11 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     """What is to be searched: a table in memory, what a scan kept of one, or, with lags, its windows."""
     settings, score, watch = settings_of(options, test.name, context), score_of(options), Watch(nobody)
     if options.lags is not None:
-        windows = read_with_lags(in_memory(table), context, options, names, test)
+        windows = (read_with_lags(in_memory(table), context, options, names, test) if scanned is None
+                   else scanned_with_lags(scanned, options, test))  # fmt: skip
         compile_ahead(kinds_for_windows(options.method, windows.data))
-        return windows_task(windows, settings, score, options.threads, watch)
+        known = None if scanned is None else scanned.statistics
+        return windows_task(windows, settings, score, options.threads, watch, known)
     data = read(in_memory(table), context, options, names) if scanned is None else scanned.data
     links = links_of(settings.knowledge, data)
     if scanned is not None and not scanned.of_rows and options.missing == "raise":

@@ -17,6 +17,7 @@ from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.ci_tests.registry import find_test
 from causalcontext.data.checks import check_missing_option
 from causalcontext.data.sample import SAMPLE
+from causalcontext.data.series_options import Covariates, SeriesOptions, series_options
 from causalcontext.errors import (
     OptionError,
     check_choice,
@@ -25,7 +26,6 @@ from causalcontext.errors import (
     check_truth,
     check_whole,
     did_you_mean,
-    shortly,
 )
 from causalcontext.errors import listed as in_words
 from causalcontext.knowledge import Knowledge
@@ -34,7 +34,6 @@ from causalcontext.score.options import ScoreOptions
 from causalcontext.search.colliders import COLLIDER_RULES
 from causalcontext.search.cycles import SCOPES
 from causalcontext.search.fci import CONTESTED
-from causalcontext.timeseries.options import Covariates, SeriesOptions, copies, listed
 
 ORIENTATIONS = ("across", "within")
 FOR_TESTS = ("test", "alpha", "max_given", "collider_rule", "masked_scope", "orientation", "device")
@@ -171,15 +170,8 @@ class Options:
     @property
     def series(self) -> SeriesOptions | None:
         """How rows follow each other in time; None where they do not."""
-        if self.lags is None:
-            for name in ("time", "units", "step", "context_lags", "covariates"):
-                if getattr(self, name) is not None:
-                    raise OptionError(f"{name} is {shortly(getattr(self, name))}, which is for rows that follow each "
-                                      "other in time; pass lags=... too, such as lags=3")  # fmt: skip
-            return None
-        names, cycles = listed(self.covariates)
-        return SeriesOptions(self.lags, self.time, self.units, self.step, copies(self.context_lags), names,
-                             self.unit_effects, self.missing, cycles)  # fmt: skip
+        return series_options(self.lags, self.time, self.units, self.step, self.context_lags, self.covariates,
+                              self.unit_effects, self.missing)  # fmt: skip
 
     @property
     def threads(self) -> int:

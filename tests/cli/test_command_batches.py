@@ -51,6 +51,16 @@ def test_a_folder_a_pattern_and_several_files(table: pd.DataFrame, data: tuple[s
     assert result.data.fingerprint == inside.data.fingerprint
 
 
+def test_lags_and_columns_of_a_folder(table: pd.DataFrame) -> None:
+    answer = run("discover", "parts", *TEST, "--lags", "1", "--drop", "C", "--sample", "300", "--json", "out.json")
+    assert answer.exit_code == 0, answer.output
+    inside, result = cc.discover(table.drop(columns="C"), "R", lags=1, test="partial-correlation"), cc.load("out.json")
+    assert dict(result.graphs) == dict(inside.graphs)
+    assert result.data == inside.data
+    answer = run("stability", "parts", *TEST, "--lags", "1", "--samples", "2", "--sample", "300")
+    assert answer.exit_code == 0, answer.output
+
+
 def test_stability_of_a_folder_and_of_several_files() -> None:
     words = ("stability", *TEST, "--samples", "3", "--csv", "out.csv")
     assert run(*words, "parts").exit_code == 0
@@ -70,7 +80,8 @@ def test_stability_that_blocks_of_rows_cannot_answer_is_refused_before_the_searc
 
 @pytest.mark.parametrize(("options", "words"), [
     (("--missing", "testwise"), 'missing="testwise" needs the table in memory'),
-    (("--lags", "2"), "not yet: lags with a table that is larger than memory"),
+    (("--lags", "2", "--method", "fci-ac"), "not yet: method 'fci-ac' with lags"),
+    (("--lags", "2", "--transform", "ranks", "--method", "pc-ac"), 'not yet: transform="ranks" needs the table'),
     (("--knowledge", "known.toml"), "knowledge names 'Q', which is not a column"),
     (("--columns", "A,Q"), "no column 'Q'"),
     (("--drop", "Q"), "no column 'Q'"),

@@ -136,7 +136,7 @@ def opened(
         return table, context
     names = [name for name in open_stream(source, choice[0] or ()).schema.names if not is_index(name)]
     kept, context = chosen_names(names, *choice)
-    check_scannable(asked)
+    check_scannable(context, asked)
     files = files_of(source)
     check_apart(outputs, files)
     say(f"{spoken(files)} {'is' if len(files) == 1 else 'are'} read once, in batches")

@@ -68,7 +68,7 @@ class Accumulator:
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
-        codes = self._codes(batch)
+        codes = self.codes_of(batch)
         held = BatchColumns(batch, self.system)  # the kernels below see no more than addresses
         chosen, hashes = self.sample.choose(first_row, codes.size)
         drawn = DrawnRows(hashes, first_row + chosen, codes[chosen], np.empty((len(self.system), chosen.size)))
@@ -124,7 +124,7 @@ class Accumulator:
         levels = (place[:, None] * blocks + np.arange(blocks)).ravel()
         return widened(totals, levels, cells * blocks)
 
-    def _codes(self, batch: pa.RecordBatch) -> Codes:
+    def codes_of(self, batch: pa.RecordBatch) -> Codes:
         """The cell of every row, -1 where a context variable is missing; new cells are noted."""
         if not self.contexts:
             return np.zeros(batch.num_rows, dtype=np.int32)
@@ -232,11 +232,12 @@ class BatchColumns:
             if len(column) and not column.null_count and column.type == plain:
                 self.addresses[place] = column.buffers()[1].address + 8 * column.offset
             else:
-                self._held[place] = numbers = _numbers(column)
+                self._held[place] = numbers = numbers_of(column)
                 self.addresses[place] = numbers.ctypes.data
 
 
-def _numbers(column: pa.Array) -> Floats:
+def numbers_of(column: pa.Array) -> Floats:
+    """A column as float64, NaN where there is no value."""
     import pyarrow as pa
 
     if pa.types.is_null(column.type):

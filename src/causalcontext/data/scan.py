@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -17,10 +17,13 @@ from causalcontext.data.frames import is_index
 from causalcontext.data.kinds import Kind, declared_kinds
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import SAMPLE, RowSample
+from causalcontext.data.scanned_windows import ScannedWindows, WindowAccumulator
+from causalcontext.data.series import check_cycle, stamps_of
+from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, series_options
 from causalcontext.data.streams import Stream, gathered, is_number, is_text, open_stream, rows_per_batch
 from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics, statistics_of
 from causalcontext.data.tables import check_two_variables, context_places, read_table
-from causalcontext.errors import DataError, NotYetError, check_whole, did_you_mean, shortly
+from causalcontext.errors import DataError, NotYetError, OptionError, check_whole, did_you_mean, shortly
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
 from causalcontext.views import Contexts
@@ -51,6 +54,8 @@ class Scan:
         Of blocks of rows, which `stability` draws from; empty where these would take too much room.
     of_rows : int
         Where nothing but the sample is used, `rows` are those of the sample, and the table has so many; else 0.
+    windows : ScannedWindows or None
+        With lags: moments of all windows, and a sample of them.
     """
 
     data: Dataset
@@ -59,6 +64,7 @@ class Scan:
     source: str
     blocks: tuple[Moments, ...] = ()
     of_rows: int = 0
+    windows: ScannedWindows | None = None
 
     def on_sample(self, data: Dataset) -> Scan:
         """The same table where nothing but the sample is used, for columns that moments of all rows know nothing of."""
@@ -69,8 +75,10 @@ class Scan:
         """Whether the sample is the whole table."""
         return self.data.n_rows == self.rows
 
-    def note(self, scored: bool = False) -> str:
+    def note(self, scored: bool = False, with_lags: bool = False) -> str:
         """What rests on all rows, and what on the sample; empty where there is no difference."""
+        if with_lags and self.windows is not None:
+            return self.windows.note(self.source, scored)
         sample = f"a random sample of {self.data.n_rows:,} rows"
         if self.of_rows > self.rows:
             return f"{self.source} was read once: everything rests on {sample} of its {self.of_rows:,}"
@@ -85,7 +93,9 @@ class Scan:
 
     def __repr__(self) -> str:
         named = f", context {self.data.context_name}" if self.data.contexts.positions else ""
-        return f"Scan({self.rows:,} rows, {len(self.data.names)} columns{named}, a sample of {self.data.n_rows:,} rows)"
+        lags = "" if self.windows is None else f", {self.windows.options.lags} lags"
+        return (f"Scan({self.rows:,} rows, {len(self.data.names)} columns{named}{lags}, a sample of "
+                f"{self.data.n_rows:,} rows)")  # fmt: skip
 
 
 def scan(
@@ -95,7 +105,9 @@ def scan(
     columns: Sequence[str] | None = None,
     kinds: Mapping[Any, str] | None = None,
     sample: int = SAMPLE,
+    lags: int | None = None,
     progress: bool | Watch = False,
+    **series: Unpack[SeriesKeywords],
 ) -> Scan:
     """Read a table of any number of rows once, in batches.
 
@@ -111,9 +123,14 @@ def scan(
         Those to read, the context among them; all by default.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
     sample : int
-        Rows to keep for tests that look at rows.
+        Rows to keep for tests that look at rows; with lags, windows.
+    lags : int, optional
+        Rows follow each other in time, and windows of so many lags are kept for `discover(..., lags=lags)`. They are
+        read in their order, which has to be that of time, and in a panel the rows of a unit stand together.
     progress : bool or callable
         Show a bar, or call `progress(bytes read, bytes in all or None)`.
+    time, units, step, context_lags, covariates, unit_effects, missing
+        With lags, as in `discover`; `missing` is "windows" or "interpolate".
 
     Returns
     -------
@@ -136,7 +153,13 @@ def scan(
     >>> found.statistics.moments.mean.tolist()
     [[2.0, 0.5], [4.0, 2.5]]
     """
-    return scan_checked(source, context, None, columns=columns, kinds=kinds, sample=sample, progress=progress)
+    for name in series:
+        if name not in SeriesKeywords.__annotations__:
+            raise OptionError(f"scan has no option {name!r}{did_you_mean(name, SeriesKeywords.__annotations__)}")
+    follow = series_options(lags, **series)
+    return scan_checked(
+        source, context, None, columns=columns, kinds=kinds, sample=sample, progress=progress, series=follow
+    )
 
 
 def scan_checked(
@@ -148,25 +171,46 @@ def scan_checked(
     kinds: Mapping[Any, str] | None = None,
     sample: int = SAMPLE,
     progress: bool | Watch = False,
+    series: SeriesOptions | None = None,
 ) -> Scan:
     """The same, once `check` has seen the names of the columns: it may refuse them before the table is read."""
     check_whole("sample", sample, 1)
     parts = partitions_of(source)
-    stream = open_stream(source, context) if parts is None else parts
-    if isinstance(stream, Stream) and (names := _columns_with_levels(stream.schema, context, kinds, columns)):
+    if parts is not None and series is not None:
+        raise NotYetError(f"not yet: lags with {parts.source}; write it to files that are sorted by time")
+    taken = () if series is None else series.taken
+    named = [context] if isinstance(context, str) else list(context or ())
+    stream = open_stream(source, [*named, *taken]) if parts is None else parts
+    if isinstance(stream, Stream) and series is not None:
+        stream = with_cycles_in_batches(_with_taken(stream, series), series)
+    schema, only = stream.schema, columns
+    for name in taken:
+        schema = schema.remove(schema.get_field_index(name))
+    if columns is not None and series is not None:
+        only = [
+            *(name for name in columns if name not in taken),
+            *(name for one in series.cycles for name in one.names),
+        ]
+    names = () if series is not None else _columns_with_levels(schema, context, kinds, only)
+    if isinstance(stream, Stream) and names:
         if check is not None:
             check(names)
         with _watched(progress) as watch:
             return _sampled(stream, names, context, kinds, int(sample), watch)
-    read = columns_of(stream.schema, context, kinds, columns)
+    read = columns_of(schema, context, kinds, only)
     check_products(len(read.system), 2 if read.contexts else 1)
     if check is not None:
         check(read.names)
     if not isinstance(stream, Stream):
         return finished(stream.accumulated(read.system, read.contexts, int(sample)), read, stream.source)
+    windows = None
+    if series is not None:
+        series.check_columns(read.names, read.contexts)
+        windows = WindowAccumulator(read.names, read.kinds, read.contexts, series, int(sample))
     with _watched(progress) as watch:
-        found = _accumulated(stream, read, int(sample), watch)
-    return finished(found, read, stream.source)
+        found = _accumulated(stream, read, int(sample), watch, windows)
+    scanned = finished(found, read, stream.source)
+    return scanned if windows is None else replace(scanned, windows=windows.finished(found, scanned.data))
 
 
 @dataclass(frozen=True)
@@ -241,6 +285,38 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
 
 
+def _with_taken(stream: Stream, series: SeriesOptions) -> Stream:
+    """The stream, if it has the columns that order its rows."""
+    for name in series.taken:
+        if name not in stream.schema.names:
+            raise DataError(f"the table has no column {name!r}{did_you_mean(name, stream.schema.names)}")
+    return stream
+
+
+def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
+    """The stream with the columns of cycles at its end; their phase is 0 in the first row."""
+    import pyarrow as pa
+
+    made, schema = [name for one in series.cycles for name in one.names], stream.schema
+    for one in series.cycles:
+        check_cycle(one, series.taken, schema.names)
+    for name in made:
+        schema = schema.append(pa.field(name, pa.float64()))
+
+    def batches(names: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
+        origin = None
+        for batch, done in stream.batches([name for name in names if name not in made]):
+            time = batch.column(batch.schema.get_field_index(series.time)).to_pandas().to_numpy()
+            if not len(time):
+                continue
+            if origin is None:
+                origin = float(stamps_of(str(series.time), time[:1])[0][0])
+            new = [pa.array(column) for one in series.cycles for column in one.columns(time, origin)]
+            yield pa.record_batch([*batch.columns, *new], names=[*batch.schema.names, *made]), done
+
+    return replace(stream, schema=schema, batches=batches) if made else stream
+
+
 def _columns_with_levels(schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None
                          ) -> tuple[str, ...]:  # fmt: skip
     """The columns to read, where one besides the context has levels or is declared to, and all can be read, or ()."""
@@ -291,13 +367,17 @@ def _watched(progress: bool | Watch) -> Iterator[Watch]:
         yield lambda done, total: count(done >> 20, max(done, total or 0) >> 20)
 
 
-def _accumulated(stream: Stream, columns: StreamColumns, sample: int, watch: Watch) -> Accumulator:
+def _accumulated(stream: Stream, columns: StreamColumns, sample: int, watch: Watch,
+                 windows: WindowAccumulator | None = None) -> Accumulator:  # fmt: skip
+    names = columns.names if windows is None else (*columns.names, *windows.options.taken)
     found = Accumulator(columns.system, columns.contexts, sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
     enough = rows_per_batch(columns.names) // 2  # as many of a text file, whose blocks are small, stay in the cache
-    for batch, done in gathered(stream.batches(columns.names), enough):
+    for batch, done in gathered(stream.batches(names), enough):
         found.add(batch, found.rows)
+        if windows is not None:
+            windows.add(batch, found)
         watch(done, stream.size)
     return found
 

@@ -7,8 +7,9 @@ of the day or the year that drives several variables is a hidden common cause of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 TOLERANCE = 0.01
 """A stamp may be off by this share of a step."""
 LARGEST_VALUE = LARGEST_SCATTER**0.5
+FIRST_ROWS = 10_000
+"""The length of a step is taken from so many rows of a table that is read in batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,8 @@ class Series:
         The time of every row in steps.
     interpolated : int
         Cells that were filled in.
+    ends : array of bool, shape (T,), or None
+        The rows that may end a window; None: all of them.
     """
 
     names: tuple[str, ...]
@@ -58,6 +63,7 @@ class Series:
     units: Ints
     steps: Ints
     interpolated: int = 0
+    ends: Bools | None = None
 
     @property
     def complete(self) -> Bools:
@@ -75,11 +81,7 @@ def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Value
             raise OptionError(f"covariates names {name!r}, which is the context; a covariate is never an effect")
     wide = np.column_stack([np.asarray(data.columns[place], dtype=np.float64) for place in data.system])
     names = np.array([data.names[place] for place in data.system], dtype=object)
-    for name, column in zip(names, wide.T, strict=True):
-        if np.isinf(column).any():
-            raise DataError(f"column {name!r} has infinite values; replace or drop them")
-        if (np.abs(column) > LARGEST_VALUE).any():
-            raise DataError(f"values too large to be squared in {name!r}; rescale them")
+    check_numbers(names.tolist(), wide.T)
     unit = np.zeros(data.n_rows, dtype=np.int64) if units is None else _numbered(*units)
     steps = _counted(unit) if time is None else _steps(*time, unit, step)
     order = np.lexsort((steps, unit))
@@ -88,14 +90,23 @@ def as_series(data: Dataset, covariates: tuple[str, ...], time: tuple[str, Value
                   tuple(names[extra]), wide[order][:, extra], unit[order], steps[order])  # fmt: skip
 
 
+def check_numbers(names: Sequence[str], columns: Iterable[Floats]) -> None:
+    """Return if no value is infinite, or too large to be squared."""
+    for name, column in zip(names, columns, strict=True):
+        if np.isinf(column).any():
+            raise DataError(f"column {name!r} has infinite values; replace or drop them")
+        if (np.abs(column) > LARGEST_VALUE).any():
+            raise DataError(f"values too large to be squared in {name!r}; rescale them")
+
+
 def without_unit_means(series: Series, which: Bools | None = None) -> Series:
     """The series with the mean of every unit taken away from every system variable, or from `which` of them.
 
     Levels that differ between units are a hidden common cause of everything.
     """
     values = series.values.copy()
-    for unit in np.unique(series.units):
-        rows = series.units == unit
+    edges = np.flatnonzero(np.diff(series.units, prepend=-1, append=-1))
+    for rows in (slice(begin, end) for begin, end in pairwise(edges.tolist())):
         known = np.isfinite(values[rows])
         sums = np.where(known, values[rows], 0.0).sum(axis=0)
         means = sums / np.maximum(known.sum(axis=0), 1)
@@ -160,11 +171,78 @@ def _steps(name: str, values: Values, units: Ints, step: Any) -> Ints:
         months = _months(values)
         if months is not None:
             return months // int(_mode(np.diff(months[order])[same]))
+    check_regular(name, differences, length, dated)
+    return np.asarray(np.round((stamps - stamps.min()) / length), dtype=np.int64)
+
+
+def check_regular(name: str, differences: Floats, length: float, dated: bool) -> None:
+    """Return if all differences between stamps are whole multiples of a length."""
     if not _whole(differences / length):
         odd = differences[np.abs(differences / length - np.round(differences / length)) > TOLERANCE][0]
         raise DataError(f"time column {name!r} has irregular steps: most are {_shown(length, dated)}, one is "
                         f"{_shown(odd, dated)}; put the rows on a regular grid, or pass step=...")  # fmt: skip
-    return np.asarray(np.round((stamps - stamps.min()) / length), dtype=np.int64)
+
+
+class StepCounter:
+    """Numbers the rows of a table that comes in parts, in the order of time, by steps.
+
+    The length of a step is the most frequent difference in the first rows, as many whatever the parts are.
+
+    Examples
+    --------
+    >>> counter, units = StepCounter("day", None), np.zeros(3, dtype=np.int64)
+    >>> counter.settle(np.array([4.0, 6.0, 8.0]), units)
+    >>> counter.numbers(np.array([8.0, 10.0, 16.0]), units).tolist()
+    [2, 3, 6]
+    """
+
+    def __init__(self, name: str, step: Any) -> None:
+        self._name, self._step, self._length, self._monthly, self._origin = name, step, 0.0, False, 0.0
+
+    def waits(self, rows: int) -> bool:
+        """Whether more rows than these are needed to know the length of a step."""
+        return not self._length and rows < FIRST_ROWS
+
+    def settle(self, values: Values, units: Ints) -> None:
+        """Take the length of a step from the first rows, the first time that this is called."""
+        if self._length:
+            return
+        values, units = values[:FIRST_ROWS], units[:FIRST_ROWS]
+        stamps, dated, differences = self._differences(values, units)
+        if not differences.size:
+            raise DataError(
+                f"time column {self._name!r} has one row in every unit; lags need rows that follow each other"
+            )
+        self._origin = float(stamps[0])
+        self._length = _mode(differences) if self._step is None else step_length("step", self._step, dated)
+        if not _whole(differences / self._length) and self._step is None and dated:
+            months = _months(values)
+            if months is not None:
+                self._monthly, self._length = True, _mode(np.diff(months)[np.diff(units) == 0])
+
+    def numbers(self, values: Values, units: Ints) -> Ints:
+        """The step of every row; rows of a unit stand together, in the order of time."""
+        stamps, dated, differences = self._differences(values, units)
+        months = _months(values) if self._monthly else None
+        if months is not None:
+            return np.asarray(months // int(self._length), dtype=np.int64)
+        check_regular(self._name, differences, self._length, dated)
+        return np.asarray(np.round((stamps - self._origin) / self._length), dtype=np.int64)
+
+    def _differences(self, values: Values, units: Ints) -> tuple[Floats, bool, Floats]:
+        """Stamps, whether they are dates, and by how much they grow inside units."""
+        if is_missing(values).any():
+            raise DataError(f"time column {self._name!r} has missing values; every row needs a time")
+        stamps, dated = stamps_of(self._name, values)
+        same = np.flatnonzero(np.diff(units) == 0)
+        differences = np.diff(stamps)[same]
+        for place in same[differences <= 0.0][:1].tolist():
+            if stamps[place] == stamps[place + 1]:
+                raise DataError(f"time column {self._name!r} has {values[place]} twice; drop one of the rows, or name "
+                                "the series of a panel with units=...")  # fmt: skip
+            raise DataError(f"time column {self._name!r} goes back from {values[place]} to {values[place + 1]}; a "
+                            "table that is read in batches is sorted by units, then by time: sort it")  # fmt: skip
+        return stamps, dated, differences
 
 
 def stamps_of(name: str, values: Values) -> tuple[Floats, bool]:
@@ -239,10 +317,11 @@ class Cycle:
         numbers = ["" if h == 1 else str(h) for h in range(1, self.harmonics + 1)]
         return tuple(f"{self.column} {self.period} {wave}{h}" for h in numbers for wave in ("sin", "cos"))
 
-    def columns(self, stamps: Values) -> list[Floats]:
-        """The columns, in the order of `names`."""
+    def columns(self, stamps: Values, origin: float | None = None) -> list[Floats]:
+        """The columns, in the order of `names`; the phase is 0 at the earliest time, or at `origin`."""
         time, dated = stamps_of(self.column, stamps)
-        turns = 2.0 * np.pi * (time - time.min()) / step_length("period", self.period, dated)
+        time = time - (time.min() if origin is None else origin)
+        turns = 2.0 * np.pi * time / step_length("period", self.period, dated)
         return [wave(h * turns) for h in range(1, self.harmonics + 1) for wave in (np.sin, np.cos)]
 
 
@@ -269,15 +348,20 @@ def cycle(column: str, period: str | float, harmonics: int = 1) -> Cycle:
     return Cycle(column, period, harmonics)
 
 
+def check_cycle(cycle: Cycle, taken: Sequence[str], names: Sequence[str]) -> None:
+    """Return if a cycle is of the time column, and its columns are new."""
+    if cycle.column not in taken:
+        raise OptionError(f"the cycle is of column {cycle.column!r}, expected the time column: pass "
+                          f"time={cycle.column!r}")  # fmt: skip
+    clash = [name for name in cycle.names if name in names]
+    if clash:
+        raise DataError(f"the table has a column {clash[0]!r} already; rename it")
+
+
 def with_cycles(data: Dataset, cycles: tuple[Cycle, ...], taken: Mapping[str, Values]) -> Dataset:
     """The table with the columns of cycles at its end."""
     for found in cycles:
-        if found.column not in taken:
-            raise OptionError(f"the cycle is of column {found.column!r}, expected the time column: pass "
-                              f"time={found.column!r}")  # fmt: skip
-        clash = [name for name in found.names if name in data.names]
-        if clash:
-            raise DataError(f"the table has a column {clash[0]!r} already; rename it")
+        check_cycle(found, tuple(taken), data.names)
         columns = found.columns(taken[found.column])
         data = replace(
             data, names=data.names + found.names, kinds=data.kinds + (Kind.CONTINUOUS,) * len(columns),

@@ -24,6 +24,26 @@ from causalcontext.views import Contexts
 
 LaggedName = tuple[str, int]
 """A variable and a lag; covariates have lag 0."""
+MERGE = "merge it with another value, or drop its rows"
+MORE_LAGS = 2
+"""So much of the past beyond the window is asked about."""
+
+
+def beyond(lags: int) -> int:
+    """How far the past goes beyond a window in which causes of causes are looked for: as many lags again."""
+    return max(lags, MORE_LAGS)
+
+
+def window_columns(names: Sequence[str], covariates: Sequence[str], lags: int, depth: int) -> list[LaggedName]:
+    """The columns of windows: the earliest first, then covariates, then the past beyond the window up to a depth."""
+    found = [(name, lag) for lag in range(lags, -1, -1) for name in names]
+    found += [(name, 0) for name in covariates]
+    return found + [(name, lag) for lag in range(lags + 1, depth + 1) for name in names]
+
+
+def told_apart(context_lags: Sequence[int]) -> list[int]:
+    """The lags at which tests tell the values of contexts apart."""
+    return sorted({0, 1, *context_lags})
 
 
 @dataclass(frozen=True)
@@ -107,19 +127,34 @@ def lagged_table(series: Series, lags: int, contexts: int) -> LaggedTable:
 
 def window_ends(series: Series, lags: int) -> tuple[Ints, WindowCounts]:
     """The rows that end a whole window, and what became of the others."""
+    before = rows_before(series)
+    whole = before[2] >= lags
+    counts = WindowCounts(len(series.codes), *counted(before, lags), series.interpolated)
+    return np.flatnonzero(whole if series.ends is None else whole & series.ends), counts
+
+
+def rows_before(series: Series) -> Ints:
+    """How many rows precede every row in its unit, without a gap, and without a missing value; shape (3, T).
+
+    The last is -1 where the row itself has a missing value.
+    """
     same_unit = np.diff(series.units) == 0
     no_gap = same_unit & (np.diff(series.steps) == 1)
     complete = series.complete
-    usable = no_gap & complete[1:] & complete[:-1]
-    in_unit, in_run, whole = (_before(follows) >= lags for follows in (same_unit, no_gap, usable))
-    whole &= complete
-    counts = WindowCounts(len(series.codes), int(whole.sum()), int((~in_unit).sum()), int((in_unit & ~in_run).sum()),
-                          int((in_run & ~whole).sum()), series.interpolated)  # fmt: skip
-    return np.flatnonzero(whole), counts
+    found = np.array([_before(follows) for follows in (same_unit, no_gap, no_gap & complete[1:] & complete[:-1])])
+    found[2, ~complete] = -1
+    return found
 
 
-def check_windows(data: Dataset, series: Series, table: LaggedTable, unit_name: str | None) -> None:
-    """Return if the lagged table can be searched."""
+def counted(before: Ints, lags: int) -> tuple[int, int, int, int]:
+    """Rows that end a whole window, are at starts, after gaps, and have a missing value in their window."""
+    in_unit, in_run, whole = before >= lags
+    return int(whole.sum()), int((~in_unit).sum()), int((in_unit & ~in_run).sum()), int((in_run & ~whole).sum())
+
+
+def check_windows(data: Dataset, series: Series, table: LaggedTable, unit_name: str | None, rows: Ints,
+                  way_out: str) -> None:  # fmt: skip
+    """Return if the lagged table can be searched; `rows` are the windows of every context at time t."""
     if unit_name is not None:
         sizes = np.bincount(series.units)
         if (sizes <= table.lags).all():
@@ -134,21 +169,19 @@ def check_windows(data: Dataset, series: Series, table: LaggedTable, unit_name: 
         if table.scale[place] <= 0.0:
             name = names[place if place < table.variables else place - table.variables * table.lags]
             raise DataError(f"column {name!r} is constant in the whole windows; drop it")
-    rows = np.bincount(table.codes[:, 0], minlength=table.contexts)
     for j, position in enumerate(data.contexts.positions):
         level = levels_of(data.contexts, position, np.arange(table.contexts))
         for code, value in enumerate(data.levels[j]):
             found = int(rows[level == code].sum())
-            _check_enough(f"context {data.names[position]!r} is {value!r}", found, SPARE_ROWS + 2)
+            _check_enough(f"context {data.names[position]!r} is {value!r}", found, SPARE_ROWS + 2, way_out)
     if len(data.contexts.positions) > 1:
         for value, found in zip(data.values, rows.tolist(), strict=True):
-            _check_enough(f"contexts {data.context_name} are {value!r}", found, 1)
+            _check_enough(f"contexts {data.context_name} are {value!r}", found, 1, way_out)
 
 
-def _check_enough(what: str, rows: int, needed: int) -> None:
+def _check_enough(what: str, rows: int, needed: int, way_out: str) -> None:
     if rows < needed:
-        raise DataError(f"{what} in {rows} whole windows, expected at least {needed}; merge it with another value, or "
-                        "drop its rows")  # fmt: skip
+        raise DataError(f"{what} in {rows} whole windows, expected at least {needed}; {way_out}")
 
 
 def levels_of(contexts: Contexts, position: int, codes: Ints) -> Codes:
@@ -163,6 +196,15 @@ def constant_units(codes: Ints | Codes, units: Ints) -> int:
     starts = np.flatnonzero(np.diff(units[order], prepend=-1))
     edges = [*starts.tolist(), len(order)]
     return sum(len(set(codes[order[a:b]].tolist()) - {-1}) < 2 for a, b in pairwise(edges))
+
+
+def check_varies_in_units(data: Dataset, codes: Ints, units: Ints, name: str) -> None:
+    """Return if every context has several values in some unit: the means of units are taken away."""
+    for position in data.contexts.positions:
+        if constant_units(levels_of(data.contexts, position, codes), units) == len(np.unique(units)):
+            raise DataError(f"context {data.names[position]!r} has one value in every unit of {name!r}, so its "
+                            "effects are those of the units; pass unit_effects='none', or another "
+                            "context")  # fmt: skip
 
 
 def _before(follows: Bools) -> Ints:

@@ -374,5 +374,5 @@ def check_blocks(result: ContextGraphs, scanned: Scan) -> None:
 def check_before_search(scanned: Scan, options: Options) -> None:
     """Return if nothing in the options of a search says already that blocks will not do."""
     by_tests = options.method not in ("auto", "score-ac") or options.named_for_tests
-    if not scanned.whole and by_tests and options.test not in ON_MOMENTS:
+    if options.lags is None and not scanned.whole and by_tests and options.test not in ON_MOMENTS:
         raise OptionError(NO_ROWS)

@@ -91,7 +91,7 @@ def result_of(task: Task, outcome: Outcome, scanned: Scan | None, notes: tuple[s
         prepared=task.prepared,
         moments=statistics.of_columns(data) if windows is None else None,
         rows=None if sampled or windows is not None else data,
-        scanned=scanned if sampled else None,
+        scanned=scanned if sampled and windows is None else None,
         series=outcome.series,
         windowed=windows,
     )
@@ -105,7 +105,7 @@ def _summary(task: Task, outcome: Outcome) -> DataSummary:
         kinds = tuple(str(kind.value) for kind in data.kinds)
         return DataSummary(rows, lost, statistics.missing_context, statistics.emptied, kinds, statistics.fingerprint)
     rows = windows.rows(tested=outcome.evidence is None)
-    return DataSummary(rows, (0,) * len(rows), int((data.codes < 0).sum()), (), windows.kinds, statistics.fingerprint)
+    return DataSummary(rows, (0,) * len(rows), statistics.missing_context, (), windows.kinds, statistics.fingerprint)
 
 
 def _transform_note(task: Task) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from causalcontext.data.indicators import read_with_functions, split_context, wi
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scan import Scan, scan_checked
 from causalcontext.data.series import with_cycles
+from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table, take_columns
@@ -20,9 +21,7 @@ from causalcontext.discovery.conclusion import ranked
 from causalcontext.errors import FileError, NotYetError, OptionError
 from causalcontext.methods.registry import check_takes_lags
 from causalcontext.options import Options
-from causalcontext.timeseries.windows import SeriesWindows, read_windows
-
-LAGS_NEED_ROWS = "not yet: lags with a table that is larger than memory; read a part of it first"
+from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
 
 
 def in_memory(table: Any) -> Any:
@@ -42,19 +41,33 @@ def read_with_lags(table: Any, context: Any, options: Options, names: Sequence[s
     """The windows of a table whose rows follow each other in time."""
     series = options.series
     assert series is not None
-    if isinstance(table, Scan) or is_out_of_memory(table):
-        raise NotYetError(LAGS_NEED_ROWS)
-    check_takes_lags(options.method)
-    measured, made = split_context(context)
-    searched = [*(measured if isinstance(measured, list | tuple) else [measured]), *(one.column for one in made)]
-    taken = [name for name in (series.time, series.units) if name is not None]
-    for name in taken:
-        if name in searched or name in series.covariates:
-            raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
+    check_lags(context, options)
+    taken, measured = series.taken, split_context(context)[0]
     rest, columns = (table, {}) if not taken else take_columns(table, names, taken)
     data = read_table(rest, measured, kinds=options.kinds, names=None if taken else names)
     data = with_functions(with_cycles(data, series.cycles, columns), context)
     return read_windows(with_normal_scores(data) if ranked(options) else data, columns, series, test)
+
+
+def check_lags(context: Any, options: Options) -> None:
+    """Return if the method takes lags, and the columns that order the rows take no part in the search."""
+    series = options.series
+    if series is None:
+        return
+    check_takes_lags(options.method)
+    measured, made = split_context(context)
+    searched = [*(measured if isinstance(measured, list | tuple) else [measured]), *(one.column for one in made)]
+    for name in series.taken:
+        if name in searched or name in series.covariates:
+            raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
+
+
+def scanned_with_lags(scanned: Scan, options: Options, test: IndependenceTest) -> SeriesWindows:
+    """The windows that a scan kept, if they may miss those with missing values."""
+    assert options.series is not None
+    if options.missing == "raise":
+        check_complete(int(scanned.statistics.lost.sum()) + scanned.statistics.missing_context)
+    return windows_of_scan(scanned, options.series, test)
 
 
 def scanned_table(
@@ -70,7 +83,7 @@ def scanned_table(
         return _scanned_lazily(table, context, options, progress) if lazily else None
     if names is not None:
         raise OptionError(NAMES_OF_ARRAYS)
-    check_scannable(options)
+    check_scannable(context, options)
     measured, made = split_context(context)
     if isinstance(table, Scan):
         _check_scan(table, [] if made and measured is None else measured, options)
@@ -80,10 +93,12 @@ def scanned_table(
     return found if data is found.data else found.on_sample(data)
 
 
-def check_scannable(options: Options) -> None:
+def check_scannable(context: Any, options: Options) -> None:
     """Return if a search can do with what one pass over a table keeps, moments and a sample of its rows."""
-    if options.lags is not None:
-        raise NotYetError(LAGS_NEED_ROWS)
+    check_lags(context, options)
+    if options.lags is not None and (split_context(context)[1] or ranked(options)):
+        what = 'transform="ranks"' if ranked(options) else "a context made out of a column"
+        raise NotYetError(f"not yet: {what} needs the table in memory, with lags; make it a column")
     if options.missing == "testwise":
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
 
@@ -99,12 +114,12 @@ def scanned_once(
             options.knowledge.links([*names, *(one.name for one in made)])
 
     return scan_checked(table, measured, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
-                        progress=progress)  # fmt: skip
+                        progress=progress, series=options.series)  # fmt: skip
 
 
 def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
     """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
-    if options.missing == "testwise" or ranked(options) or split_context(context)[1]:
+    if options.lags is not None or options.missing == "testwise" or ranked(options) or split_context(context)[1]:
         return None
     try:
         found = scanned_once(table, context, options, progress)
@@ -114,8 +129,12 @@ def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) 
 
 
 def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
-    """Return if context and sample are those that a table was scanned with, or none are named."""
-    kept = scanned.data.n_rows
+    """Return if context, lags and sample are those that a table was scanned with, or none are named."""
+    kept, series, windows = scanned.data.n_rows, options.series, scanned.windows
+    if series is not None and (windows is None or not _same_windows(series, windows.options)):
+        had = "without lags" if windows is None else "with other lags, or another way to make windows"
+        raise OptionError(f"lags is {series.lags}, but the table was scanned {had}; pass the same options to scan and "
+                          "discover, or the files themselves to discover")  # fmt: skip
     if options.sample != SAMPLE and min(options.sample, scanned.rows) != kept:
         raise OptionError(f"sample is {options.sample:,}, but {kept:,} rows were kept when the table was scanned; scan "
                           "it again")  # fmt: skip
@@ -124,3 +143,9 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
     if asked != names:
         had = f"context={names[0] if len(names) == 1 else names!r}" if names else "no context"
         raise OptionError(f"context is {context!r}, but the table was scanned with {had}; scan it again")
+
+
+def _same_windows(asked: SeriesOptions, made: SeriesOptions) -> bool:
+    """Whether windows were made as asked; leaving some out is up to the search."""
+    return asked == made or (asked.missing != "interpolate" != made.missing
+                             and replace(asked, missing="windows") == replace(made, missing="windows"))  # fmt: skip

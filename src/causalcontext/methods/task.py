@@ -96,8 +96,10 @@ class Task:
         return range(len(self.data.contexts.cells))
 
 
-def windows_task(windows: SeriesWindows, settings: Settings, score: ScoreOptions, n_jobs: int, advance: Watch) -> Task:
-    """A search of windows in place of rows."""
+def windows_task(windows: SeriesWindows, settings: Settings, score: ScoreOptions, n_jobs: int, advance: Watch,
+                 known: SufficientStatistics | None = None) -> Task:  # fmt: skip
+    """A search of windows in place of rows; `known` are the statistics of the rows, if they have been made."""
     data = windows.data
-    return Task(None, data, gather_statistics(data, "listwise"), windows.links(settings.knowledge), settings, score,
+    statistics = gather_statistics(data, "listwise") if known is None else known
+    return Task(None, data, statistics, windows.links(settings.knowledge), settings, score,
                 n_jobs, advance, Support(data, settings.alpha), windows=windows)  # fmt: skip

@@ -13,13 +13,13 @@ import numpy as np
 import scipy
 
 from causalcontext.data.dataset import Dataset
-from causalcontext.data.windows import LaggedTable, lagged_table, levels_of
+from causalcontext.data.windows import MORE_LAGS, LaggedTable, lagged_table, levels_of
 from causalcontext.graphs.lag_names import at
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.results.series import Copy, copies_in
 from causalcontext.results.words import p_words
 from causalcontext.search.lagged.context_lags import fisher
-from causalcontext.search.lagged.lag_alarm import LEVEL, MORE_LAGS, LagAlarm, combined
+from causalcontext.search.lagged.lag_alarm import LEVEL, LagAlarm, combined
 from causalcontext.timeseries.windows import SeriesWindows
 
 WINDOWS_A_COLUMN = 5

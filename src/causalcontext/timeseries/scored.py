@@ -10,6 +10,7 @@ import numpy as np
 
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.sufficient_statistics import gather_statistics
+from causalcontext.data.windows import MORE_LAGS
 from causalcontext.graphs.endpoints import Endpoint
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.kernels.arrays import Bools, Ints
@@ -22,7 +23,7 @@ from causalcontext.results.outcome import Outcome
 from causalcontext.results.series import Copy, SeriesFacts, SlopeRow, read_of
 from causalcontext.score.engine import run_score
 from causalcontext.score.options import ScoreOptions
-from causalcontext.search.lagged.lag_alarm import MORE_LAGS, LagAlarm
+from causalcontext.search.lagged.lag_alarm import LagAlarm
 from causalcontext.timeseries.alarm import lag_warnings, not_asked, past_beyond_lags
 from causalcontext.timeseries.tested import Slopes
 from causalcontext.timeseries.windows import SeriesWindows
@@ -38,7 +39,7 @@ LEAST_GAP = 1.0
 def score_windows(windows: SeriesWindows, links: Links, score: ScoreOptions, seed: int, n_jobs: int, watch: Watch
                   ) -> Outcome:  # fmt: skip
     """The best-scoring model of the windows; where it is stopped, by its time or by Ctrl-C, the best so far."""
-    windows.check()
+    windows.check(tested=False)
     table, lags, names = windows.scored, windows.options.lags, windows.series.names
     statistics, searched = gather_statistics(table, "listwise"), windows.without_other_context_lags(links)
     found, _, in_time = run_score(table, statistics, searched, score, seed, n_jobs, watch, is_window=True)

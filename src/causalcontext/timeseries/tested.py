@@ -39,7 +39,7 @@ def search_windows(windows: SeriesWindows, rule: ViewRule, cells: Sequence[int],
     """The window graphs of some contexts that tests find, with a rule for the windows that answer."""
     windows.check()
     _check_views(windows.columns)
-    data, statistics, prepared = prepare(windows.columns, windows.test, "raise")
+    data, statistics, prepared = prepare(windows.columns, windows.test, "raise", windows.statistics)
     plan = _plan(windows, data.contexts, rule, cells, links, settings)
     found = search_lagged(Watched(prepared, watch), plan, n_jobs, watch)
     if rule is not masked and found.complete:

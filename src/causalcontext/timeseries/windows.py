@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -12,25 +13,32 @@ import numpy as np
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data.dataset import Dataset, some_rows
 from causalcontext.data.kinds import Kind
+from causalcontext.data.scan import Scan
+from causalcontext.data.scanned_windows import ScannedWindows
 from causalcontext.data.series import Series, as_series, with_single_cells_filled, without_unit_means
+from causalcontext.data.series_options import SeriesOptions
+from causalcontext.data.sufficient_statistics import SufficientStatistics
 from causalcontext.data.windows import (
+    MERGE,
     LaggedTable,
     WindowCounts,
+    beyond,
+    check_varies_in_units,
     check_windows,
     constant_units,
     lagged_dataset,
     lagged_table,
     levels_of,
+    told_apart,
+    window_columns,
     window_ends,
 )
 from causalcontext.errors import DataError, OptionError
 from causalcontext.graphs.lag_names import at, check_plain, split, window_names
 from causalcontext.kernels.arrays import Bools, Ints, Values
 from causalcontext.knowledge import Knowledge, Links
-from causalcontext.search.lagged.lag_alarm import MORE_LAGS
 from causalcontext.search.lagged.plan import Window
 from causalcontext.timeseries.known import allowed_links
-from causalcontext.timeseries.options import SeriesOptions
 from causalcontext.views import Contexts
 
 LEAST_SHARE = 0.8
@@ -56,6 +64,8 @@ class SeriesWindows:
         Which half of the windows to take, drawn in blocks without replacement: drawing with replacement repeats rows,
         which a score takes for information, and false links grow tenfold. Every window carries its own past, so blocks
         may be cut anywhere.
+    scanned : ScannedWindows or None
+        What one pass over a table that is larger than memory kept; the series are then windows one after the other.
     """
 
     data: Dataset
@@ -64,6 +74,12 @@ class SeriesWindows:
     series: Series
     all_windows: LaggedTable
     sample: tuple[int, int] | None = None
+    scanned: ScannedWindows | None = None
+
+    @property
+    def of_all(self) -> ScannedWindows | None:
+        """What is known about all windows, where the tables have only some of them; None for half of the windows."""
+        return None if self.scanned is None or self.scanned.whole or self.sample is not None else self.scanned
 
     def half(self, number: int, seed: int) -> SeriesWindows:
         """Half of the windows, by the number of a sample."""
@@ -119,11 +135,12 @@ class SeriesWindows:
     @cached_property
     def _ends(self) -> tuple[Ints, WindowCounts, int]:
         """Where windows with as many lags again end, for the causes of causes; without, where that costs too many."""
-        beyond = max(self.options.lags, MORE_LAGS)
-        ends, counts = window_ends(self.series, self.options.lags + beyond)
+        more = beyond(self.options.lags)
+        ends, counts = window_ends(self.series, self.options.lags + more)
+        counts = counts if self.scanned is None else self.scanned.counts[self.options.lags + more]
         if counts.used < LEAST_SHARE * self.all_windows.counts.used:
             return self.all_windows.row, self.all_windows.counts, 0
-        return ends, counts, beyond
+        return ends, counts, more
 
     @property
     def counts(self) -> WindowCounts:
@@ -149,7 +166,17 @@ class SeriesWindows:
 
         Its context variables are the copies of the contexts that are told apart.
         """
-        return self._dataset(self._ends[0], self.window.depth, {0, 1, *self.options.context_lags})
+        return self._tested[0]
+
+    @property
+    def statistics(self) -> SufficientStatistics | None:
+        """Of all windows that tests see, where `columns` are some of them."""
+        return self._tested[1]
+
+    @cached_property
+    def _tested(self) -> tuple[Dataset, SufficientStatistics | None]:
+        found = self._dataset(self._ends[0], self.window.depth, told_apart(self.options.context_lags))
+        return (found, None) if self.of_all is None else self.of_all.of_all(self.window.depth, found)
 
     @cached_property
     def scored(self) -> Dataset:
@@ -158,20 +185,17 @@ class SeriesWindows:
         Its context variables are the contexts at time t and at the lags that mechanisms may depend on; at other lags
         they are categories.
         """
-        return self._dataset(self.all_windows.row, self.options.lags, {0, *self.options.context_lags})
+        return self._dataset(self.all_windows.row, self.options.lags, sorted({0, *self.options.context_lags}))
 
     def back_to(self, lag: int) -> Dataset:
         """The same with the past beyond the window up to a lag, on the windows that are as long."""
-        return self._dataset(window_ends(self.series, lag)[0], lag, {0, *self.options.context_lags})
+        return self._dataset(window_ends(self.series, lag)[0], lag, sorted({0, *self.options.context_lags}))
 
-    def _dataset(self, ends: Ints, depth: int, copies: set[int]) -> Dataset:
+    def _dataset(self, ends: Ints, depth: int, copies: Sequence[int]) -> Dataset:
         """The nodes, then the past beyond the window up to a lag; of a sample half of the windows."""
-        lags = self.options.lags
-        columns = [(name, lag) for lag in range(lags, -1, -1) for name in self.names]
-        columns += [(name, 0) for name in self.series.covariate_names]
-        columns += [(name, lag) for lag in range(lags + 1, depth + 1) for name in self.names]
+        columns = window_columns(self.names, self.series.covariate_names, self.options.lags, depth)
         named = {at(*column): column for column in columns}
-        found = lagged_dataset(self.data, self.series, ends, named, sorted(copies))
+        found = lagged_dataset(self.data, self.series, ends, named, copies)
         return found if self.sample is None else some_rows(found, half_of_blocks(found.n_rows, self.sample))
 
     def without_other_context_lags(self, links: Links) -> Links:
@@ -185,15 +209,22 @@ class SeriesWindows:
 
     def rows(self, tested: bool) -> tuple[int, ...]:
         """How many windows every context has, of those that tests see or of those that regressions see."""
+        if self.of_all is not None:
+            return self.of_all.rows(self.window.depth if tested else self.options.lags, self.data)
         codes = self.table.codes[:, 0]
         if tested:
             codes = self.series.codes[self._ends[0]]
             codes = codes if self.sample is None else codes[half_of_blocks(len(codes), self.sample)]
         return tuple(np.bincount(codes, minlength=len(self.data.values)).tolist())
 
-    def check(self) -> None:
-        """Return if there are enough windows, and none of their columns is constant."""
-        check_windows(self.data, self.series, self.all_windows, self.options.units)
+    def check(self, tested: bool = True) -> None:
+        """Return if there are enough windows for tests or for scores, and none of their columns is constant."""
+        rows = np.bincount(self.all_windows.codes[:, 0], minlength=self.all_windows.contexts)
+        if tested and self.of_all is not None:
+            rows = np.array(self.of_all.rows(self.options.lags, self.data))
+        sampled = self.of_all is not None and not tested
+        check_windows(self.data, self.series, self.all_windows, self.options.units, rows,
+                      "pass a larger sample=, or method='pc-ac'" if sampled else MERGE)  # fmt: skip
 
     def links(self, knowledge: Knowledge) -> Links:
         """What is known about the nodes; an effect cannot precede its cause, nor a covariate."""
@@ -215,12 +246,10 @@ class SeriesWindows:
 
     def unit_warnings(self) -> tuple[str, ...]:
         """What must be said about units in which a context never changes."""
-        units = int(self.series.units.max()) + 1
+        number, codes = (self.series.units, self.series.codes) if self.scanned is None else self.scanned.units
+        units = int(number.max(initial=0)) + 1
         positions = self.data.contexts.positions if units > 1 else ()
-        constant = [
-            constant_units(levels_of(self.data.contexts, position, self.series.codes), self.series.units)
-            for position in positions
-        ]
+        constant = [constant_units(levels_of(self.data.contexts, position, codes), number) for position in positions]
         return tuple(f"{name} has one value only in {count} of {units} units, which say nothing about changes inside a "
                      "unit" for name, count in zip(self.contexts, constant, strict=False) if count)  # fmt: skip
 
@@ -235,27 +264,36 @@ def read_windows(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     return SeriesWindows(data, options, test, series, lagged_table(series, options.lags, max(len(data.values), 1)))
 
 
+def windows_of_scan(scan: Scan, options: SeriesOptions, test: IndependenceTest) -> SeriesWindows:
+    """The windows that a scan kept."""
+    found, data, lags = scan.windows, scan.data, options.lags
+    assert found is not None
+    check_plain(data.names)
+    table = lagged_table(found.series, lags, max(len(data.values), 1))
+    return SeriesWindows(data, options, test, found.series, replace(table, counts=found.counts[lags]), scanned=found)
+
+
 def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions) -> Series:
     """The rows in the order of time, gaps found, missing cells and unit means treated as asked."""
     time = None if options.time is None else (options.time, taken[options.time])
     units = None if options.units is None else (options.units, taken[options.units])
     series = as_series(data, options.covariates, time, units, options.step)
-    if options.missing == "raise" and not series.complete.all():
-        lost = int((~series.complete).sum())
-        raise DataError(f"{lost} rows have missing values; pass missing='windows' to leave out their windows, "
-                        "or missing='interpolate' to fill in single cells")  # fmt: skip
+    if options.missing == "raise":
+        check_complete(int((~series.complete).sum()))
     means = np.array([data.kinds[data.position(name)] is Kind.CONTINUOUS for name in series.names], dtype=bool)
     if options.missing == "interpolate":
         series = with_single_cells_filled(series, means)
     if options.units is None or options.unit_effects != "means":
         return series
-    for position in data.contexts.positions:
-        codes = levels_of(data.contexts, position, series.codes)
-        if constant_units(codes, series.units) == int(series.units.max()) + 1:
-            raise DataError(f"context {data.names[position]!r} has one value in every unit of {options.units!r}, so "
-                            "its effects are those of the units; pass unit_effects='none', or another "
-                            "context")  # fmt: skip
+    check_varies_in_units(data, series.codes, series.units, options.units)
     return without_unit_means(series, means)
+
+
+def check_complete(lost: int) -> None:
+    """Return if no rows have missing values."""
+    if lost:
+        raise DataError(f"{lost} rows have missing values; pass missing='windows' to leave out their windows, "
+                        "or missing='interpolate' to fill in single cells")  # fmt: skip
 
 
 def series_settings(options: SeriesOptions) -> dict[str, Any]:

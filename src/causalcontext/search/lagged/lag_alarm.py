@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from causalcontext.data.windows import MORE_LAGS
 from causalcontext.graphs.endpoints import Endpoints, adjacent, directed
 from causalcontext.search.batches import RememberedAnswers
 from causalcontext.search.lagged.context_lags import fisher
@@ -21,7 +22,6 @@ from causalcontext.search.lagged.plan import LaggedPlan
 from causalcontext.search.lagged.revisions import causes_of
 from causalcontext.views import CIQuery
 
-MORE_LAGS = 2
 LEVEL = 0.05
 """The alarm rings at this level of all queries together."""
 

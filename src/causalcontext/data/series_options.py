@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from causalcontext.data.series import Cycle
-from causalcontext.errors import OptionError, check_choice, check_whole, is_whole, shortly
+from causalcontext.errors import DataError, OptionError, check_choice, check_whole, did_you_mean, is_whole, shortly
 
 MOST_LAGS = 100
 UNIT_EFFECTS = ("means", "none")
@@ -60,6 +60,48 @@ class SeriesOptions:
             raise OptionError(
                 f"context_lags is {shortly(self.context_lags)}, expected some of 0 to lags, which is {self.lags}"
             )
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The columns that order the rows and name series, which take no part in the search."""
+        return tuple(name for name in (self.time, self.units) if name is not None)
+
+    def check_columns(self, names: Sequence[str], contexts: Sequence[str]) -> None:
+        """Return if covariates are columns and no contexts, and leave some column to be an effect."""
+        for name in self.covariates:
+            if name not in names:
+                raise DataError(f"the table has no column {name!r}{did_you_mean(name, names)}")
+            if name in contexts:
+                raise OptionError(f"covariates names {name!r}, which is the context; a covariate is never an effect")
+        if not set(names) - set(contexts) - set(self.covariates):
+            raise OptionError("covariates names every column; at least one must be left to be an effect")
+
+
+class SeriesKeywords(TypedDict, total=False):
+    """The options of `discover` that go with `lags`."""
+
+    time: str | None
+    units: str | None
+    step: Any
+    context_lags: Sequence[int] | str | None
+    covariates: Covariates
+    unit_effects: str
+    missing: str
+
+
+def series_options(lags: int | None, time: str | None = None, units: str | None = None, step: Any = None,
+                   context_lags: Sequence[int] | str | None = None, covariates: Covariates = None,
+                   unit_effects: str = "means", missing: str = "windows") -> SeriesOptions | None:  # fmt: skip
+    """The choices of a search with lags, by their names in `discover`; None for one without."""
+    if lags is None:
+        found = {"time": time, "units": units, "step": step, "context_lags": context_lags, "covariates": covariates}
+        for name, value in found.items():
+            if value is not None:
+                raise OptionError(f"{name} is {shortly(value)}, which is for rows that follow each other in time; pass "
+                                  "lags=... too, such as lags=3")  # fmt: skip
+        return None
+    names, cycles = listed(covariates)
+    return SeriesOptions(lags, time, units, step, copies(context_lags), names, unit_effects, missing, cycles)
 
 
 def listed(value: Covariates) -> tuple[tuple[str, ...], tuple[Cycle, ...]]:
