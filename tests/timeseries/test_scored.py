@@ -106,6 +106,15 @@ def test_everything_may_be_asked(table, tmp_path):
     result.diagnose()
 
 
+@pytest.mark.parametrize("method", ["score-ac", "pc-ac"])
+def test_halves_have_every_context_even_one_of_few_rows(table, method):
+    rare = np.repeat(["a", "c", "b"], [200, 14, 186])
+    result = search(table.iloc[:400].assign(R=rare).drop(columns="S"), "R", method=method)
+    halves = [result.windowed.half(number, 0) for number in range(8)]
+    assert all(min(half.rows(tested)) >= 3 for half in halves for tested in (False, True))
+    result.stability(samples=3)
+
+
 def test_columns_keep_their_kinds():
     random = np.random.default_rng(3)
     rows, x, k, c = 800, np.zeros(800), np.zeros(800, dtype=int), np.zeros(800, dtype=int)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from causalcontext.ci_tests.protocol import IndependenceTest
-from causalcontext.data.dataset import Dataset, some_rows
+from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.scan import Scan
 from causalcontext.data.scanned_windows import ScannedWindows
@@ -41,6 +41,9 @@ from causalcontext.search.lagged.plan import Window
 from causalcontext.timeseries.known import allowed_links
 from causalcontext.views import Contexts
 
+LEAST_OF_A_CONTEXT = 0.25
+"""Half of the windows has at least this share of those of every context."""
+MOST_DRAWS = 100
 LEAST_SHARE = 0.8
 """The past beyond the window is conditioned on if at least this share of the windows has it."""
 
@@ -130,7 +133,20 @@ class SeriesWindows:
     def table(self) -> LaggedTable:
         """The windows as numbers, for regressions."""
         whole = self.all_windows
-        return whole if self.sample is None else whole.some(half_of_blocks(len(whole.row), self.sample))
+        return whole if self.sample is None else whole.some(self._half(whole.row))
+
+    def _half(self, ends: Ints) -> Bools:
+        """The windows of a sample: half of the blocks, drawn until every context has a fair share of them."""
+        assert self.sample is not None
+        codes, contexts = self.series.codes[ends], len(self.data.values)
+        wanted = LEAST_OF_A_CONTEXT * np.bincount(codes, minlength=contexts)
+        for draw in range(MOST_DRAWS):
+            chosen = half_of_blocks(len(ends), (*self.sample, draw) if draw else self.sample)
+            if (np.bincount(codes[chosen], minlength=contexts) >= wanted).all():
+                return chosen
+        rare = self.data.values[int(np.argmin(wanted))]
+        raise DataError(f"no half of the windows has {self.data.context_name!r} = {rare!r} often enough: it occurs at few "
+                        "times; merge it with another value")  # fmt: skip
 
     @cached_property
     def _ends(self) -> tuple[Ints, WindowCounts, int]:
@@ -195,8 +211,8 @@ class SeriesWindows:
         """The nodes, then the past beyond the window up to a lag; of a sample half of the windows."""
         columns = window_columns(self.names, self.series.covariate_names, self.options.lags, depth)
         named = {at(*column): column for column in columns}
-        found = lagged_dataset(self.data, self.series, ends, named, copies)
-        return found if self.sample is None else some_rows(found, half_of_blocks(found.n_rows, self.sample))
+        ends = ends if self.sample is None else ends[self._half(ends)]
+        return lagged_dataset(self.data, self.series, ends, named, copies)
 
     def without_other_context_lags(self, links: Links) -> Links:
         """Links of which no variable but contexts depend on a context at a lag that is not asked for."""
@@ -213,8 +229,8 @@ class SeriesWindows:
             return self.of_all.rows(self.window.depth if tested else self.options.lags, self.data)
         codes = self.table.codes[:, 0]
         if tested:
-            codes = self.series.codes[self._ends[0]]
-            codes = codes if self.sample is None else codes[half_of_blocks(len(codes), self.sample)]
+            ends = self._ends[0]
+            codes = self.series.codes[ends if self.sample is None else ends[self._half(ends)]]
         return tuple(np.bincount(codes, minlength=len(self.data.values)).tolist())
 
     def check(self, tested: bool = True) -> None:
@@ -304,7 +320,7 @@ def series_settings(options: SeriesOptions) -> dict[str, Any]:
                       "step": None if options.step is None else str(options.step)}  # fmt: skip
 
 
-def half_of_blocks(rows: int, sample: tuple[int, int]) -> Bools:
+def half_of_blocks(rows: int, sample: tuple[int, ...]) -> Bools:
     """True for the rows of half of all blocks, each of 1.5 times the third root of the rows.
 
     Examples
@@ -313,10 +329,10 @@ def half_of_blocks(rows: int, sample: tuple[int, int]) -> Bools:
     >>> int(chosen.sum()), bool((np.diff(np.flatnonzero(chosen)) == 1).mean() > 0.8)
     (505, True)
     """
-    number, seed = sample
+    number, *seeds = sample
     length = ceil(1.5 * rows ** (1 / 3))
     block = np.arange(rows) // length
     count = int(block[-1]) + 1
     chosen = np.zeros(count, dtype=bool)
-    chosen[np.random.default_rng([seed, number]).permutation(count)[: ceil(count / 2)]] = True
+    chosen[np.random.default_rng([*seeds, number]).permutation(count)[: ceil(count / 2)]] = True
     return np.asarray(chosen[block])
