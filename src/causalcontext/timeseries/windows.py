@@ -145,8 +145,8 @@ class SeriesWindows:
             if (np.bincount(codes[chosen], minlength=contexts) >= wanted).all():
                 return chosen
         rare = self.data.values[int(np.argmin(wanted))]
-        raise DataError(f"no half of the windows has {self.data.context_name!r} = {rare!r} often enough: it occurs at few "
-                        "times; merge it with another value")  # fmt: skip
+        raise DataError(f"no half of the windows has {self.data.context_name!r} = {rare!r} often enough: it occurs at "
+                        "few times; merge it with another value")  # fmt: skip
 
     @cached_property
     def _ends(self) -> tuple[Ints, WindowCounts, int]:
