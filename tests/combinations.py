@@ -54,13 +54,12 @@ class Rule:
                    for axis, values in self.where.items())  # fmt: skip
 
 
-TESTED = ("pc-ac", "pc-m", "pc-p", "pc-b", "fci-ac")
 IN_TIME, MADE = ("lags", "panel"), ("threshold", "bins")
 
 RULES = (
     Rule(
         "a table that is read in batches holds numbers besides its context",
-        "one pass over a table keeps moments, which categories do not have",
+        "windows are kept as moments and a sample of numbers",
         {"time": IN_TIME, "columns": ("categories", "ordered"), "storage": ("scanned",)},
     ),
     Rule(
@@ -77,12 +76,6 @@ RULES = (
         "there is only one graph; pass context=... to discover to compare contexts",
         "without a context there is nothing to compare",
         {"context": ("none",), "question": ("changes",)},
-    ),
-    Rule(
-        "stability of a scanned table resamples moments of blocks of rows, which tests on rows cannot use",
-        "the rows that such tests look at are a sample already",
-        {"method": TESTED, "context": ("none", "one", "several"), "time": ("static",),
-         "columns": ("continuous", "counts", "curves"), "storage": ("scanned",), "question": ("stability",)},
     ),
 )  # fmt: skip
 
@@ -185,7 +178,7 @@ def searched(cell: Cell) -> cc.ContextGraphs:
     rows, named, chosen = table(cell), context(cell), options(cell)
     if cell.storage == "in memory":
         return cc.discover(rows, named, **chosen)
-    columns = named if cell.context in ("one", "several") else None
+    columns = None if cell.context == "bins" else named  # quantiles are not known before all rows were read
     parts = iter([rows.iloc[:100], rows.iloc[100:]])
     follow = {name: chosen[name] for name in ("lags", "units") if name in chosen}
     found = cc.scan(parts, columns, kinds=chosen.pop("kinds", None), sample=SAMPLE, **follow)

@@ -149,6 +149,7 @@ def discover(
     test = on_device(find_test(chosen.test, int(chosen.seed)), device)
     chosen, reason = _resolved(chosen)
     scanned = scanned_table(table, context, chosen, progress is True, names=names)
+    context = scanned.context if context is None and scanned is not None else context
     task = replace(_task(table, context, chosen, names, test, scanned), device=device)
     with watching(progress, chosen.time_limit) as advance:
         outcome = run_method(chosen.method, replace(task, advance=advance))

@@ -24,12 +24,10 @@ from causalcontext.cli.inputs import (
 )
 from causalcontext.cli.terminal import show_table
 from causalcontext.data.files import write_whole
-from causalcontext.data.scan import Scan
-from causalcontext.diagnostics.stability import check_before_search
 from causalcontext.discover import discover
 from causalcontext.errors import check_whole
 from causalcontext.knowledge import Knowledge
-from causalcontext.options import Options, made
+from causalcontext.options import Options
 
 
 @with_options(Options)
@@ -51,10 +49,8 @@ def stability(
     check_whole("samples", samples, 1)
     check_outputs({"--csv": output, "--report": report}, inputs=[*data, knowledge])
     options["knowledge"] = None if knowledge is None else Knowledge.from_toml(knowledge)
-    asked, shown = made(Options, options, "discover"), progress and sys.stderr.isatty()
+    shown = progress and sys.stderr.isatty()
     table, read_context = opened(data, (context, columns, drop), (output, report), progress=shown, **options)
-    if isinstance(table, Scan):
-        check_before_search(table, asked)
     result = discover(table, read_context, progress=shown, **options)
     stable = result.stability(samples, seed=options.get("seed", 0), progress=shown)
     found = stable.edges()

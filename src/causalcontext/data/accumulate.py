@@ -9,7 +9,8 @@ rows that are met there, so that means far from 0 cost no digits.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.data.checks import MOST_CELLS, check_products
+from causalcontext.data.indicators import Indicator
+from causalcontext.data.kinds import Kind
+from causalcontext.data.levels import StreamLevels
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
@@ -40,16 +44,23 @@ class Accumulator:
     Parameters
     ----------
     system, contexts : tuples of str
-        The columns that hold numbers, and those that name the context.
+        The columns that hold numbers or levels, and those that name the context.
     sample : int
         How many rows to keep.
+    levels : tuple of StreamLevels
+        Of the system columns that hold levels.
+    made : tuple of Indicator
+        How the contexts are made that are no columns.
     """
 
-    def __init__(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int) -> None:
+    def __init__(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int,
+                 levels: tuple[StreamLevels, ...] = (), made: tuple[Indicator, ...] = ()) -> None:  # fmt: skip
         self.system, self.contexts = system, contexts
+        self.levels, self.made = {one.name: one.copied() for one in levels}, made
         self.rows, self.missing_context, self.context_digest = 0, 0, 0
         self.cells: dict[tuple[Any, ...], int] = {} if contexts else {(): 0}
         self.sample = RowSample(sample, len(system))
+        self.indicators: dict[tuple[str, Any], int] = {}
         self._blocks = blocks_for(len(self.cells), len(system))
         self._totals = no_totals(len(self.cells) * self._blocks, len(system))
         self._words = np.empty(0, dtype=np.uint64)
@@ -58,7 +69,10 @@ class Accumulator:
 
     @property
     def totals(self) -> ScanTotals:
-        """What all rows say, the cells in the order of `cells`."""
+        """What all rows say, the cells in the order of `cells`.
+
+        After the system columns come `indicators`: 1 in the rows that have a level of an ordered column, else 0.
+        """
         return without_blocks(self._totals, self._blocks)
 
     @property
@@ -68,12 +82,17 @@ class Accumulator:
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
+        for one in self.made:
+            batch = batch.append_column(one.name, _steps(one, batch))
         codes = self.codes_of(batch)
-        held = BatchColumns(batch, self.system)  # the kernels below see no more than addresses
+        numbers = {name: levels.numbered(*_level_codes(batch, name)) for name, levels in self.levels.items()}
+        held = BatchColumns(batch, self.system, numbers)  # the kernels below see no more than addresses
+        if self.levels:
+            held.append(self._indicators(numbers))
         chosen, hashes = self.sample.choose(first_row, codes.size)
-        drawn = DrawnRows(hashes, first_row + chosen, codes[chosen], np.empty((len(self.system), chosen.size)))
+        drawn = DrawnRows(hashes, first_row + chosen, codes[chosen], np.empty((held.addresses.size, chosen.size)))
         self._add_rows(held.addresses, codes, first_row, chosen, drawn)
-        self.sample.keep(drawn)
+        self.sample.keep(drawn._replace(values=drawn.values[: len(self.system)]) if self.indicators else drawn)
         self.rows += batch.num_rows
         if self.contexts:
             if self._words.size != len(self.cells) + 1:
@@ -85,13 +104,18 @@ class Accumulator:
 
     def merged(self, other: Accumulator) -> Accumulator:
         """What is known about both parts of a table; neither is changed."""
-        both = Accumulator(self.system, self.contexts, self.sample.most)
+        both = Accumulator(self.system, self.contexts, self.sample.most, tuple(self.levels.values()), self.made)
+        for name, levels in other.levels.items():
+            both.levels[name].add(levels.numbers)
+            both.levels[name].neighbours |= levels.neighbours
+        both.indicators = dict(self.indicators)
+        both._note_indicators()
         both.cells = dict(self.cells)
         place = np.array([both.cells.setdefault(cell, len(both.cells)) for cell in other.cells] + [-1], dtype=np.int32)
-        both._blocks = min(self._blocks, other._blocks, blocks_for(len(both.cells), len(self.system)))
+        both._blocks = min(self._blocks, other._blocks, blocks_for(len(both.cells), both._width))
         both._totals = _added(
-            self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks),
-            other._placed(place[:-1], len(both.cells), both._blocks),
+            self._placed(np.arange(len(self.cells)), len(both.cells), both._blocks, both.indicators),
+            other._placed(place[:-1], len(both.cells), both._blocks, both.indicators),
         )
         both.rows, both.missing_context = self.rows + other.rows, self.missing_context + other.missing_context
         both.context_digest = (self.context_digest + other.context_digest) % 2**64
@@ -103,7 +127,10 @@ class Accumulator:
         drawn = self.sample.drawn()
         head = {"system": self.system, "contexts": self.contexts, "most": self.sample.most, "bound": self.sample.bound,
                 "cells": list(self.cells), "rows": self.rows, "missing_context": self.missing_context,
-                "context_digest": self.context_digest, "blocks": self._blocks}  # fmt: skip
+                "context_digest": self.context_digest, "blocks": self._blocks,
+                "levels": [[one.name, one.kind, one.family, list(one.numbers), list(one.neighbours)]
+                           for one in self.levels.values()],
+                "made": [astuple(one) for one in self.made], "indicators": list(self.indicators)}  # fmt: skip
         arrays = {f"totals_{name}": array for name, array in self._totals._asdict().items()}
         arrays |= {f"drawn_{name}": array for name, array in drawn._asdict().items()}
         written = BytesIO()
@@ -118,11 +145,36 @@ class Accumulator:
             self._workspace = room = workspace_for(codes.size, cells, len(columns))
         add_rows(columns, codes, first_row, self._blocks, self._totals, room, chosen, drawn.values)
 
-    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int) -> ScanTotals:
-        """The totals with the cells at some places among so many, in their blocks or as one."""
+    @property
+    def _width(self) -> int:
+        """How many columns the totals have."""
+        return len(self.system) + len(self.indicators)
+
+    def _indicators(self, numbers: Mapping[str, Floats]) -> list[Floats]:
+        """For every level of an ordered column, 1 in the rows that have it, NaN in those that have none, else 0."""
+        self._note_indicators()
+        if self._totals.mean.shape[1] < self._width:
+            self._make_room()
+            self._workspace = None
+        return [np.where(np.isnan(numbers[name]), np.nan, numbers[name] == self.levels[name].numbers[level])
+                for name, level in self.indicators]  # fmt: skip
+
+    def _note_indicators(self) -> None:
+        """A column for every level of an ordered column that is new."""
+        for name, levels in self.levels.items():
+            if levels.kind is Kind.ORDERED:
+                for level in levels.numbers:
+                    self.indicators.setdefault((name, level), self._width)
+
+    def _placed(self, place: NDArray[np.integer[Any]], cells: int, blocks: int,
+                indicators: Mapping[tuple[str, Any], int]) -> ScanTotals:  # fmt: skip
+        """The totals with the cells at some places among so many, in their blocks or as one, and more indicators."""
         totals = self._totals if blocks == self._blocks else without_blocks(self._totals, self._blocks)
         levels = (place[:, None] * blocks + np.arange(blocks)).ravel()
-        return widened(totals, levels, cells * blocks)
+        p = len(self.system)
+        known = list(self.indicators)[: totals.mean.shape[1] - p]
+        columns = np.array([*range(p), *(indicators[one] for one in known)])
+        return widened(totals, levels, cells * blocks, columns, p + len(indicators))
 
     def codes_of(self, batch: pa.RecordBatch) -> Codes:
         """The cell of every row, -1 where a context variable is missing; new cells are noted."""
@@ -153,14 +205,14 @@ class Accumulator:
         return place
 
     def _make_room(self) -> None:
-        """Room for cells that are new."""
+        """Room for cells and indicators that are new."""
         if len(self.cells) > MOST_CELLS:
             raise DataError(f"{', '.join(self.contexts)} has more than {MOST_CELLS} values or combinations of values, "
                             "which looks like an identifier")  # fmt: skip
-        check_products(len(self.system), len(self.cells))
+        check_products(self._width, len(self.cells))
         known = np.arange(len(self._totals.n) // self._blocks)
-        blocks = min(self._blocks, blocks_for(len(self.cells), len(self.system)))
-        self._totals = self._placed(known, len(self.cells), blocks)
+        blocks = min(self._blocks, blocks_for(len(self.cells), self._width))
+        self._totals = self._placed(known, len(self.cells), blocks, self.indicators)
         self._blocks = blocks
 
 
@@ -168,7 +220,14 @@ def unpacked(content: bytes) -> Accumulator:
     """The accumulator that was packed."""
     with np.load(BytesIO(content), allow_pickle=False) as arrays:
         head = json.loads(arrays["head"].tobytes())
-        found = Accumulator(tuple(head["system"]), tuple(head["contexts"]), head["most"])
+        levels = [StreamLevels(name, Kind(kind), family) for name, kind, family, _, _ in head["levels"]]
+        for one, (_, _, _, values, neighbours) in zip(levels, head["levels"], strict=True):
+            one.add(values)
+            one.neighbours.update(map(tuple, neighbours))
+        made = tuple(Indicator(column, name, tuple(cuts), quantiles) for column, name, cuts, quantiles in head["made"])
+        found = Accumulator(tuple(head["system"]), tuple(head["contexts"]), head["most"], tuple(levels), made)
+        for name, level in head["indicators"]:
+            found.indicators[name, level] = found._width
         found.cells = {tuple(cell): place for place, cell in enumerate(head["cells"])}
         found.rows, found.missing_context = head["rows"], head["missing_context"]
         found.context_digest, found._blocks = head["context_digest"], head["blocks"]
@@ -178,11 +237,22 @@ def unpacked(content: bytes) -> Accumulator:
     return found
 
 
-def widened(totals: ScanTotals, place: NDArray[np.integer[Any]], levels: int) -> ScanTotals:
-    """The same totals with its cells at some places among so many."""
-    wide = no_totals(levels, totals.mean.shape[1])
+def widened(totals: ScanTotals, place: NDArray[np.integer[Any]], levels: int,
+            columns: NDArray[np.integer[Any]] | None = None, width: int = 0) -> ScanTotals:  # fmt: skip
+    """The same totals with its cells, and columns, at some places among so many; new columns are 0 in all rows."""
+    if columns is None:
+        width = totals.mean.shape[1]
+        columns = np.arange(width)
+    wide = no_totals(levels, width)
     for name, array in totals._asdict().items():
-        getattr(wide, name)[slice(None) if name == "digests" else place] = array
+        if name == "digests":
+            wide.digests[columns] = array
+        elif name == "scatter":
+            if (np.diff(columns) < 0).any():  # else what is below the diagonal, all that is kept, stays there
+                array = np.tril(array) + np.swapaxes(np.tril(array, -1), 1, 2)
+            wide.scatter[np.ix_(place, columns, columns)] = array
+        else:
+            getattr(wide, name)[np.ix_(place, columns) if array.ndim > 1 else place] = array
     return wide
 
 
@@ -223,17 +293,46 @@ class BatchColumns:
     [[1.0, 2.0], [3.0, nan]]
     """
 
-    def __init__(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
+    def __init__(
+        self, batch: pa.RecordBatch, names: Sequence[str], instead: Mapping[str, Floats] | None = None
+    ) -> None:
         import pyarrow as pa
 
         plain, self._held = pa.float64(), batch.select(list(names)).columns
         self.addresses = np.empty(len(names), dtype=np.uint64)
         for place, column in enumerate(self._held):
-            if len(column) and not column.null_count and column.type == plain:
+            if instead and names[place] in instead:
+                self._held[place] = instead[names[place]]
+                self.addresses[place] = self._held[place].ctypes.data
+            elif len(column) and not column.null_count and column.type == plain:
                 self.addresses[place] = column.buffers()[1].address + 8 * column.offset
             else:
                 self._held[place] = numbers = numbers_of(column)
                 self.addresses[place] = numbers.ctypes.data
+
+    def append(self, columns: list[Floats]) -> None:
+        """Some more columns of numbers."""
+        self._held += columns
+        self.addresses = np.append(self.addresses, np.array([one.ctypes.data for one in columns], dtype=np.uint64))
+
+
+def _steps(made: Indicator, batch: pa.RecordBatch) -> pa.Array:
+    """The context of a batch that is made out of one of its columns."""
+    import pyarrow as pa
+
+    codes = made.codes(numbers_of(batch.column(batch.schema.get_field_index(made.column))))
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(made.levels))
+
+
+def _level_codes(batch: pa.RecordBatch, name: str) -> tuple[Values, list[Any], bool]:
+    """A code for every row of a column (-1: missing), what codes stand for, and whether these are in an order."""
+    import pyarrow as pa
+
+    column = batch.column(batch.schema.get_field_index(name))
+    if pa.types.is_null(column.type):
+        return np.full(len(column), -1), [], False
+    numbers, _, cells = _coded(column)
+    return numbers, [cell[0] for cell in cells], bool(pa.types.is_dictionary(column.type) and column.type.ordered)
 
 
 def numbers_of(column: pa.Array) -> Floats:
@@ -242,6 +341,8 @@ def numbers_of(column: pa.Array) -> Floats:
 
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
     if pa.types.is_decimal(column.type):  # by way of text every one becomes the nearest number, as in memory
         column = column.cast(pa.string()).cast(pa.float64())
     numbers = np.require(_stored(column), dtype=np.float64, requirements=["C", "A"])

@@ -48,17 +48,17 @@ class DaskPartitions:
 
         return pa.Schema.from_pandas(self.table._meta_nonempty, preserve_index=False)
 
-    def accumulated(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int) -> Accumulator:
+    def accumulated(self, names: tuple[str, ...], start: Accumulator) -> Accumulator:
         """What all partitions say together; the number of their rows is asked for first, to number them."""
         from dask.delayed import delayed
 
         native = {str(name): name for name in self.table.columns}
-        table = self.table[[native[name] for name in (*system, *contexts)]]
+        table = self.table[[native[name] for name in names]]
         lengths = _computed(table.map_partitions(len)).tolist()
-        begins, found = accumulate([0, *lengths[:-1]]), Accumulator(system, contexts, sample)
-        found.sample.expect(sum(lengths))
+        begins = accumulate([0, *lengths[:-1]])
+        start.sample.expect(sum(lengths))
         parts = [
-            delayed(accumulated_frame)(part, found, begin)
+            delayed(accumulated_frame)(part, start, begin)
             for part, begin in zip(table.to_delayed(), begins, strict=True)
         ]
         while len(parts) > 1:
@@ -107,18 +107,16 @@ class SparkPartitions:
             return to_arrow_schema(self.table.schema, timezone="UTC")
         return to_arrow_schema(self.table.schema)
 
-    def accumulated(self, system: tuple[str, ...], contexts: tuple[str, ...], sample: int) -> Accumulator:
+    def accumulated(self, names: tuple[str, ...], start: Accumulator) -> Accumulator:
         """What all partitions say together; the number of their rows is asked for first, to number them."""
-        names = (*system, *contexts)
         table = self.table.select(*("`" + name.replace("`", "``") + "`" for name in names))
         table = table.toDF(*(f"column{place}" for place in range(len(names))))  # mapInArrow stumbles over dots in names
         counted = _collected(table.mapInArrow(_count_rows, "part long, rows long"))
         lengths = {row["part"]: row["rows"] for row in counted}
         ends = accumulate(lengths[part] for part in sorted(lengths))
         begins = {part: end - lengths[part] for part, end in zip(sorted(lengths), ends, strict=True)}
-        start = Accumulator(system, contexts, sample)
         start.sample.expect(sum(lengths.values()))
-        found = table.mapInArrow(_SparkPart(start.packed(), begins), "found binary")
+        found = table.mapInArrow(_SparkPart(start.packed(), names, begins), "found binary")
         if len(lengths) > MOST_AT_ONCE:
             found = found.repartition(isqrt(len(lengths))).mapInArrow(_merge_rows, "found binary")
         whole = merged_all([start, *(unpacked(bytes(row["found"])) for row in _collected(found))])
@@ -144,18 +142,17 @@ def _collected(table: Any) -> list[Any]:
 class _SparkPart:
     """What one partition of a Spark table says."""
 
-    def __init__(self, start: bytes, begins: dict[int, int]) -> None:
-        self.start, self.begins = start, begins
+    def __init__(self, start: bytes, names: tuple[str, ...], begins: dict[int, int]) -> None:
+        self.start, self.names, self.begins = start, list(names), begins
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
         from pyspark import TaskContext
 
         found = unpacked(self.start)
-        names = [*found.system, *found.contexts]
-        named = ((pa.RecordBatch.from_arrays(batch.columns, names=names), 0) for batch in batches)
+        named = ((pa.RecordBatch.from_arrays(batch.columns, names=self.names), 0) for batch in batches)
         first_row = self.begins.get(TaskContext.get().partitionId(), 0)
-        for batch, _ in gathered(named, rows_per_batch(names) // 2):
+        for batch, _ in gathered(named, rows_per_batch(self.names) // 2):
             found.add(batch, first_row + found.rows)
         yield _packed_row(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -64,7 +65,7 @@ def read_levels(
         one = [f"1 level ({family(values[place])!r}); at least 2" for place in occurring]
         had = one[0] if one else "no value in any row; at least 2 levels"
         raise DataError(f"context {column.name!r} has {had} are needed")
-    _check_levels_repeat(column, role, codes, values[occurring])
+    check_levels_repeat(column.name, role, int(np.count_nonzero(codes >= 0)), values[occurring].tolist())
     order = occurring if _is_pandas_categorical(column) else _level_order(column, values)
     place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry answers the code -1
     place[order] = np.arange(len(order), dtype=np.int32)
@@ -114,15 +115,20 @@ def _float_or_int(column: Column, values: Values, declared: bool, whole_floats: 
                     f"declare kinds={{{column.name!r}: 'categorical'}}")  # fmt: skip
 
 
-def _check_levels_repeat(column: Column, role: str, codes: Values, levels: Values) -> None:
-    """Return if there are few enough levels to be called so."""
-    rows = int(np.count_nonzero(codes >= 0))
+def check_levels_repeat(name: str, role: str, rows: int, levels: Sequence[Any]) -> None:
+    """Return if there are few enough levels to be called so, in the rows that have one."""
     if 2 * len(levels) <= rows:
         return
-    if role == "column" and all(map(_is_date, levels[:FEW].tolist())):
-        raise DataError(f"column {column.name!r} holds dates as text; {for_dates(column.name)}")
-    raise DataError(f"{role} {column.name!r} has {len(levels)} levels in {rows} rows, which looks like "
+    if role == "column":
+        check_no_dates(name, levels)
+    raise DataError(f"{role} {name!r} has {len(levels)} levels in {rows} rows, which looks like "
                     "an identifier or a continuous column; its values must repeat")  # fmt: skip
+
+
+def check_no_dates(name: str, levels: Sequence[Any]) -> None:
+    """Return unless levels are dates; some are looked at."""
+    if all(map(_is_date, levels[:FEW])):
+        raise DataError(f"column {name!r} holds dates as text; {for_dates(name)}")
 
 
 def _is_date(value: Any) -> bool:
@@ -171,7 +177,8 @@ def read_system(column: Column, kind: Kind) -> tuple[Values, tuple[Any, ...]]:
     if kind is Kind.ORDERED and not has_own_order(column):
         raise DataError(f"column {column.name!r} is declared ordered, but its values ({column.dtype_name}) have no "
                         "order of their own; make it an ordered categorical, or numbers")  # fmt: skip
-    _check_no_typing_error(column)
+    if isinstance(column.dtype, nw.String):
+        check_no_typing_error(column.name, _distinct_texts(column))
     levels, codes = read_levels(column, declared=True, role="column")
     return (np.where(codes < 0, np.nan, codes) if (codes < 0).any() else codes), levels
 
@@ -203,19 +210,22 @@ def _counts(column: Column) -> Values:
     return values
 
 
-def _check_no_typing_error(column: Column) -> None:
-    """Return unless the column is text that is mostly, but not always, numbers."""
+def _distinct_texts(column: Column) -> list[str]:
     import pandas as pd
 
-    if not isinstance(column.dtype, nw.String):
-        return
-    values = pd.Series(plain_values(column)).dropna()
-    distinct = pd.Series(values.unique(), dtype=object)
-    numbers = pd.to_numeric(distinct, errors="coerce").notna()
+    return pd.Series(plain_values(column)).dropna().unique().tolist()
+
+
+def check_no_typing_error(name: str, distinct: Sequence[str]) -> None:
+    """Return unless different texts are mostly, but not always, numbers."""
+    import pandas as pd
+
+    texts = pd.Series(distinct, dtype=object)
+    numbers = pd.to_numeric(texts, errors="coerce").notna()
     if numbers.all() or numbers.mean() < MOSTLY:
         return
-    raise DataError(f"column {column.name!r} is text, but {int(numbers.sum())} of its {len(distinct)} different values "
-                    f"are numbers; {distinct[~numbers].iloc[0]!r} is not: correct it, or drop the column")  # fmt: skip
+    raise DataError(f"column {name!r} is text, but {int(numbers.sum())} of its {len(texts)} different values "
+                    f"are numbers; {texts[~numbers].iloc[0]!r} is not: correct it, or drop the column")  # fmt: skip
 
 
 def number_text(value: float) -> str:

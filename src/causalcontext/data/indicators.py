@@ -18,7 +18,7 @@ from causalcontext.data.columns import number_text
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.tables import cells_of, read_table
-from causalcontext.errors import LARGEST, DataError, OptionError, check_whole, shortly
+from causalcontext.errors import LARGEST, DataError, OptionError, check_whole, did_you_mean, shortly
 from causalcontext.kernels.arrays import Codes, Floats, Values
 from causalcontext.views import Contexts
 
@@ -53,28 +53,20 @@ class Indicator:
 
     def applied(self, data: Dataset) -> Dataset:
         """The table with the context as its last column, beside the context variables that it has."""
-        place = data.position(self.column)
-        if place in data.contexts.sources:
-            raise DataError(f"two contexts are made out of {self.column!r}; one with all cuts does: "
-                            f"cc.bins({self.column!r}, edges=[...])")  # fmt: skip
-        if self.name in data.names:
-            raise DataError(f"the table has a column {self.name!r} already; pass name=... for the new context")
-        if not data.kinds[place].is_number:
-            raise DataError(f"column {self.column!r} is {data.kinds[place].value}; a threshold needs numbers, and a "
-                            f"categorical column is a context itself: context={self.column!r}")  # fmt: skip
+        sources = data.contexts.sources or (None,) * len(data.contexts.positions)
+        place = self.source(data.names, data.kinds, sources)
         values = np.asarray(data.columns[place], dtype=np.float64)
-        cuts = self.cuts or _quantile_cuts(values, self.quantiles, self.column)
-        codes = np.where(np.isfinite(values), np.searchsorted(cuts, values, side="left"), -1).astype(np.int32)
+        if not self.cuts:
+            return replace(self, cuts=_quantile_cuts(values, self.quantiles, self.column)).applied(data)
+        codes = self.codes(values)
         if np.unique(codes[codes >= 0]).size < 2:
-            raise DataError(f"context {self.name!r} has 1 level; at least 2 are needed: all values of {self.column!r} "
-                            "lie on one side of the cuts")  # fmt: skip
+            raise self.one_level()
         positions = (*data.contexts.positions, len(data.names))
-        cells: tuple[tuple[int, ...], ...] = tuple((step,) for step in range(len(cuts) + 1))
+        cells: tuple[tuple[int, ...], ...] = tuple((step,) for step in range(len(self.cuts) + 1))
         joined = codes
         if len(positions) > 1:
             known = {data.names[position]: data.columns[position] for position in data.contexts.positions}
             cells, joined = cells_of(known | {self.name: codes}, data.n_rows)
-        sources = data.contexts.sources or (None,) * len(data.contexts.positions)
         return replace(
             data,
             names=(*data.names, self.name),
@@ -82,9 +74,40 @@ class Indicator:
             columns=(*data.columns, codes),
             dtypes=(*data.dtypes, "int32"),
             contexts=Contexts(positions, cells, (*sources, place)),
-            levels=(*data.levels, _level_names(cuts)),
+            levels=(*data.levels, self.levels),
             codes=joined,
         )
+
+    def source(self, names: Sequence[str], kinds: Sequence[Kind], sources: Sequence[int | None]) -> int:
+        """Where its column is in a table, with the columns that other contexts are made out of; checked."""
+        if self.column not in names:
+            raise DataError(f"the table has no column {self.column!r}{did_you_mean(self.column, names)}")
+        place = names.index(self.column)
+        if place in sources:
+            raise DataError(f"two contexts are made out of {self.column!r}; one with all cuts does: "
+                            f"cc.bins({self.column!r}, edges=[...])")  # fmt: skip
+        if self.name in names:
+            raise DataError(f"the table has a column {self.name!r} already; pass name=... for the new context")
+        if not kinds[place].is_number:
+            raise DataError(f"column {self.column!r} is {kinds[place].value}; a threshold needs numbers, and a "
+                            f"categorical column is a context itself: context={self.column!r}")  # fmt: skip
+        return place
+
+    def codes(self, values: Floats) -> Codes:
+        """The step of every value, -1 where it is not finite."""
+        return np.where(np.isfinite(values), np.searchsorted(self.cuts, values, side="left"), -1).astype(np.int32)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """What the steps are called: `<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
+        texts = [number_text(cut) for cut in self.cuts]
+        middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
+        return (f"<= {texts[0]}", *middle, f"> {texts[-1]}")
+
+    def one_level(self) -> DataError:
+        """What to say where all values are in one step."""
+        return DataError(f"context {self.name!r} has 1 level; at least 2 are needed: all values of {self.column!r} "
+                         "lie on one side of the cuts")  # fmt: skip
 
 
 def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
@@ -101,6 +124,11 @@ def split_context(context: Any) -> tuple[Any, tuple[Indicator, ...]]:
     return ([one for one in asked if not isinstance(one, Indicator)] or None, made) if made else (context, ())
 
 
+def contexts_of(context: Any) -> list[Any]:
+    """The contexts of a search one by one; none for None."""
+    return list(context) if isinstance(context, list | tuple) else [] if context is None else [context]
+
+
 def read_with_functions(table: Any, context: Any, kinds: Mapping[str, str] | None = None,
                         names: Sequence[str] | None = None) -> Dataset:  # fmt: skip
     """A table in memory, with the contexts that are its columns and, after its last column, those made out of one."""
@@ -108,11 +136,12 @@ def read_with_functions(table: Any, context: Any, kinds: Mapping[str, str] | Non
 
 
 def with_functions(data: Dataset, context: Any) -> Dataset:
-    """The same table with contexts that are made out of its columns, after its last one; itself if there are none."""
-    measured, made = split_context(context)
+    """The same table with contexts that are made out of its columns, after its last one; itself if it has them."""
+    had = [data.names[position] for position in data.contexts.positions]
+    made = [one for one in split_context(context)[1] if one.name not in had]
     for one in made:
         data = one.applied(data)
-    return _as_listed(data, context) if measured is not None and made else data
+    return _as_listed(data, context) if had and made else data
 
 
 def _as_listed(data: Dataset, context: Sequence[str | Indicator]) -> Dataset:
@@ -198,13 +227,6 @@ def _quantile_cuts(values: Floats, quantiles: int, column: str) -> tuple[float, 
     if last.size == 0:
         raise DataError(f"column {column!r} has one value only; no bins can be made of it")
     return tuple(short_cut(float(ordered[place]), float(ordered[place + 1])) for place in last)
-
-
-def _level_names(cuts: Sequence[float]) -> tuple[str, ...]:
-    """`<= 0.3`, `(0.3, 0.7]`, `> 0.7`."""
-    texts = [number_text(cut) for cut in cuts]
-    middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
-    return (f"<= {texts[0]}", *middle, f"> {texts[-1]}")
 
 
 def short_cut(below: float, above: float) -> float:

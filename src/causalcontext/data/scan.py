@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -14,16 +14,19 @@ from causalcontext.data.checks import check_products, check_size
 from causalcontext.data.clusters import partitions_of
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import is_index
-from causalcontext.data.kinds import Kind, declared_kinds
+from causalcontext.data.indicators import Indicator, contexts_of, split_context
+from causalcontext.data.kinds import Kind, declared_kinds, for_dates
+from causalcontext.data.levels import StreamLevels, family_of
 from causalcontext.data.moments import Moments
-from causalcontext.data.sample import SAMPLE, RowSample
+from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scanned_windows import ScannedWindows, WindowAccumulator
 from causalcontext.data.series import check_cycle, stamps_of
 from causalcontext.data.series_options import SeriesKeywords, SeriesOptions, series_options
 from causalcontext.data.streams import Stream, gathered, is_number, is_text, open_stream, rows_per_batch
-from causalcontext.data.sufficient_statistics import SufficientStatistics, gather_statistics, statistics_of
-from causalcontext.data.tables import check_two_variables, context_places, read_table
+from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
+from causalcontext.data.tables import check_two_variables, context_places
 from causalcontext.errors import DataError, NotYetError, OptionError, check_whole, did_you_mean, shortly
+from causalcontext.kernels.arrays import Floats
 from causalcontext.kernels.rows.stretches import ScanTotals
 from causalcontext.progress import counting_bar
 from causalcontext.views import Contexts
@@ -31,7 +34,7 @@ from causalcontext.views import Contexts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ONLY_NUMBERS = "a table that is read in batches holds numbers besides its context"
+_OF_LEVELS = (Kind.CATEGORICAL, Kind.ORDERED)
 Watch = Callable[[int, int | None], None]
 """`watch(bytes read so far, bytes in all or None)`."""
 
@@ -56,6 +59,8 @@ class Scan:
         Where nothing but the sample is used, `rows` are those of the sample, and the table has so many; else 0.
     windows : ScannedWindows or None
         With lags: moments of all windows, and a sample of them.
+    context : str, Indicator, list of them, or None
+        As it was given.
     """
 
     data: Dataset
@@ -65,6 +70,7 @@ class Scan:
     blocks: tuple[Moments, ...] = ()
     of_rows: int = 0
     windows: ScannedWindows | None = None
+    context: Any = None
 
     def on_sample(self, data: Dataset) -> Scan:
         """The same table where nothing but the sample is used, for columns that moments of all rows know nothing of."""
@@ -87,7 +93,8 @@ class Scan:
         if scored:
             return (f"{self.source} was read once: the model of score-ac, its edges, directions, scores and warnings "
                     f"rest on {sample}, effects and slopes on all {self.rows:,} rows")  # fmt: skip
-        return (f"{self.source} was read once: partial-correlation and fisher-z, also at the context, and "
+        numbers = " of numbers" if self.data.categories else ""
+        return (f"{self.source} was read once: partial-correlation and fisher-z{numbers}, also at the context, and "
                 f"effects use all {self.rows:,} rows; other tests, the support check and warnings use {sample}; the "
                 "column n of tests() has the rows of every decision")  # fmt: skip
 
@@ -100,7 +107,7 @@ class Scan:
 
 def scan(
     source: Any,
-    context: str | Sequence[str] | None = None,
+    context: str | Indicator | Sequence[str | Indicator] | None = None,
     *,
     columns: Sequence[str] | None = None,
     kinds: Mapping[Any, str] | None = None,
@@ -116,12 +123,13 @@ def scan(
     source : path, pattern, list of paths, Dask or Spark table, LazyFrame or anything with `__arrow_c_stream__`
         A Parquet or text file, a folder of them, `"folder/*.parquet"`, a list in any order; a DuckDB relation, a
         pyarrow reader; an iterator of tables, such as `pandas.read_csv(path, chunksize=100_000)`.
-    context : str or sequence of str, optional
-        The columns that name the context: text, whole numbers or truth values. Where another column has levels, nothing
-        but the sample of rows is kept.
+    context : str, `cc.threshold`, `cc.bins`, or a sequence of them, optional
+        The columns that name the context: text, whole numbers or truth values; or what makes it out of a column, by
+        cuts that are known.
     columns : sequence of str, optional
         Those to read, the context among them; all by default.
     kinds : mapping from column to {"continuous", "categorical", "ordered", "count"}, optional
+        By default numbers are continuous, text and truth values categorical, ordered dictionaries ordered.
     sample : int
         Rows to keep for tests that look at rows; with lags, windows.
     lags : int, optional
@@ -164,8 +172,8 @@ def scan(
 
 def scan_checked(
     source: Any,
-    context: str | Sequence[str] | None,
-    check: Callable[[tuple[str, ...]], None] | None,
+    context: str | Indicator | Sequence[str | Indicator] | None,
+    check: Callable[[StreamColumns], None] | None,
     *,
     columns: Sequence[str] | None = None,
     kinds: Mapping[Any, str] | None = None,
@@ -173,14 +181,14 @@ def scan_checked(
     progress: bool | Watch = False,
     series: SeriesOptions | None = None,
 ) -> Scan:
-    """The same, once `check` has seen the names of the columns: it may refuse them before the table is read."""
+    """The same, once `check` has seen the columns: it may refuse them before the table is read."""
     check_whole("sample", sample, 1)
+    levels = [str(name) for name, kind in kinds.items() if kind in _OF_LEVELS] if isinstance(kinds, Mapping) else []
     parts = partitions_of(source)
     if parts is not None and series is not None:
         raise NotYetError(f"not yet: lags with {parts.source}; write it to files that are sorted by time")
     taken = () if series is None else series.taken
-    named = [context] if isinstance(context, str) else list(context or ())
-    stream = open_stream(source, [*named, *taken]) if parts is None else parts
+    stream = open_stream(source, [*contexts_of(context), *levels, *taken]) if parts is None else parts
     if isinstance(stream, Stream) and series is not None:
         stream = with_cycles_in_batches(_with_taken(stream, series), series)
     schema, only = stream.schema, columns
@@ -191,18 +199,14 @@ def scan_checked(
             *(name for name in columns if name not in taken),
             *(name for one in series.cycles for name in one.names),
         ]
-    names = () if series is not None else _columns_with_levels(schema, context, kinds, only)
-    if isinstance(stream, Stream) and names:
-        if check is not None:
-            check(names)
-        with _watched(progress) as watch:
-            return _sampled(stream, names, context, kinds, int(sample), watch)
     read = columns_of(schema, context, kinds, only)
+    if series is not None:
+        _check_windows_of_numbers(read)
     check_products(len(read.system), 2 if read.contexts else 1)
     if check is not None:
-        check(read.names)
+        check(read)
     if not isinstance(stream, Stream):
-        return finished(stream.accumulated(read.system, read.contexts, int(sample)), read, stream.source)
+        return finished(stream.accumulated(read.stored, accumulator_of(read, int(sample))), read, stream.source)
     windows = None
     if series is not None:
         series.check_columns(read.names, read.contexts)
@@ -215,12 +219,24 @@ def scan_checked(
 
 @dataclass(frozen=True)
 class StreamColumns:
-    """The columns of a stream: their names in order, where the context variables are, kinds and dtypes."""
+    """The columns of a stream: their names in order, where the context variables are, kinds and dtypes.
+
+    Contexts that are made out of a column come last; `levels` are of columns that hold some.
+    """
 
     names: tuple[str, ...]
     places: tuple[int, ...]
     kinds: tuple[Kind, ...]
     dtypes: tuple[str, ...]
+    context: Any = None
+    made: tuple[Indicator, ...] = ()
+    sources: tuple[int | None, ...] = ()
+    levels: tuple[StreamLevels, ...] = ()
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.names[: len(self.names) - len(self.made)]
 
     @property
     def system(self) -> tuple[str, ...]:
@@ -237,37 +253,79 @@ def columns_of(
     schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None = None
 ) -> StreamColumns:
     """What a stream holds, or what of it is asked for, checked before anything is read."""
-    import pyarrow as pa
-
     for name in only or ():
         if name not in schema.names:
             raise DataError(f"the table has no column {name!r}{did_you_mean(name, schema.names)}")
     names = tuple(name for name in schema.names if (name in only if only is not None else not is_index(name)))
     if len(set(names)) < len(names):
         raise DataError("the table has several columns of the same name; rename or drop some")
-    places = context_places(context, names)
+    measured, made = split_context(context)
+    places = context_places(measured, names)
     declared = declared_kinds(kinds, names)
     check_two_variables(names, places)
-    found = []
-    for place, name in enumerate(names):
-        dtype = schema.field(name).type
-        if pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype):
-            raise DataError(f"column {name!r} holds {dtype}: bytes that are no text in UTF-8; if it comes from a text "
-                            "file, save that in UTF-8, or pass pandas.read_csv(path, encoding=\"latin-1\", "
-                            "chunksize=100_000) with the encoding it has")  # fmt: skip
-        if place in places:
-            _check_context(name, dtype, declared.get(name))
-        elif not is_number(dtype):
-            raise NotYetError(f"not yet: column {name!r} holds {dtype}, and {ONLY_NUMBERS}; convert the column, leave "
-                              "it out, or read the table into memory")  # fmt: skip
-        kind = Kind.CATEGORICAL if place in places else declared.get(name, Kind.CONTINUOUS)
-        if place not in places and not kind.is_number:
-            raise NotYetError(f"not yet: column {name!r} is declared {kind.value}, and {ONLY_NUMBERS}; read the table "
-                              "into memory")  # fmt: skip
-        found.append(kind)
-    in_memory = {"double": "float64", "float": "float32", "halffloat": "float16"}  # what the types are called there
-    types = (str(schema.field(name).type) for name in names)
-    return StreamColumns(names, places, tuple(found), tuple(in_memory.get(dtype, dtype) for dtype in types))
+    found = [_kind_of(name, schema.field(name).type, declared.get(name), place in places)
+             for place, name in enumerate(names)]  # fmt: skip
+    levels = tuple(
+        StreamLevels(name, kind, family_of(schema.field(name).type) or "str")
+        for place, (name, kind) in enumerate(zip(names, found, strict=True))
+        if place not in places and not kind.is_number
+    )
+    dtypes = [_dtype_name(schema.field(name).type) for name in names]
+    sources: list[int | None] = [None] * len(places)
+    for one in made:
+        if not one.cuts:
+            raise NotYetError(f"not yet: a scan with cc.bins({one.column!r}, quantiles={one.quantiles}), whose edges "
+                              "are not known before all rows were read; pass it to discover, which takes the "
+                              "quantiles of the sample, or pass edges=[...]")  # fmt: skip
+        sources.append(one.source(names, found, sources))
+        places, names = (*places, len(names)), (*names, one.name)
+        found.append(Kind.CATEGORICAL)
+        dtypes.append("int32")
+    if made:
+        asked = [one.name if isinstance(one, Indicator) else str(one) for one in contexts_of(context)]
+        source_of = dict(zip(places, sources, strict=True))
+        places = tuple(names.index(name) for name in asked)
+        sources = [source_of[place] for place in places]
+    return StreamColumns(names, places, tuple(found), tuple(dtypes), context, made, tuple(sources) if made else (),
+                         levels)  # fmt: skip
+
+
+def _kind_of(name: str, dtype: pa.DataType, declared: Kind | None, context: bool) -> Kind:
+    """The kind of a column by its type, or as it was declared."""
+    import pyarrow as pa
+
+    if pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype):
+        raise DataError(f"column {name!r} holds {dtype}: bytes that are no text in UTF-8; if it comes from a text "
+                        "file, save that in UTF-8, or pass pandas.read_csv(path, encoding=\"latin-1\", "
+                        "chunksize=100_000) with the encoding it has")  # fmt: skip
+    if context:
+        _check_context(name, dtype, declared)
+        return Kind.CATEGORICAL
+    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
+        raise DataError(f"column {name!r} holds {dtype}; {for_dates(name)}")
+    number = is_number(dtype) or pa.types.is_null(dtype)
+    if not number and family_of(dtype) is None:
+        raise DataError(f"column {name!r} holds {dtype}, which is neither continuous nor categorical; convert it to "
+                        "numbers or to text, or leave it out")  # fmt: skip
+    ordered = pa.types.is_dictionary(dtype) and dtype.ordered
+    kind = declared or (Kind.CONTINUOUS if number else Kind.ORDERED if ordered else Kind.CATEGORICAL)
+    if kind.is_number and not number and not pa.types.is_boolean(dtype):
+        raise DataError(f"column {name!r} is declared {kind.value} but not numeric: it holds {dtype}; convert it")
+    if kind is Kind.ORDERED and not (ordered or number or pa.types.is_boolean(dtype)):
+        raise DataError(f"column {name!r} is declared ordered, but its values ({dtype}) have no order of their own; "
+                        "make it an ordered dictionary, or numbers")  # fmt: skip
+    return kind
+
+
+def _dtype_name(dtype: pa.DataType) -> str:
+    """What a type is called in memory."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(dtype):
+        return "categorical"
+    names = {"double": "float64", "float": "float32", "halffloat": "float16", "bool": "boolean",
+             "large_string": "string", "string_view": "string"}  # fmt: skip
+    return names.get(str(dtype), str(dtype))
 
 
 def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None:
@@ -283,6 +341,18 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} is continuous ({dtype}); convert its labels to integers or to text")
     if not (is_text(plain) or pa.types.is_integer(plain) or pa.types.is_boolean(plain)):
         raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
+
+
+def _check_windows_of_numbers(columns: StreamColumns) -> None:
+    """Return if windows of the columns have moments, which are kept for contexts that are columns."""
+    if columns.levels:
+        name, kind = columns.levels[0].name, columns.levels[0].kind.value
+        raise NotYetError(f"not yet: column {name!r} is {kind}, and with lags a table that is read in batches holds "
+                          "numbers besides its context; convert the column, leave it out, or read the table into "
+                          "memory")  # fmt: skip
+    if columns.made:
+        raise NotYetError("not yet: a context made out of a column needs the table in memory, with lags; make it a "
+                          "column")  # fmt: skip
 
 
 def _with_taken(stream: Stream, series: SeriesOptions) -> Stream:
@@ -317,46 +387,6 @@ def with_cycles_in_batches(stream: Stream, series: SeriesOptions) -> Stream:
     return replace(stream, schema=schema, batches=batches) if made else stream
 
 
-def _columns_with_levels(schema: pa.Schema, context: Any, kinds: Mapping[Any, str] | None, only: Sequence[str] | None
-                         ) -> tuple[str, ...]:  # fmt: skip
-    """The columns to read, where one besides the context has levels or is declared to, and all can be read, or ()."""
-    import pyarrow as pa
-
-    names = tuple(schema.names if only is None else only)
-    if len(set(names)) < len(names) or not set(names) <= set(schema.names):
-        return ()
-    names = tuple(name for name in schema.names if name in names and not (only is None and is_index(name)))
-    places, declared = context_places(context, names), declared_kinds(kinds, names)
-    types = {name: schema.field(name).type for place, name in enumerate(names) if place not in places}
-    plain = {name: dtype.value_type if pa.types.is_dictionary(dtype) else dtype for name, dtype in types.items()}
-    leveled = {name for name, dtype in plain.items() if is_text(dtype) or pa.types.is_boolean(dtype)}
-    if not all(is_number(dtype) or name in leveled for name, dtype in plain.items()):
-        return ()
-    return names if leveled or any(name in plain and not kind.is_number for name, kind in declared.items()) else ()
-
-
-def _sampled(stream: Stream, names: tuple[str, ...], context: Any, kinds: Mapping[Any, str] | None, sample: int,
-             watch: Watch) -> Scan:  # fmt: skip
-    """The scan of a table with levels, of which moments know nothing: a sample of its rows, the one of all scans."""
-    import pyarrow as pa
-
-    chooser, rows = RowSample(sample, 0), 0
-    hashes, kept = np.empty(0, dtype=np.uint64), None
-    for batch, done in gathered(stream.batches(names), rows_per_batch(names) // 2):
-        chosen, drawn = chooser.choose(rows, batch.num_rows)
-        part = pa.Table.from_batches([batch]).take(pa.array(chosen))
-        kept = part if kept is None else pa.concat_tables([kept, part], promote_options="permissive")
-        hashes = np.concatenate([hashes, drawn])
-        rows += batch.num_rows
-        smallest = np.sort(np.argsort(hashes)[:sample])
-        kept, hashes = kept.take(pa.array(smallest)), hashes[smallest]
-        watch(done, stream.size)
-    if kept is None:
-        raise DataError("the table has no rows")
-    data = read_table(kept.unify_dictionaries(), context, kinds=kinds)
-    return Scan(data, gather_statistics(data, "listwise"), data.n_rows, stream.source, of_rows=rows)
-
-
 @contextmanager
 def _watched(progress: bool | Watch) -> Iterator[Watch]:
     """Where to report the bytes that were read: the caller's own function, a bar of megabytes, or nowhere."""
@@ -367,13 +397,18 @@ def _watched(progress: bool | Watch) -> Iterator[Watch]:
         yield lambda done, total: count(done >> 20, max(done, total or 0) >> 20)
 
 
+def accumulator_of(columns: StreamColumns, sample: int) -> Accumulator:
+    """What is known about a table before its first row."""
+    return Accumulator(columns.system, columns.contexts, sample, columns.levels, columns.made)
+
+
 def _accumulated(stream: Stream, columns: StreamColumns, sample: int, watch: Watch,
                  windows: WindowAccumulator | None = None) -> Accumulator:  # fmt: skip
-    names = columns.names if windows is None else (*columns.names, *windows.options.taken)
-    found = Accumulator(columns.system, columns.contexts, sample)
+    names = columns.stored if windows is None else (*columns.stored, *windows.options.taken)
+    found = accumulator_of(columns, sample)
     if stream.rows is not None:
         found.sample.expect(stream.rows)
-    enough = rows_per_batch(columns.names) // 2  # as many of a text file, whose blocks are small, stay in the cache
+    enough = rows_per_batch(columns.stored) // 2  # as many of a text file, whose blocks are small, stay in the cache
     for batch, done in gathered(stream.batches(names), enough):
         found.add(batch, found.rows)
         if windows is not None:
@@ -390,6 +425,11 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
     place = np.full(len(found.cells) + 1, -1, dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     values, codes = found.sample.in_order()
+    totals, blocks, categories = found.totals, found.block_moments, _categories(found)
+    if categories:
+        values = _placed_levels(values, found, categories)
+        settled = _Codes.of(found, categories)
+        totals, blocks = settled.totals(totals), tuple(map(settled.moments, blocks))
     codes, system = place[codes], iter(values)
     levels_of_cell = np.array([*contexts.cells, (-1,) * len(columns.places)], dtype=np.int32)
     data = Dataset(
@@ -401,18 +441,97 @@ def finished(found: Accumulator, columns: StreamColumns, source: str) -> Scan:
         contexts=contexts,
         levels=levels,
         codes=codes,
+        categories={columns.names.index(name): categories[name] for name in columns.system if name in categories},
     )  # fmt: skip
     check_size(data)
-    blocks = tuple(block.some(order) for block in found.block_moments)
-    kept = {name: array if name == "digests" else array[order] for name, array in found.totals._asdict().items()}
+    blocks = tuple(block.some(order) for block in blocks)
+    kept = {name: array if name == "digests" else array[order] for name, array in totals._asdict().items()}
     statistics = statistics_of(ScanTotals(**kept), data, found.rows, found.context_digest, found.missing_context)
-    return Scan(data, statistics, found.rows, source, blocks)
+    return Scan(data, statistics, found.rows, source, blocks, context=columns.context)
+
+
+def _categories(found: Accumulator) -> dict[str, tuple[Any, ...]]:
+    """The levels of every column that has some, in order."""
+    missing = found.totals.missing.sum(axis=0) if found.levels else ()
+    return {name: levels.in_order(found.rows - int(missing[found.system.index(name)]))
+            for name, levels in found.levels.items()}  # fmt: skip
+
+
+def _placed_levels(values: Floats, found: Accumulator, categories: Mapping[str, tuple[Any, ...]]) -> Floats:
+    """The rows of the sample, with the places of levels instead of their numbers."""
+    values = values.copy()
+    for name, levels in categories.items():
+        j, numbers = found.system.index(name), np.array([found.levels[name].numbers[level] for level in levels])
+        order = np.argsort(numbers)
+        known = ~np.isnan(values[j])
+        values[j, known] = order[np.searchsorted(numbers[order], values[j, known])]
+    return values
+
+
+class _Codes(NamedTuple):
+    """How the columns of totals become places of levels: `weights` times a row, and `shift`.
+
+    Two levels are on a line with their places. An ordered column is the sum of its indicators, each times the place of
+    its level. More than two categories have no moments, but for whether they are constant.
+    """
+
+    weights: Floats
+    shift: Floats
+    single: dict[int, tuple[Floats, Floats]]
+
+    @classmethod
+    def of(cls, found: Accumulator, categories: Mapping[str, tuple[Any, ...]]) -> _Codes:
+        """Those of a table whose levels are known."""
+        p = len(found.system)
+        weights, shift, single = np.eye(p, p + len(found.indicators)), np.zeros(p), {}
+        for name, levels in categories.items():
+            j, numbers = found.system.index(name), [found.levels[name].numbers[level] for level in levels]
+            single[j] = np.array(numbers), np.arange(float(len(levels)))
+            if found.levels[name].kind is Kind.ORDERED:
+                weights[j] = 0.0
+                for place, level in enumerate(levels):
+                    weights[j, found.indicators[name, level]] = place
+            elif len(levels) > 1:
+                weights[j, j] = 1.0 / (numbers[1] - numbers[0])
+                shift[j] = -numbers[0] * weights[j, j]
+        return cls(weights, shift, single)
+
+    def totals(self, raw: ScanTotals) -> ScanTotals:
+        """Totals of the places of levels."""
+        p = len(self.weights)
+        low, high = raw.low[:, :p].copy(), raw.high[:, :p].copy()
+        for j, (numbers, places) in self.single.items():
+            alone = low[:, j] == high[:, j]
+            value = np.array([places[numbers == number].sum() for number in np.where(alone, low[:, j], np.nan)])
+            low[:, j], high[:, j] = value, np.where(alone, value, places.size - 1.0)
+        whole = np.tril(raw.scatter) + np.swapaxes(np.tril(raw.scatter, -1), 1, 2)
+        return raw._replace(
+            centre=raw.centre @ self.weights.T + self.shift,
+            mean=raw.mean @ self.weights.T,
+            low=low,
+            high=high,
+            scatter=self.weights @ whole @ self.weights.T,
+            missing=raw.missing[:, :p],
+            infinite=raw.infinite[:, :p],
+            digests=raw.digests[:p],
+        )
+
+    def moments(self, raw: Moments) -> Moments:
+        """Moments of the places of levels."""
+        mean = np.where(raw.rows[:, None] > 0, raw.mean @ self.weights.T + self.shift, 0.0)
+        return Moments(raw.rows, mean, self.weights @ raw.scatter @ self.weights.T)
 
 
 def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
     """The levels of every context variable, sorted; the cells by these, and where they are in the accumulator."""
-    levels = tuple(tuple(sorted({cell[j] for cell in found.cells})) for j in range(len(columns.places)))
+    made = {one.name: one for one in columns.made}
+    levels = tuple(
+        tuple(sorted({cell[j] for cell in found.cells}, key=made[name].levels.index if name in made else None))
+        for j, name in enumerate(columns.contexts)
+    )
     for name, values in zip(columns.contexts, levels, strict=True):
+        if len(values) == 1 and name in made:
+            raise made[name].one_level()
         if len(values) < 2:
             had = f"1 level ({shortly(values[0])})" if values else "no value in any row"
             raise DataError(f"context {name!r} has {had}; at least 2 are needed")
@@ -421,4 +540,4 @@ def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[A
                             "identifier or a continuous column; its values must repeat")  # fmt: skip
     coded = {tuple(levels[j].index(value) for j, value in enumerate(cell)): k for cell, k in found.cells.items()}
     cells = sorted(coded)
-    return levels, Contexts(columns.places, tuple(cells)), [coded[cell] for cell in cells]
+    return levels, Contexts(columns.places, tuple(cells), columns.sources), [coded[cell] for cell in cells]

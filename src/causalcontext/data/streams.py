@@ -93,10 +93,10 @@ def _is_scanner(table: Any) -> bool:
     return type(table).__module__.startswith("pyarrow") and hasattr(table, "projected_schema")
 
 
-def open_stream(source: Any, context: str | Sequence[str] | None = None) -> Stream:
+def open_stream(source: Any, whole: Sequence[Any] = ()) -> Stream:
     """The stream of a path, a pattern such as `"folder/*.parquet"`, a list, or an object with `__arrow_c_stream__`.
 
-    In text files, columns other than the context are decimals where their first rows are whole numbers or empty.
+    In text files, columns are decimals where their first rows are whole numbers or empty, but for those named `whole`.
 
     Raises
     ------
@@ -108,11 +108,11 @@ def open_stream(source: Any, context: str | Sequence[str] | None = None) -> Stre
     except ImportError as error:
         raise FileError("reading a table in batches needs pyarrow: pip install 'causalcontext[parquet]'") from error
     if isinstance(source, str | os.PathLike) or is_list_of_paths(source):
-        return _stream_of_files(source, [context] if isinstance(context, str) else list(context or ()))
+        return _stream_of_files(source, whole)
     return _stream_of_object(source)
 
 
-def _stream_of_files(places: Place | Sequence[Place], contexts: Sequence[str]) -> Stream:
+def _stream_of_files(places: Place | Sequence[Place], whole: Sequence[Any]) -> Stream:
     """The stream of a file, a folder, a pattern, or a list of them; columns of folders come after those of files."""
     import pyarrow as pa
 
@@ -122,7 +122,7 @@ def _stream_of_files(places: Place | Sequence[Place], contexts: Sequence[str]) -
         raise FileError(f"{spoken(files)} have the endings {', '.join(sorted(endings))}; expected one of them")
     with opened(files[0], {}) as first:
         stored, rows = first.schema, first.rows if len(files) == 1 else None
-    types = {} if endings == {PARQUET} else _decimals(files[0], stored, contexts)
+    types = {} if endings == {PARQUET} else _decimals(files[0], stored, whole)
     for name in types:
         if pa.types.is_null(stored.field(name).type):
             stored = stored.set(stored.get_field_index(name), pa.field(name, types[name]))
@@ -146,14 +146,14 @@ def _stream_of_files(places: Place | Sequence[Place], contexts: Sequence[str]) -
     return Stream(pa.schema([*stored, *added]), batches, sum(sizes), spoken(files), rows)
 
 
-def _decimals(file: Path, schema: pa.Schema, contexts: Sequence[str]) -> dict[str, pa.DataType]:
+def _decimals(file: Path, schema: pa.Schema, whole: Sequence[Any]) -> dict[str, pa.DataType]:
     """The columns of a text file that are read as decimals whatever its first rows hold: whole numbers, or nothing."""
     import pyarrow as pa
 
     if all(pa.types.is_null(field.type) for field in schema):
         raise FileError(f"{file} has no rows, or none with a value")
     few = (field for field in schema if pa.types.is_integer(field.type) or pa.types.is_null(field.type))
-    return {field.name: pa.float64() for field in few if field.name not in contexts}
+    return {field.name: pa.float64() for field in few if field.name not in whole}
 
 
 def _stream_of_object(source: Any) -> Stream:
@@ -245,7 +245,7 @@ def gathered(batches: Iterator[tuple[pa.RecordBatch, int]], rows: int) -> Iterat
     waiting: list[pa.RecordBatch] = []
     done = 0
     for batch, done in batches:
-        if waiting and waiting[0].schema != batch.schema:
+        if waiting and not _alike(waiting[0], batch):
             yield pa.concat_batches(waiting), done
             waiting = []
         waiting.append(batch)
@@ -254,6 +254,16 @@ def gathered(batches: Iterator[tuple[pa.RecordBatch, int]], rows: int) -> Iterat
             waiting = []
     if waiting:
         yield pa.concat_batches(waiting), done
+
+
+def _alike(one: pa.RecordBatch, other: pa.RecordBatch) -> bool:
+    """Whether batches have the same columns, with the same dictionaries where these say an order."""
+    import pyarrow as pa
+
+    ordered = (field.name for field in one.schema if pa.types.is_dictionary(field.type) and field.type.ordered)
+    return one.schema == other.schema and all(
+        one.column(name).dictionary.equals(other.column(name).dictionary) for name in ordered
+    )
 
 
 def cut(batch: pa.RecordBatch, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -134,6 +134,10 @@ def gather_statistics(
     shared = _shared_columns(data)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         totals = _pass_over_rows(data, data.system if shared is None else range(len(data.names)), batch, n_jobs)
+    for position, levels in data.categories.items():  # a level counts as what it is, wherever it stands in the order
+        numbers = np.array([*map(level_number, levels), np.nan])
+        codes = np.nan_to_num(data.columns[position], nan=-1.0).astype(np.int64)
+        totals.digests[data.system.index(position)] = digest_rows(numbers[codes].view(np.uint64), 0)
     words = np.array([*map(word_of, data.values), MISSING_WORD], dtype=np.uint64)
     context = int(digest_rows(words[data.codes], 0)), int(np.count_nonzero(data.codes < 0))
     statistics = statistics_of(totals, data, data.n_rows, *context, shared or slice(None))
@@ -238,6 +242,11 @@ def _fingerprint(data: Dataset, rows: int, digests: NDArray[np.uint64], context:
 def word_of(value: Any) -> int:
     """A hash of what a cell is called."""
     return _hashed(json.dumps([type(value).__name__, str(value)]))
+
+
+def level_number(value: Any) -> float:
+    """A hash of a level, as a whole number that a float64 can hold."""
+    return float(word_of(value) >> 16)
 
 
 def _hashed(text: str) -> int:

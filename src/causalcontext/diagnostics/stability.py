@@ -28,7 +28,6 @@ from causalcontext.graphs.endpoints import Endpoint, GraphKind, adjacent, endpoi
 from causalcontext.kernels.arrays import Bools, Floats, Ints
 from causalcontext.methods.registry import run_method
 from causalcontext.methods.task import Task, windows_task
-from causalcontext.options import Options
 from causalcontext.progress import Count, Watch, counting_bar, nobody
 from causalcontext.results.outcome import Outcome
 from causalcontext.results.provenance import Settings
@@ -50,10 +49,6 @@ MARKS = {
 
 ENDPOINTS = (Endpoint.ARROW, Endpoint.TAIL, Endpoint.CIRCLE, Endpoint.CONFLICT)
 FEWEST_BLOCKS = 10
-ON_MOMENTS = ("partial-correlation", "fisher-z")
-"""Tests that need no rows at all."""
-NO_ROWS = ("stability of a scanned table resamples moments of blocks of rows, which tests on rows cannot use; pass "
-           "test='partial-correlation', or method='score-ac' to discover")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +131,8 @@ def stability(
     Parameters
     ----------
     result : ContextGraphs
-        A live result: a loaded one has no rows to draw from. Of a table that was scanned, blocks of rows are drawn, or
-        rows of the sample where the result rests on it.
+        A live result: a loaded one has no rows to draw from. Of a scanned table, blocks of rows are drawn where all
+        tests use moments, else rows of the sample; shares are then those of a table as large as the sample.
     samples : int
     n_jobs : int
         Worker processes of joblib (an active joblib backend is used); the result does not depend on it.
@@ -177,8 +172,9 @@ def _resampling(result: ContextGraphs) -> Resample | BlockResample | HalfWindows
 
 
 def _on_sample(result: ContextGraphs) -> bool:
-    """Whether a result of a scanned table rests on the sample of its rows."""
-    return result.scanned is not None and result.evidence is not None
+    """Whether samples of a scanned table are drawn from the sample of its rows: a score or tests looked at these."""
+    by_moments = result.evidence is None and isinstance(result.prepared, PreparedGaussian)
+    return result.scanned is not None and not by_moments
 
 
 class Resample:
@@ -293,7 +289,7 @@ def check_resampling(result: ContextGraphs, samples: int) -> None:
     if result.rows is None and result.scanned is None:
         raise OptionError("stability is not available on a loaded result, which has no rows; run discover again")
     if result.rows is None and result.scanned is not None and not _on_sample(result):
-        check_blocks(result, result.scanned)
+        check_blocks(result.scanned)
     if not isinstance(result.prepared, PreparedGaussian) and result.settings.test not in ("auto", *TESTS):
         raise NotYetError(f"not yet: stability with the test {result.settings.test!r}, which is not in the registry")
 
@@ -314,7 +310,7 @@ class BlockResample:
         kept = np.flatnonzero(scanned.statistics.moments.rows > 0).tolist()
         self.data, self.statistics = drop_empty_cells(scanned.data, scanned.statistics)
         self.settings, self.kind = result.settings, prepared.kind
-        self.links = result.settings.knowledge.links(result.names)
+        self.links = links_without_functions(result.settings.knowledge.links(result.names), self.data.contexts)
         self.support = Support(self.data, result.settings.alpha)
         self.blocks = [block.some(kept) for block in scanned.blocks]
 
@@ -360,19 +356,10 @@ def _weighted(
     return np.int64(weight.sum()), origin + centre, both
 
 
-def check_blocks(result: ContextGraphs, scanned: Scan) -> None:
-    """Return if samples of blocks can be searched in place of samples of rows."""
-    if not isinstance(result.prepared, PreparedGaussian):
-        raise OptionError(NO_ROWS)
+def check_blocks(scanned: Scan) -> None:
+    """Return if there are blocks enough to draw samples from."""
     blocks = sum(bool(block.rows.sum()) for block in scanned.blocks)
     if blocks < FEWEST_BLOCKS:
         found = f"{blocks} blocks of rows" if scanned.blocks else "too many columns to keep moments by blocks"
         raise OptionError(f"stability of a scanned table draws blocks of rows, and this one has {found}; read it into "
                           "memory, or fewer of its columns")  # fmt: skip
-
-
-def check_before_search(scanned: Scan, options: Options) -> None:
-    """Return if nothing in the options of a search says already that blocks will not do."""
-    by_tests = options.method not in ("auto", "score-ac") or options.named_for_tests
-    if options.lags is None and not scanned.whole and by_tests and options.test not in ON_MOMENTS:
-        raise OptionError(NO_ROWS)

@@ -9,16 +9,22 @@ from typing import Any
 
 from causalcontext.ci_tests.protocol import IndependenceTest
 from causalcontext.data.dataset import Dataset, with_normal_scores
-from causalcontext.data.indicators import read_with_functions, split_context, with_functions
+from causalcontext.data.indicators import (
+    Indicator,
+    contexts_of,
+    read_with_functions,
+    split_context,
+    with_functions,
+)
 from causalcontext.data.sample import SAMPLE
-from causalcontext.data.scan import Scan, scan_checked
+from causalcontext.data.scan import Scan, StreamColumns, scan_checked
 from causalcontext.data.series import with_cycles
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.streams import is_lazy, is_out_of_memory
 from causalcontext.data.table_files import read_file
 from causalcontext.data.tables import NAMES_OF_ARRAYS, read_table, take_columns
 from causalcontext.discovery.conclusion import ranked
-from causalcontext.errors import FileError, NotYetError, OptionError
+from causalcontext.errors import FileError, NotYetError, OptionError, listed, shortly
 from causalcontext.methods.registry import check_takes_lags
 from causalcontext.options import Options
 from causalcontext.timeseries.windows import SeriesWindows, check_complete, read_windows, windows_of_scan
@@ -84,9 +90,8 @@ def scanned_table(
     if names is not None:
         raise OptionError(NAMES_OF_ARRAYS)
     check_scannable(context, options)
-    measured, made = split_context(context)
     if isinstance(table, Scan):
-        _check_scan(table, [] if made and measured is None else measured, options)
+        _check_scan(table, context, options)
     found = table if isinstance(table, Scan) else scanned_once(table, context, options, progress)
     data = with_functions(found.data, context)
     data = with_normal_scores(data) if ranked(options) else data
@@ -104,28 +109,35 @@ def check_scannable(context: Any, options: Options) -> None:
 
 
 def scanned_once(
-    table: Any, context: Any, options: Options, progress: bool, columns: Sequence[str] | None = None
+    table: Any,
+    context: Any,
+    options: Options,
+    progress: bool,
+    columns: Sequence[str] | None = None,
+    only_numbers: bool = False,
 ) -> Scan:
-    """The scan of a table; knowledge about columns that it has not is refused before it is read."""
-    measured, made = split_context(context)
+    """The scan of a table, but for contexts whose cuts are not known; knowledge about what it has not is refused."""
+    later = [one for one in split_context(context)[1] if not one.cuts]
+    now = [one for one in contexts_of(context) if one not in later] or None if later else context
 
-    def check(names: Sequence[str]) -> None:
+    def check(read: StreamColumns) -> None:
         if options.knowledge is not None:
-            options.knowledge.links([*names, *(one.name for one in made)])
+            options.knowledge.links([*read.names, *(one.name for one in later)])
+        if only_numbers and read.levels:
+            raise NotYetError(f"not yet: {read.levels[0].name!r} has levels")
 
-    return scan_checked(table, measured, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
+    return scan_checked(table, now, check, columns=columns, kinds=options.kinds, sample=int(options.sample),
                         progress=progress, series=options.series)  # fmt: skip
 
 
 def _scanned_lazily(table: Any, context: Any, options: Options, progress: bool) -> Scan | None:
-    """The scan of a lazy table; None where it has to be collected, for what a scan cannot answer."""
+    """The scan of a lazy table; None where it is collected, for what a scan answers on the sample, or not at all."""
     if options.lags is not None or options.missing == "testwise" or ranked(options) or split_context(context)[1]:
         return None
     try:
-        found = scanned_once(table, context, options, progress)
+        return scanned_once(table, context, options, progress, only_numbers=True)
     except (NotYetError, FileError):
         return None
-    return None if found.of_rows else found
 
 
 def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
@@ -138,11 +150,10 @@ def _check_scan(scanned: Scan, context: Any, options: Options) -> None:
     if options.sample != SAMPLE and min(options.sample, scanned.rows) != kept:
         raise OptionError(f"sample is {options.sample:,}, but {kept:,} rows were kept when the table was scanned; scan "
                           "it again")  # fmt: skip
-    names = [scanned.data.names[position] for position in scanned.data.contexts.positions]
-    asked = names if context is None else [context] if isinstance(context, str) else list(context)
-    if asked != names:
-        had = f"context={names[0] if len(names) == 1 else names!r}" if names else "no context"
-        raise OptionError(f"context is {context!r}, but the table was scanned with {had}; scan it again")
+    known, asked = contexts_of(scanned.context), contexts_of(context)
+    if context is not None and [one for one in asked if one in known or not isinstance(one, Indicator)] != known:
+        words = f"context={listed([getattr(one, 'name', one) for one in known])}" if known else "no context"
+        raise OptionError(f"context is {shortly(context)}, but the table was scanned with {words}; scan it again")
 
 
 def _same_windows(asked: SeriesOptions, made: SeriesOptions) -> bool:
