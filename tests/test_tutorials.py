@@ -14,8 +14,8 @@ SOURCE = str(Path(cc.__file__).parents[1])
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed (extra: tutorials)")
 
 
-def test_there_are_three():
-    assert [file.stem for file in NOTEBOOKS] == ["business-cycle", "el-nino", "soil-moisture"]
+def test_there_are_four():
+    assert [file.stem for file in NOTEBOOKS] == ["business-cycle", "el-nino", "flux-tower", "soil-moisture"]
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)

@@ -1,4 +1,4 @@
-"""Small systems with known graphs: the examples of the paper, soil moisture (Fig. 1), a land surface, proteins.
+"""Small systems with known graphs: the examples of the paper, soil moisture (Fig. 1), land surfaces, proteins.
 
 Every `..._model()` by equations is an `EquationSCM`: `sample(n, seed)` draws a table, `truth()` finds its four kinds of
 graph. `MODELS` lists them by name.
@@ -331,6 +331,75 @@ def land_surface(rows: int, seed: int | np.random.Generator) -> pd.DataFrame:
     ['rain', 'radiation', 'moisture', 'temperature', 'latent', 'sensible', 'regime']
     """
     return land_surface_model().sample(rows, seed)
+
+
+FLUX_TOWER_LINKS = {
+    "daylight": {}, "Rg": {"Rg(t-1)": "day", "daylight": ""},
+    "Tair": {"Tair(t-1)": "", "Rg": "", "H(t-1)": ""},
+    "VPD": {"VPD(t-1)": "", "Tair": "", "LE(t-1)": ""}, "VPD > 1": {"VPD": ""},
+    "SWC": {"SWC(t-1)": "", "LE(t-1)": ""},
+    "GPP": {"Rg": "", "VPD > 1": ""},
+    "LE": {"LE(t-1)": "", "SWC(t-1)": "", "Rg": "day", "VPD": "day", "daylight": "", "VPD > 1": ""},
+    "H": {"H(t-1)": "", "Rg": "", "LE": ""},
+}  # fmt: skip
+"""The causes of every column of `flux_tower`, with "day" where they act by day only; the hour also drives Rg."""
+
+
+def flux_tower(days: int, seed: int | np.random.Generator) -> pd.DataFrame:
+    """A table of consecutive half hours of sun, air, soil and plants, as a tower with eddy-covariance sensors has it.
+
+    Radiation (Rg, W/m2) follows the hour and clouds that last. It warms the air (Tair, Celsius), and warm air is dry
+    (VPD, vapour pressure deficit, kPa). Leaves take up carbon (GPP) along a curve that saturates with light, and by day
+    they evaporate water (LE, latent heat, W/m2), which drains the soil (SWC, %) and moistens the air of the next half
+    hour. Sensible heat (H, W/m2) is the energy that is left, and warms the air. Where VPD exceeds 1 kPa, stomata close:
+    uptake and evaporation respond less to light.
+
+    Parameters
+    ----------
+    days : int
+        Of 48 half hours each.
+    seed : int or Generator
+
+    Returns
+    -------
+    DataFrame
+        `time`, seven continuous columns, and `daylight`, which is `"day"` or `"night"`. `FLUX_TOWER_LINKS` has the
+        true causes of every column.
+
+    Examples
+    --------
+    >>> flux_tower(2, seed=1).columns.tolist()
+    ['time', 'daylight', 'Rg', 'Tair', 'VPD', 'SWC', 'GPP', 'LE', 'H']
+    """
+    check_whole("days", days, 1)
+    import pandas as pd
+
+    rows = 48 * days
+    noise = np.random.default_rng(seed).standard_normal((rows, 7))
+    hour = np.arange(rows) % 48 / 2.0
+    day = (hour > 6.0) & (hour < 18.0)
+    clear = np.where(day, 800.0 * np.sin(np.pi * (hour - 6.0) / 12.0), 0.0)
+    rg, air, vpd, soil, gpp, le, h = np.zeros((7, rows))
+    air[-1], vpd[-1], soil[-1] = (
+        15.0,
+        0.6,
+        16.0,
+    )  # the last place stands for what was before the first, until it is reached
+    for t in range(rows):
+        clouds = 0.6 * (rg[t - 1] - clear[t - 1]) + 40.0 * noise[t, 0]
+        rg[t] = clear[t] + (clouds if day[t] else 3.0 * noise[t, 0])
+        air[t] = 1.2 + 0.9 * air[t - 1] + 0.0015 * rg[t] + 0.004 * h[t - 1] + 0.35 * noise[t, 1]
+        vpd[t] = 0.6 * vpd[t - 1] + 0.055 * np.exp(0.1 * air[t]) - 0.0004 * le[t - 1] + 0.08 * noise[t, 2]
+        soil[t] = 0.4 + 0.985 * soil[t - 1] - 0.002 * le[t - 1] + 0.3 * noise[t, 3]
+        uptake, evaporation = (18.0, 0.10) if vpd[t] > 1.0 else (32.0, 0.25)
+        gpp[t] = uptake * rg[t] / (rg[t] + 400.0) + 1.5 * noise[t, 4]
+        le[t] = (0.3 * le[t - 1] + 2.0 * (soil[t - 1] - 12.0) + day[t] * (evaporation * rg[t] + 40.0 * vpd[t])
+                 + 15.0 * noise[t, 5])  # fmt: skip
+        h[t] = 0.3 * h[t - 1] + 0.4 * rg[t] - 0.4 * le[t] + 12.0 * noise[t, 6]
+    values = frame_of({"Rg": rg, "Tair": air, "VPD": vpd, "SWC": soil, "GPP": gpp, "LE": le, "H": h})
+    values.insert(0, "daylight", np.where(day, "day", "night"))
+    values.insert(0, "time", pd.date_range("2024-06-01", periods=rows, freq="30min"))
+    return values
 
 
 PROTEINS = ("Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk")
