@@ -10,7 +10,7 @@ from matplotlib import pyplot
 import causalcontext as cc
 from causalcontext.drawing.paint import label_of, label_place
 from causalcontext.drawing.plot import result_picture
-from causalcontext.drawing.strokes import union_panel
+from causalcontext.drawing.strokes import context_panel, union_panel
 from causalcontext.drawing.time_layout import lagged_lines, result_layout, sorted_rows
 from causalcontext.graphs.lag_names import split
 from causalcontext.simulate.series import SeriesDesign, random_series_model
@@ -175,3 +175,13 @@ def test_several_contexts_are_named_by_their_values():
     labels = {stroke.label for stroke in union_panel(result).strokes}
     assert any("0, cold" in label or "1, warm" in label or "0, warm" in label or "1, cold" in label for label in labels)
     assert not any("(" in label for label in labels)
+
+
+def test_titles_of_several_contexts_say_what_a_threshold_says_about_its_column():
+    table = cc.examples.flux_tower(15, seed=1)[["daylight", "Rg", "VPD", "GPP"]]
+    result = cc.discover(table, context=["daylight", cc.threshold("VPD", 1.0)], lags=1, method="pc-ac", alpha=0.01)
+    titles = [context_panel(result, value).title.split("   ")[0] for value in result.contexts]
+    assert titles == [f"daylight = {light}, VPD {air} 1" for light in ("day", "night") for air in ("<=", ">")]
+    panels = result.plot("time-series")
+    assert len({panel.get_position().y0 for panel in panels[:4]}) == 2
+    pyplot.close("all")

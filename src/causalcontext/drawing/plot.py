@@ -215,11 +215,12 @@ def save_picture(figure: Figure, path: str | FilePath, dpi: float) -> None:
 
 
 def _grid(count: int, shared: Layout) -> tuple[int, int]:
-    """Rows and columns of panels, so that the figure is neither a ribbon nor a tower."""
+    """Rows and columns of panels, so that the figure is neither a ribbon nor a tower, and has few empty places."""
     ratio = max(shared.width, 34.0) / (shared.height + TITLE)
     options = range(1, count + 1)
-    columns = min(options, key=lambda c: (abs(np.log(c * ratio / -(-count // c) / 1.5)), c))
-    return -(-count // columns), columns
+    rows = {columns: -(-count // columns) for columns in options}
+    columns = min(options, key=lambda c: abs(np.log(c * ratio / rows[c] / 1.5)) + 1.1 * np.log(c * rows[c] / count))
+    return rows[columns], columns
 
 
 def _paint_panel(

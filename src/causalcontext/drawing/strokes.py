@@ -17,7 +17,7 @@ from causalcontext.drawing.names import printable, shortened
 from causalcontext.errors import OptionError, did_you_mean
 from causalcontext.graphs.endpoints import MARK_OF_ENDPOINTS, Endpoint, mark_of
 from causalcontext.results.entries import Decision
-from causalcontext.results.words import context_words
+from causalcontext.results.words import fixed_words
 
 if TYPE_CHECKING:
     from causalcontext.graphs.graph import Graph
@@ -190,8 +190,10 @@ def context_place(result: ContextGraphs, value: Any) -> int:
 
 def context_title(result: ContextGraphs, value: Any) -> str:
     """A context in a heading, on one line."""
-    made_of = result.settings.indicator
-    return context_words(shown(result.context), shown(value), None if made_of is None else shown(made_of))
+    names = [result.names[position] for position in result.cells.positions]
+    values = value if len(names) > 1 else (value,)
+    made_of = {shown(name): shown(source) for name, source in result.made_of.items()}
+    return fixed_words({shown(name): shown(one) for name, one in zip(names, values, strict=True)}, made_of)
 
 
 def shown(value: Any) -> str:
