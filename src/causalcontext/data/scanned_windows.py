@@ -115,8 +115,8 @@ class ScannedWindows:
         if scored:
             return f"{source} was read once: the model of score-ac, effects and warnings rest on {sample}"
         return (f"{source} was read once: partial-correlation and fisher-z, also at the context, and slopes use all "
-                f"{self.counts[self.options.lags].used:,} windows; other tests, effects and warnings use {sample}; the "
-                "column n of tests() has the windows of every decision")  # fmt: skip
+                f"windows; other tests, effects and warnings use {sample}; the column n of tests() has the windows of "
+                "every decision")  # fmt: skip
 
 
 class WindowAccumulator:
