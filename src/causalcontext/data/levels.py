@@ -16,6 +16,7 @@ import numpy as np
 from causalcontext.data.checks import MOST_CELLS
 from causalcontext.data.columns import check_levels_repeat, check_no_dates, check_no_typing_error
 from causalcontext.data.kinds import Kind
+from causalcontext.data.streams import is_text
 from causalcontext.data.sufficient_statistics import level_number
 from causalcontext.errors import DataError, NotYetError, listed, shortly
 from causalcontext.kernels.arrays import Floats, Values
@@ -133,5 +134,4 @@ def family_of(dtype: pa.DataType) -> str | None:
         return "int"
     if pa.types.is_floating(plain):
         return "float"
-    text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
-    return "str" if text else None
+    return "str" if is_text(plain) else None
