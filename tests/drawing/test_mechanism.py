@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import causalcontext as cc
+from causalcontext.drawing.strokes import contexts_title
 from causalcontext.report.payload import payload
 from causalcontext.results.partial_curves import causes_of, partial_curves
 
@@ -85,3 +86,17 @@ def test_the_report_has_the_curves(result, table):
     assert [line["contexts"] for line in entry["lines"]] == [[0], [1]]
     assert len(entry["at"]) == len(entry["lines"][0]["values"])
     assert payload(cc.discover(table[["X", "Y", "R"]], "R", method="pc-ac"))["curves"] == {}
+
+
+def test_lines_of_several_contexts_are_named_by_what_they_have_in_common():
+    table = cc.examples.flux_tower(20, seed=1)[["daylight", "Rg", "VPD", "GPP"]]
+    known = cc.Knowledge(roots=["daylight"], tiers=[["Rg"], ["VPD"], ["GPP"]])
+    result = cc.discover(table, context=["daylight", cc.threshold("VPD", 1.0)], lags=1, knowledge=known)
+    moist_day, dry_day, moist_night, dry_night = result.contexts
+    assert contexts_title(result, [moist_day, moist_night]) == "VPD <= 1"
+    assert contexts_title(result, [moist_night, dry_night]) == "daylight = night"
+    assert contexts_title(result, [dry_day]) == "daylight = day, VPD > 1"
+    assert contexts_title(result, [moist_day, dry_night]) == "daylight = day, VPD <= 1 | daylight = night, VPD > 1"
+    (axes,) = (axes for axes in result.plot_mechanism("GPP") if axes.get_xlabel() == "Rg")
+    looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
+    assert len(set(looks)) == len(looks) > 1

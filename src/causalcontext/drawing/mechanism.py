@@ -12,7 +12,7 @@ import pandas as pd
 from causalcontext.drawing.names import printable
 from causalcontext.drawing.paint import writable
 from causalcontext.drawing.plot import figure_of, save_picture
-from causalcontext.drawing.strokes import INK, check_picture_path, context_colour
+from causalcontext.drawing.strokes import INK, check_picture_path, context_colour, contexts_title
 from causalcontext.errors import DataError, OptionError, did_you_mean
 from causalcontext.kernels.arrays import Bools, Floats
 from causalcontext.results.partial_curves import PartialCurve, causes_of, mechanisms_of, partial_curves
@@ -88,7 +88,7 @@ def _paint(axes: Axes, result: ContextGraphs, cause: str, effect: str, curves: S
             single = len(curve.contexts) == 1 < len(result.contexts)
             colour = context_colour(result.contexts, curve.contexts[0]) if single else INK
         where = np.array(curve.at, dtype=float) if number else np.arange(len(curve.at))
-        dash = _DASHES[(place if levels != [None] else 0) % len(_DASHES)]
+        dash = _DASHES[(place if levels != [None] or colour == INK else 0) % len(_DASHES)]
         shape: dict[str, Any] = {"linestyle": dash} if number else {"linestyle": ":", "marker": _MARKERS[place % 4]}
         axes.plot(where, curve.values, color=colour, label=_label(result, curve), zorder=3, **shape)
     if not number and curves:
@@ -104,7 +104,7 @@ def _label(result: ContextGraphs, curve: PartialCurve) -> str:
     """What a line is: the level whose probability it is, and its contexts if it is not that of all."""
     parts = [] if curve.level is None else [str(curve.level)]
     if len(curve.contexts) < len(result.contexts):
-        parts.append(f"{result.context} = {', '.join(str(result.contexts[r]) for r in curve.contexts)}")
+        parts.append(contexts_title(result, [result.contexts[r] for r in curve.contexts]))
     return _shown(", ".join(parts))
 
 

@@ -196,6 +196,17 @@ def context_title(result: ContextGraphs, value: Any) -> str:
     return fixed_words({shown(name): shown(one) for name, one in zip(names, values, strict=True)}, made_of)
 
 
+def contexts_title(result: ContextGraphs, values: Sequence[Any]) -> str:
+    """Some contexts on one line; of several context variables, the values that all of these and no others have."""
+    if len(result.cells.positions) == 1:
+        return f"{result.context} = {', '.join(map(str, values))}"
+    common = {place: one for place, one in enumerate(values[0]) if all(other[place] == one for other in values)}
+    if sum(all(value[place] == one for place, one in common.items()) for value in result.contexts) > len(values):
+        return " | ".join(context_title(result, value) for value in values)
+    names = [result.names[position] for position in result.cells.positions]
+    return fixed_words({names[place]: one for place, one in common.items()}, result.made_of)
+
+
 def shown(value: Any) -> str:
     """A context value or name as it is written in titles and legends."""
     return shortened(printable(_words(value)), 40)
