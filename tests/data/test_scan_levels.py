@@ -211,3 +211,12 @@ def test_dask_gives_the_same_levels(partitions):
     assert found.data.categories == one.data.categories
     for mine, theirs in zip(found.data.columns, one.data.columns, strict=True):
         assert np.array_equal(mine, theirs, equal_nan=True)
+
+
+def test_an_enum_of_polars_is_what_it_is_in_memory():
+    polars = pytest.importorskip("polars")
+    x = np.random.default_rng(0).normal(size=90)
+    levels = polars.Series(["lo", "hi", "hi"] * 30, dtype=polars.Enum(["lo", "hi"]))
+    table = polars.DataFrame({"X": x, "Y": x[::-1] ** 2, "E": levels})
+    for kinds in ({}, {"E": "ordered"}):
+        assert cc.scan(table.lazy(), kinds=kinds).data.kinds == read_with_functions(table, None, kinds).kinds

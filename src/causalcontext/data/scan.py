@@ -263,7 +263,7 @@ def columns_of(
     places = context_places(measured, names)
     declared = declared_kinds(kinds, names)
     check_two_variables(names, places)
-    found = [_kind_of(name, schema.field(name).type, declared.get(name), place in places)
+    found = [_kind_of(schema.field(name), declared.get(name), place in places)
              for place, name in enumerate(names)]  # fmt: skip
     levels = tuple(
         StreamLevels(name, kind, family_of(schema.field(name).type) or "str")
@@ -290,10 +290,11 @@ def columns_of(
                          levels)  # fmt: skip
 
 
-def _kind_of(name: str, dtype: pa.DataType, declared: Kind | None, context: bool) -> Kind:
+def _kind_of(field: pa.Field, declared: Kind | None, context: bool) -> Kind:
     """The kind of a column by its type, or as it was declared."""
     import pyarrow as pa
 
+    name, dtype = field.name, field.type
     if pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype):
         raise DataError(f"column {name!r} holds {dtype}: bytes that are no text in UTF-8; if it comes from a text "
                         "file, save that in UTF-8, or pass pandas.read_csv(path, encoding=\"latin-1\", "
@@ -308,7 +309,8 @@ def _kind_of(name: str, dtype: pa.DataType, declared: Kind | None, context: bool
         raise DataError(f"column {name!r} holds {dtype}, which is neither continuous nor categorical; convert it to "
                         "numbers or to text, or leave it out")  # fmt: skip
     ordered = pa.types.is_dictionary(dtype) and dtype.ordered
-    kind = declared or (Kind.CONTINUOUS if number else Kind.ORDERED if ordered else Kind.CATEGORICAL)
+    enum = any(key.startswith(b"_PL_ENUM") for key in field.metadata or ())  # polars calls every Enum ordered
+    kind = declared or (Kind.CONTINUOUS if number else Kind.ORDERED if ordered and not enum else Kind.CATEGORICAL)
     if kind.is_number and not number and not pa.types.is_boolean(dtype):
         raise DataError(f"column {name!r} is declared {kind.value} but not numeric: it holds {dtype}; convert it")
     if kind is Kind.ORDERED and not (ordered or number or pa.types.is_boolean(dtype)):
