@@ -68,11 +68,6 @@ RULES = (
         {"method": ("fci-ac",), "time": IN_TIME},
     ),
     Rule(
-        "a context made out of a column needs the table in memory",
-        "moments are kept for every value of a column that names the context",
-        {"context": MADE, "time": IN_TIME, "storage": ("scanned",)},
-    ),
-    Rule(
         "there is only one graph; pass context=... to discover to compare contexts",
         "without a context there is nothing to compare",
         {"context": ("none",), "question": ("changes",)},

@@ -171,7 +171,7 @@ def _task(table: Any, context: Any, options: Options, names: Sequence[str] | Non
     settings, score, watch = settings_of(options, test.name, context), score_of(options), Watch(nobody)
     if options.lags is not None:
         windows = (read_with_lags(in_memory(table), context, options, names, test) if scanned is None
-                   else scanned_with_lags(scanned, options, test))  # fmt: skip
+                   else scanned_with_lags(scanned, context, options, test))  # fmt: skip
         compile_ahead(kinds_for_windows(options.method, windows.data))
         known = None if scanned is None else scanned.statistics
         return windows_task(windows, settings, score, options.threads, watch, known)

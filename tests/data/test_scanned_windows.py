@@ -149,6 +149,22 @@ def test_score_ac_sees_the_windows_of_memory():
     assert some.union.mark("X(t-1)", "R")
 
 
+@pytest.mark.parametrize("panel", [False, True])
+@pytest.mark.parametrize("method", ["pc-ac", "score-ac"])
+def test_contexts_made_out_of_a_column_rest_on_the_sample_of_windows(method, panel):
+    asked = {"lags": 1, "time": "day", "missing": "windows", "method": method, "units": "site" if panel else None}
+    for context in (cc.threshold("X", 0.2), cc.bins("Y", quantiles=2), ["R", cc.threshold("X", 1.0)]):
+        frame = table(panel=panel)
+        frame = frame if isinstance(context, list) else frame.drop(columns="R")
+        memory = cc.discover(frame, context, **asked)
+        found = cc.discover(iter([frame[:300], frame[300:]]), context, **asked)
+        assert dict(found.graphs) == dict(memory.graphs)
+        assert found.data.rows == memory.data.rows
+        some = cc.discover(iter([frame]), context, sample=700, **asked)
+        assert len(some.contexts) == len(memory.contexts)
+        assert any("everything rests on a random sample of 700 windows" in note for note in some.notes)
+
+
 def test_cycles_are_those_of_memory():
     frame = table()
     asked = {"lags": 1, "time": "day", "missing": "windows", "method": "pc-ac", "covariates": [cc.cycle("day", 20.0)]}

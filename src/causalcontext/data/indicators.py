@@ -51,6 +51,12 @@ class Indicator:
     cuts: tuple[float, ...] = ()
     quantiles: int = 0
 
+    def with_cuts_of(self, data: Dataset) -> Indicator:
+        """The same with cuts in place of quantiles, those of a table."""
+        values = np.asarray(data.columns[data.position(self.column)], dtype=np.float64)
+        cuts = self.cuts or _quantile_cuts(values, self.quantiles, self.column)
+        return replace(self, cuts=tuple(map(float, cuts)), quantiles=0)
+
     def applied(self, data: Dataset) -> Dataset:
         """The table with the context as its last column, beside the context variables that it has."""
         sources = data.contexts.sources or (None,) * len(data.contexts.positions)

@@ -74,7 +74,8 @@ class Scan:
 
     def on_sample(self, data: Dataset) -> Scan:
         """The same table where nothing but the sample is used, for columns that moments of all rows know nothing of."""
-        return replace(self, data=data, rows=data.n_rows, blocks=(), of_rows=self.of_rows or self.rows)
+        windows = None if self.windows is None else replace(self.windows, sample_only=True)
+        return replace(self, data=data, rows=data.n_rows, blocks=(), of_rows=self.of_rows or self.rows, windows=windows)
 
     @property
     def whole(self) -> bool:
@@ -188,6 +189,7 @@ def scan_checked(
     if parts is not None and series is not None:
         raise NotYetError(f"not yet: lags with {parts.source}; write it to files that are sorted by time")
     taken = () if series is None else series.taken
+    context = context if series is None else split_context(context)[0]  # others are made of the sample of windows
     stream = open_stream(source, [*contexts_of(context), *levels, *taken]) if parts is None else parts
     if isinstance(stream, Stream) and series is not None:
         stream = with_cycles_in_batches(_with_taken(stream, series), series)
@@ -346,15 +348,12 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
 
 
 def _check_windows_of_numbers(columns: StreamColumns) -> None:
-    """Return if windows of the columns have moments, which are kept for contexts that are columns."""
+    """Return if windows of the columns have moments."""
     if columns.levels:
         name, kind = columns.levels[0].name, columns.levels[0].kind.value
         raise NotYetError(f"not yet: column {name!r} is {kind}, and with lags a table that is read in batches holds "
                           "numbers besides its context; convert the column, leave it out, or read the table into "
                           "memory")  # fmt: skip
-    if columns.made:
-        raise NotYetError("not yet: a context made out of a column needs the table in memory, with lags; make it a "
-                          "column")  # fmt: skip
 
 
 def _with_taken(stream: Stream, series: SeriesOptions) -> Stream:

@@ -19,7 +19,7 @@ from causalcontext.data.checks import MOST_CELLS, check_products
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
 from causalcontext.data.sample import DrawnRows, RowSample
-from causalcontext.data.series import Series, StepCounter, check_numbers, with_single_cells_filled, without_unit_means
+from causalcontext.data.series import Series, StepCounter, check_numbers, unit_means, with_single_cells_filled
 from causalcontext.data.series_options import SeriesOptions
 from causalcontext.data.sufficient_statistics import SufficientStatistics, statistics_of
 from causalcontext.data.totals import add_batch, no_totals
@@ -28,6 +28,7 @@ from causalcontext.data.windows import (
     beyond,
     check_varies_in_units,
     counted,
+    levels_of,
     rows_before,
     told_apart,
     window_columns,
@@ -66,6 +67,8 @@ class ScannedWindows:
 
     Attributes
     ----------
+    data : Dataset
+        The columns and contexts of the table.
     options : SeriesOptions
         How rows follow each other.
     series : Series
@@ -76,19 +79,39 @@ class ScannedWindows:
         Moments of all windows by cell, the columns as in `window_columns`.
     units : (units, cells)
         The cells that occur in every unit.
+    measured : array, shape as `series.values`
+        The same values with the means of units.
+    sample_only : bool
+        Whether nothing but the sample is used, for contexts that moments know nothing of.
     """
 
+    data: Dataset
     options: SeriesOptions
     series: Series
     counts: dict[int, WindowCounts]
     totals: dict[int, tuple[tuple[tuple[int, ...], ...], ScanTotals]]
     units: tuple[Ints, Ints]
+    measured: Floats
+    sample_only: bool = False
 
     @property
     def whole(self) -> bool:
         """Whether the sample has all windows."""
         assert self.series.ends is not None
         return int(self.series.ends.sum()) == self.counts[self.options.lags].used
+
+    def rows_of_sample(self) -> Dataset:
+        """The rows of the windows of the sample as they were measured."""
+        data, series = self.data, self.series
+        columns: list[Values] = []
+        for position, name in enumerate(data.names):
+            if position in data.contexts.positions:
+                columns.append(levels_of(data.contexts, position, series.codes))
+            elif name in series.covariate_names:
+                columns.append(series.covariates[:, series.covariate_names.index(name)])
+            else:
+                columns.append(self.measured[:, series.names.index(name)])
+        return replace(data, columns=tuple(columns), codes=series.codes.astype(np.int32))
 
     def of_all(self, depth: int, sample: Dataset) -> tuple[Dataset, SufficientStatistics]:
         """The sample of windows with all cells that occur, and the statistics of all windows."""
@@ -98,9 +121,9 @@ class ScannedWindows:
         data = replace(sample, contexts=replace(sample.contexts, cells=cells), codes=code[sample.codes])
         return data, statistics_of(totals, data, self.counts[depth].used, 0, 0)
 
-    def rows(self, depth: int, data: Dataset) -> tuple[int, ...]:
+    def rows(self, depth: int) -> tuple[int, ...]:
         """How many windows every context of the table has."""
-        cells, totals = self.totals[depth]
+        data, (cells, totals) = self.data, self.totals[depth]
         order = np.argsort(data.contexts.positions)
         now = {tuple(cell[j] for j in order): number for number, cell in enumerate(data.contexts.cells)}
         found = [now[cell[: len(order)]] for cell in cells]
@@ -112,6 +135,8 @@ class ScannedWindows:
             return ""
         assert self.series.ends is not None
         sample = f"a random sample of {int(self.series.ends.sum()):,} windows"
+        if self.sample_only:
+            return f"{source} was read once: everything rests on {sample} of {self.counts[self.options.lags].used:,}"
         if scored:
             return f"{source} was read once: the model of score-ac, effects and warnings rest on {sample}"
         return (f"{source} was read once: partial-correlation and fisher-z, also at the context, and slopes use all "
@@ -150,7 +175,7 @@ class WindowAccumulator:
         self._cells: dict[int, dict[tuple[int, ...], int]] = {depth: {} for depth in self._of}
         self._totals = {depth: no_totals(0, len(columns)) for depth, columns in self._of.items()}
         self._counts = {depth: np.zeros(5, dtype=np.int64) for depth in self._of}
-        width = (self.depth + 1) * (len(self.system) + 1) + len(options.covariates)
+        width = (self.depth + 1) * (len(self.system) + 1) + len(self.system) + len(options.covariates)
         self._sample = RowSample(sample, width)
         self._waiting: list[HeldRows] = []
         self._done = self._read = 0
@@ -198,7 +223,8 @@ class WindowAccumulator:
             check_varies_in_units(data, units[1], units[0], str(self.options.units))
         counts = {depth: WindowCounts(self._read, *map(int, found)) for depth, found in self._counts.items()}
         totals = {depth: self._in_order(depth, data, place) for depth in self._of}
-        return ScannedWindows(self.options, self._series_of_sample(place), counts, totals, units)
+        series, measured = self._series_of_sample(place)
+        return ScannedWindows(data, self.options, series, counts, totals, units, measured)
 
     def _numbered(self, batch: pa.RecordBatch) -> Ints:
         """The unit of every row; the rows of a unit stand together."""
@@ -259,11 +285,13 @@ class WindowAccumulator:
             series, before = filled, rows_before(filled)
             for counts in self._counts.values():
                 counts[4] += int(new.sum())
+        measured, means = series, np.zeros_like(series.values)
         if self._by_units:
-            series = without_unit_means(series, self._continuous)
+            means = unit_means(series, self._continuous)
+            series = replace(series, values=series.values - means)
         windows = int(self._counts[self.options.lags][0])
         ends = begin + np.flatnonzero(before[2, begin:end] >= self.options.lags)
-        self._draw(series, ends, before[2], windows)
+        self._draw(measured, means, ends, before[2], windows)
         for depth, counts in self._counts.items():
             ends = begin + np.flatnonzero(before[2, begin:end] >= depth)
             self._add(series, ends, depth, int(counts[0]))
@@ -275,14 +303,14 @@ class WindowAccumulator:
         return Series(self.system, values[:, :system], rows.codes.astype(np.int64), self.options.covariates,
                       values[:, system:], rows.units, steps)  # fmt: skip
 
-    def _draw(self, series: Series, ends: Ints, before: Ints, first: int) -> None:
-        """Choose windows, and keep them with as much of their past as is whole."""
+    def _draw(self, series: Series, means: Floats, ends: Ints, before: Ints, first: int) -> None:
+        """Choose windows, and keep them with as much of their past as is whole, and the means of their units."""
         chosen, hashes = self._sample.choose(first, len(ends))
         ends, parts = ends[chosen], []
         for lag in range(self.depth + 1):
             there, rows = before[ends] >= lag, np.maximum(ends - lag, 0)
             parts += [np.where(there, series.values[rows].T, np.nan), np.where(there, series.codes[rows], -1)[None]]
-        values = np.concatenate([*parts, series.covariates[ends].T])
+        values = np.concatenate([*parts, means[ends].T, series.covariates[ends].T])
         self._sample.keep(DrawnRows(hashes, first + chosen, np.zeros(len(chosen), dtype=np.int32), values))
 
     def _add(self, series: Series, ends: Ints, depth: int, first: int) -> None:
@@ -336,17 +364,22 @@ class WindowAccumulator:
                                                        if column[0] == name])  # fmt: skip
         return cells, found
 
-    def _series_of_sample(self, place: Ints) -> Series:
-        """The windows of the sample one after the other, each a unit of as many rows as it has lags, and one."""
+    def _series_of_sample(self, place: Ints) -> tuple[Series, Floats]:
+        """The windows of the sample one after the other, each a unit of as many rows as it has lags, and one.
+
+        And the values with the means of units.
+        """
         values = self._sample.in_order()[0]
         windows, long, system = values.shape[1], self.depth + 1, len(self.system)
-        past = values[: long * (system + 1)].reshape(long, system + 1, windows)[::-1]  # the earliest first
-        rows = past.transpose(2, 0, 1).reshape(windows * long, system + 1)
-        covariates = np.repeat(values[long * (system + 1) :].T, long, axis=0)
+        past, rest = values[: long * (system + 1)], np.repeat(values[long * (system + 1) :].T, long, axis=0)
+        earliest_first = past.reshape(long, system + 1, windows)[::-1]
+        rows = earliest_first.transpose(2, 0, 1).reshape(windows * long, system + 1)
         ends = np.tile(np.arange(long) == self.depth, windows)
-        return Series(self.system, np.ascontiguousarray(rows[:, :-1]), place[rows[:, -1].astype(np.int64)],
-                      self.options.covariates, covariates, np.repeat(np.arange(windows), long),
-                      np.tile(np.arange(long), windows), ends=ends)  # fmt: skip
+        measured = np.ascontiguousarray(rows[:, :-1])
+        series = Series(self.system, measured - rest[:, :system], place[rows[:, -1].astype(np.int64)],
+                        self.options.covariates, rest[:, system:], np.repeat(np.arange(windows), long),
+                        np.tile(np.arange(long), windows), ends=ends)  # fmt: skip
+        return series, measured
 
 
 def _codes_by_variable(cells: Sequence[tuple[Any, ...]]) -> Ints:

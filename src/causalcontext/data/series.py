@@ -104,14 +104,19 @@ def without_unit_means(series: Series, which: Bools | None = None) -> Series:
 
     Levels that differ between units are a hidden common cause of everything.
     """
-    values = series.values.copy()
+    return replace(series, values=series.values - unit_means(series, which))
+
+
+def unit_means(series: Series, which: Bools | None = None) -> Floats:
+    """The mean of its unit in every row, for every system variable; 0 for others than `which`."""
+    found = np.empty_like(series.values)
     edges = np.flatnonzero(np.diff(series.units, prepend=-1, append=-1))
     for rows in (slice(begin, end) for begin, end in pairwise(edges.tolist())):
-        known = np.isfinite(values[rows])
-        sums = np.where(known, values[rows], 0.0).sum(axis=0)
+        known = np.isfinite(series.values[rows])
+        sums = np.where(known, series.values[rows], 0.0).sum(axis=0)
         means = sums / np.maximum(known.sum(axis=0), 1)
-        values[rows] -= means if which is None else np.where(which, means, 0.0)
-    return replace(series, values=values)
+        found[rows] = means if which is None else np.where(which, means, 0.0)
+    return found
 
 
 def with_single_cells_filled(series: Series, which: Bools | None = None) -> Series:

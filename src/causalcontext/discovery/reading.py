@@ -68,12 +68,17 @@ def check_lags(context: Any, options: Options) -> None:
             raise OptionError(f"column {name!r} cannot be time or units and take part in the search")
 
 
-def scanned_with_lags(scanned: Scan, options: Options, test: IndependenceTest) -> SeriesWindows:
+def scanned_with_lags(scanned: Scan, context: Any, options: Options, test: IndependenceTest) -> SeriesWindows:
     """The windows that a scan kept, if they may miss those with missing values."""
     assert options.series is not None
+    assert scanned.windows is not None
     if options.missing == "raise":
         check_complete(int(scanned.statistics.lost.sum()) + scanned.statistics.missing_context)
-    return windows_of_scan(scanned, options.series, test)
+    if not scanned.windows.sample_only:
+        return windows_of_scan(scanned, scanned.data, options.series, test)
+    cut = [one.with_cuts_of(scanned.data) if isinstance(one, Indicator) else one for one in contexts_of(context)]
+    rows = with_functions(scanned.windows.rows_of_sample(), cut)
+    return windows_of_scan(scanned, rows, options.series, test)
 
 
 def scanned_table(
@@ -101,9 +106,8 @@ def scanned_table(
 def check_scannable(context: Any, options: Options) -> None:
     """Return if a search can do with what one pass over a table keeps, moments and a sample of its rows."""
     check_lags(context, options)
-    if options.lags is not None and (split_context(context)[1] or ranked(options)):
-        what = 'transform="ranks"' if ranked(options) else "a context made out of a column"
-        raise NotYetError(f"not yet: {what} needs the table in memory, with lags; make it a column")
+    if options.lags is not None and ranked(options):
+        raise NotYetError('not yet: transform="ranks" needs the table in memory, with lags')
     if options.missing == "testwise":
         raise OptionError('missing="testwise" needs the table in memory; use missing="listwise"')
 
@@ -116,8 +120,11 @@ def scanned_once(
     columns: Sequence[str] | None = None,
     only_numbers: bool = False,
 ) -> Scan:
-    """The scan of a table, but for contexts whose cuts are not known; knowledge about what it has not is refused."""
-    later = [one for one in split_context(context)[1] if not one.cuts]
+    """The scan of a table, but for contexts that are made later; knowledge about what it has not is refused.
+
+    These are contexts whose cuts are not known and, with lags, all that are made out of a column.
+    """
+    later = [one for one in split_context(context)[1] if options.lags is not None or not one.cuts]
     now = [one for one in contexts_of(context) if one not in later] or None if later else context
 
     def check(read: StreamColumns) -> None:

@@ -82,7 +82,8 @@ class SeriesWindows:
     @property
     def of_all(self) -> ScannedWindows | None:
         """What is known about all windows, where the tables have only some of them; None for half of the windows."""
-        return None if self.scanned is None or self.scanned.whole or self.sample is not None else self.scanned
+        found = self.scanned
+        return None if found is None or found.whole or found.sample_only or self.sample is not None else found
 
     def half(self, number: int, seed: int) -> SeriesWindows:
         """Half of the windows, by the number of a sample."""
@@ -226,7 +227,7 @@ class SeriesWindows:
     def rows(self, tested: bool) -> tuple[int, ...]:
         """How many windows every context has, of those that tests see or of those that regressions see."""
         if self.of_all is not None:
-            return self.of_all.rows(self.window.depth if tested else self.options.lags, self.data)
+            return self.of_all.rows(self.window.depth if tested else self.options.lags)
         codes = self.table.codes[:, 0]
         if tested:
             ends = self._ends[0]
@@ -237,7 +238,7 @@ class SeriesWindows:
         """Return if there are enough windows for tests or for scores, and none of their columns is constant."""
         rows = np.bincount(self.all_windows.codes[:, 0], minlength=self.all_windows.contexts)
         if tested and self.of_all is not None:
-            rows = np.array(self.of_all.rows(self.options.lags, self.data))
+            rows = np.array(self.of_all.rows(self.options.lags))
         sampled = self.of_all is not None and not tested
         check_windows(self.data, self.series, self.all_windows, self.options.units, rows,
                       "pass a larger sample=, or method='pc-ac'" if sampled else MERGE)  # fmt: skip
@@ -263,6 +264,8 @@ class SeriesWindows:
     def unit_warnings(self) -> tuple[str, ...]:
         """What must be said about units in which a context never changes."""
         number, codes = (self.series.units, self.series.codes) if self.scanned is None else self.scanned.units
+        if self.scanned is not None and self.scanned.sample_only:
+            return ()
         units = int(number.max(initial=0)) + 1
         positions = self.data.contexts.positions if units > 1 else ()
         constant = [constant_units(levels_of(self.data.contexts, position, codes), number) for position in positions]
@@ -280,13 +283,14 @@ def read_windows(data: Dataset, taken: dict[str, Values], options: SeriesOptions
     return SeriesWindows(data, options, test, series, lagged_table(series, options.lags, max(len(data.values), 1)))
 
 
-def windows_of_scan(scan: Scan, options: SeriesOptions, test: IndependenceTest) -> SeriesWindows:
-    """The windows that a scan kept."""
-    found, data, lags = scan.windows, scan.data, options.lags
+def windows_of_scan(scan: Scan, data: Dataset, options: SeriesOptions, test: IndependenceTest) -> SeriesWindows:
+    """The windows that a scan kept; `data` are the columns and contexts, or the rows of windows with other contexts."""
+    found, lags = scan.windows, options.lags
     assert found is not None
     check_plain(data.names)
-    table = lagged_table(found.series, lags, max(len(data.values), 1))
-    return SeriesWindows(data, options, test, found.series, replace(table, counts=found.counts[lags]), scanned=found)
+    series = replace(found.series, codes=data.codes.astype(np.int64)) if found.sample_only else found.series
+    table = lagged_table(series, lags, max(len(data.values), 1))
+    return SeriesWindows(data, options, test, series, replace(table, counts=found.counts[lags]), scanned=found)
 
 
 def _read_series(data: Dataset, taken: dict[str, Values], options: SeriesOptions) -> Series:
