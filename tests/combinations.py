@@ -54,7 +54,7 @@ class Rule:
                    for axis, values in self.where.items())  # fmt: skip
 
 
-IN_TIME, MADE = ("lags", "panel"), ("threshold", "bins")
+IN_TIME = ("lags", "panel")
 
 RULES = (
     Rule(
