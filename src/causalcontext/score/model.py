@@ -74,14 +74,13 @@ class FittedModel:
         """`parents[r, child, parent]`, shape (K, nodes, C)."""
         found = np.repeat(self.design.required[None], self.design.data.contexts, axis=0)
         for node, part in self.regressions():
-            for r in members(part.mask, len(found)):
-                found[r, node, list(self.parents_of(part, r))] = True
+            about = self.design.about(part.block)[:, part.columns]
+            owners_, differ = about[[OWNER, PARTNER]], about[CONTEXTS].any()
+            for r in members(part.mask, len(found)) if len(part.columns) else ():
+                lives = [bool(self.design.lives(part.block, c) >> r & 1) for c in part.columns] if differ else None
+                own = owners_ if lives is None else owners_[:, lives]
+                found[r, node, own[own >= 0]] = True
         return found
-
-    def parents_of(self, part: Part, context: int) -> tuple[int, ...]:
-        """The parents of a regression in one of its contexts, sorted."""
-        lives = self.design.lives
-        return owners(self.design.about(part.block), [c for c in part.columns if lives(part.block, c) >> context & 1])
 
     def before(self, node: int, mask: int) -> Bools:
         """The candidates before a node in all of some contexts, shape (C,)."""
