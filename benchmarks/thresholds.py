@@ -5,7 +5,8 @@
 Static tables have five numbers with continuous weights; the context is whether the second one lies above its median,
 and links among the last three may change with it. "system": links between numbers in any context. "changes": links that
 only one context has, or whose slope turns its sign. "readers": numbers that the context points at. True and false
-rates, and the share of tables in which links and changes are exactly right.
+rates, and the share of tables in which links and changes are exactly right. "claims": false ones of all that
+`changes()` makes, and the share of the true changes that is claimed.
 
 The land surface of `cc.examples` has a regime that is moisture above 0 and nothing else: the graphs with the regime as
 a column beside those with `cc.threshold("moisture", 0.0)`, score-ac with two lags.
@@ -53,8 +54,9 @@ def drawn(rows: int, seed: int) -> tuple[pd.DataFrame, float, dict[str, set[tupl
     return pd.DataFrame(values), cut, truth
 
 
-def found_by(table: pd.DataFrame, cut: float, method: str) -> dict[str, set[tuple[str, str]]]:
-    """What a method says."""
+def found_by(table: pd.DataFrame, cut: float, method: str
+             ) -> tuple[dict[str, set[tuple[str, str]]], list[tuple[str, str]]]:  # fmt: skip
+    """What a method says, and the changed links that it claims."""
     result = cc.discover(table, cc.threshold("B", cut), method=method)
     low, high = (result.graphs[value] for value in result.contexts)
     found: dict[str, set[tuple[str, str]]] = {kind: set() for kind in KINDS}
@@ -70,22 +72,27 @@ def found_by(table: pd.DataFrame, cut: float, method: str) -> dict[str, set[tupl
                 found["changes"].add((x, y))
     made = next(name for name in result.names if name not in NUMBERS)
     found["readers"] = {("B", y) for y in NUMBERS if low.mark(made, y) == "-->"}
-    return found
+    changes = result.changes(*result.contexts).query("claimed")
+    claims = [(x, y) if x < y else (y, x) for x, y in zip(changes["source"], changes["target"], strict=True)]
+    return found, claims
 
 
 def static(models: int, rows: int, method: str) -> list[str]:
     """The rates of a method."""
-    totals, right = dict.fromkeys(KINDS, np.zeros(4)), 0
+    totals, right, claimed, wrong = dict.fromkeys(KINDS, np.zeros(4)), 0, 0, 0
     for seed in range(models):
         table, cut, truth = drawn(rows, seed)
-        found = found_by(table, cut, method)
+        found, claims = found_by(table, cut, method)
+        false = [pair for pair in claims if pair not in truth["changes"]]
+        claimed, wrong = claimed + len(claims), wrong + len(false)
         for kind in KINDS:
             absent = {"system": 10, "changes": len(truth["system"]), "readers": 3}[kind] - len(truth[kind])
             totals[kind] = totals[kind] + [len(truth[kind] & found[kind]), len(truth[kind]),
                                            len(found[kind] - truth[kind]), absent]  # fmt: skip
         right += truth["system"] == found["system"] and truth["changes"] == found["changes"]
     rates = [f"{hits / max(true, 1):.3f}/{false / max(absent, 1):.3f}" for hits, true, false, absent in totals.values()]
-    return [method, str(rows), *rates, f"{right / models:.2f}"]
+    power = (claimed - wrong) / max(totals["changes"][1], 1)
+    return [method, str(rows), *rates, f"{right / models:.2f}", f"{wrong} of {claimed}, {power:.2f}"]
 
 
 def land(models: int, rows: int) -> str:
@@ -116,7 +123,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print(machine())
     found = [static(arguments.models, arguments.rows, method) for method in arguments.methods.split(",")]
-    print(markdown_table(["method", "n", *KINDS, "exactly right"], found))
+    print(markdown_table(["method", "n", *KINDS, "exactly right", "claims"], found))
     print(land(arguments.models // 2, 1500))
 
 
