@@ -100,3 +100,19 @@ def test_lines_of_several_contexts_are_named_by_what_they_have_in_common():
     (axes,) = (axes for axes in result.plot_mechanism("GPP") if axes.get_xlabel() == "Rg")
     looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
     assert len(set(looks)) == len(looks) > 1
+
+
+def test_rows_of_several_contexts_are_drawn_where_all_of_them_have_their_values():
+    random = np.random.default_rng(4)
+    x, r, s = random.normal(size=400), random.integers(2, size=400), random.integers(2, size=400)
+    y = np.where(r == 1, 1.0, -1.0) * x + 0.5 * random.normal(size=400)
+    rows = pd.DataFrame({"X": x, "Y": y, "R": r, "S": s})
+    result = cc.discover(rows, ["R", "S"], method="score-ac", curves="never", transform="none")
+    effect, cause = ("Y", "X") if result.graphs[0, 0].mark("X", "Y") != "<--" else ("X", "Y")
+    (axes,) = result.plot_mechanism(effect, rows)
+    dots = np.concatenate([line.get_ydata() for line in axes.lines if line.get_marker() == "."])
+    assert (axes.get_xlabel(), len(dots)) == (cause, 400)
+    made = cc.discover(rows[["X", "Y", "R"]], cc.threshold("R", 0.5), method="score-ac")
+    effect = next(name for name in ("Y", "X") if causes_of(made, name))
+    with pytest.raises(cc.CausalContextError, match="made out of a column; to draw rows, pass a table with a column"):
+        made.plot_mechanism(effect, rows)

@@ -46,6 +46,10 @@ def plot_mechanism(
         raise OptionError(f"{effect!r} has no causes among the system variables, so there is no curve to draw")
     curves = list(partial_curves(result, effect))
     chosen = _new_axes(len(causes)) if axes is None else _given(axes, len(causes))
+    if table is not None and result.series is not None:
+        raise OptionError(
+            "plot_mechanism draws no rows of a result with lags, whose points are windows; leave table out"
+        )
     rows = None if table is None else pd.DataFrame(table)
     for cause, one in zip(causes, chosen, strict=True):
         _paint(one, result, cause, effect, [curve for curve in curves if curve.cause == cause])
@@ -141,7 +145,15 @@ def _column(rows: pd.DataFrame, name: str) -> Any:
 
 def _by_context(result: ContextGraphs, rows: pd.DataFrame) -> list[tuple[int, Bools]]:
     """The rows of every context."""
-    if result.context is None:
-        return [(0, np.ones(len(rows), dtype=bool))]
-    column = _column(rows, result.context)
-    return [(place, np.asarray(column == value, dtype=bool)) for place, value in enumerate(result.contexts)]
+    names = [result.names[position] for position in result.cells.positions]
+    made = [
+        name for name in names if name not in rows.columns and result.cells.source_of(result.position(name)) is not None
+    ]
+    if made:
+        raise DataError(f"{made[0]!r} is made out of a column; to draw rows, pass a table with a column of that name")
+    columns, found = [_column(rows, name) for name in names], []
+    for place, value in enumerate(result.contexts):
+        values = value if len(names) > 1 else (value,)
+        here = [np.asarray(column == own, dtype=bool) for column, own in zip(columns, values, strict=False)]
+        found.append((place, np.logical_and.reduce([np.ones(len(rows), dtype=bool), *here])))
+    return found
