@@ -58,11 +58,6 @@ IN_TIME = ("lags", "panel")
 
 RULES = (
     Rule(
-        "a table that is read in batches holds numbers besides its context",
-        "windows are kept as moments and a sample of numbers",
-        {"time": IN_TIME, "columns": ("categories", "ordered"), "storage": ("scanned",)},
-    ),
-    Rule(
         "with lags; pass method='score-ac', or 'pc-ac'",
         "hidden common causes over time need rules of their own",
         {"method": ("fci-ac",), "time": IN_TIME},

@@ -165,6 +165,23 @@ def test_contexts_made_out_of_a_column_rest_on_the_sample_of_windows(method, pan
         assert any("everything rests on a random sample of 700 windows" in note for note in some.notes)
 
 
+@pytest.mark.parametrize("size", [37, 900])
+@pytest.mark.parametrize("method", ["pc-ac", "score-ac"])
+def test_levels_in_windows_are_those_of_memory(method, size):
+    random = np.random.default_rng(3)
+    x, k, wet = np.zeros(500), np.zeros(500, dtype=int), random.random(500) < 0.5
+    for t in range(1, 500):
+        x[t] = 0.4 * x[t - 1] + 1.2 * wet[t] * (k[t - 1] == 2) + random.normal()
+        k[t] = int(np.clip(np.round(1.0 + 0.9 * x[t] + random.normal()), 0, 2))
+    levels = np.array(["middle", "low", "high"])[k]  # met in another order than they are sorted
+    frame = pd.DataFrame({"X": x, "K": levels, "B": x > random.normal(size=500), "R": np.where(wet, "wet", "dry")})
+    memory = cc.discover(frame, "R", lags=1, method=method)
+    batches = pa.Table.from_pandas(frame).to_reader(max_chunksize=size)
+    scanned = cc.discover(cc.scan(batches, "R", lags=1), lags=1, method=method)
+    assert dict(scanned.graphs) == dict(memory.graphs)
+    assert scanned.mechanisms().round(6).equals(memory.mechanisms().round(6))
+
+
 def test_cycles_are_those_of_memory():
     frame = table()
     asked = {"lags": 1, "time": "day", "missing": "windows", "method": "pc-ac", "covariates": [cc.cycle("day", 20.0)]}

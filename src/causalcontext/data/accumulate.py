@@ -80,12 +80,18 @@ class Accumulator:
         """The moments of every block, its cells in the order of `cells`; none where these would take too much room."""
         return block_moments(self._totals, self._blocks)
 
+    def numbers_in(self, batch: pa.RecordBatch, name: str) -> Floats:
+        """A column of a batch as numbers, NaN where there is no value: what it holds, or the numbers of its levels."""
+        if name in self.levels:
+            return self.levels[name].numbered(*_level_codes(batch, name))
+        return numbers_of(batch.column(batch.schema.get_field_index(name)))
+
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
         for one in self.made:
             batch = batch.append_column(one.name, _steps(one, batch))
         codes = self.codes_of(batch)
-        numbers = {name: levels.numbered(*_level_codes(batch, name)) for name, levels in self.levels.items()}
+        numbers = {name: self.numbers_in(batch, name) for name in self.levels}
         held = BatchColumns(batch, self.system, numbers)  # the kernels below see no more than addresses
         if self.levels:
             held.append(self._indicators(numbers))

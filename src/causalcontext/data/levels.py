@@ -76,6 +76,14 @@ class StreamLevels:
                 if len(self.numbers) > most:
                     raise self._too_many(most)
 
+    def placed(self, numbers: Floats, levels: Sequence[Any]) -> Floats:
+        """The places of levels among all, in order, instead of their numbers."""
+        known = np.array([self.numbers[level] for level in levels])
+        order, found = np.argsort(known), numbers.copy()
+        there = ~np.isnan(numbers)
+        found[there] = order[np.searchsorted(known[order], numbers[there])]
+        return found
+
     def in_order(self, rows: int) -> tuple[Any, ...]:
         """The levels: sorted, or in the order of the dictionaries; `rows` have one.
 

@@ -203,7 +203,7 @@ def scan_checked(
         ]
     read = columns_of(schema, context, kinds, only)
     if series is not None:
-        _check_windows_of_numbers(read)
+        _check_covariates(read, series.covariates)
     check_products(len(read.system), 2 if read.contexts else 1)
     if check is not None:
         check(read)
@@ -347,13 +347,12 @@ def _check_context(name: str, dtype: pa.DataType, declared: Kind | None) -> None
         raise DataError(f"context {name!r} holds {dtype}, expected text, integers or truth values; convert it to text")
 
 
-def _check_windows_of_numbers(columns: StreamColumns) -> None:
-    """Return if windows of the columns have moments."""
-    if columns.levels:
-        name, kind = columns.levels[0].name, columns.levels[0].kind.value
-        raise NotYetError(f"not yet: column {name!r} is {kind}, and with lags a table that is read in batches holds "
-                          "numbers besides its context; convert the column, leave it out, or read the table into "
-                          "memory")  # fmt: skip
+def _check_covariates(columns: StreamColumns, covariates: Sequence[str]) -> None:
+    """Return if covariates hold numbers."""
+    for one in columns.levels:
+        if one.name in covariates:
+            raise NotYetError(f"not yet: covariate {one.name!r} is {one.kind.value}, and those of a table that is read "
+                              "in batches hold numbers; read the table into memory")  # fmt: skip
 
 
 def _with_taken(stream: Stream, series: SeriesOptions) -> Stream:
@@ -462,10 +461,8 @@ def _placed_levels(values: Floats, found: Accumulator, categories: Mapping[str, 
     """The rows of the sample, with the places of levels instead of their numbers."""
     values = values.copy()
     for name, levels in categories.items():
-        j, numbers = found.system.index(name), np.array([found.levels[name].numbers[level] for level in levels])
-        order = np.argsort(numbers)
-        known = ~np.isnan(values[j])
-        values[j, known] = order[np.searchsorted(numbers[order], values[j, known])]
+        j = found.system.index(name)
+        values[j] = found.levels[name].placed(values[j], levels)
     return values
 
 

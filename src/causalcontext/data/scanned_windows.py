@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from causalcontext.data.accumulate import numbers_of, widened
+from causalcontext.data.accumulate import widened
 from causalcontext.data.checks import MOST_CELLS, check_products
 from causalcontext.data.dataset import Dataset
 from causalcontext.data.kinds import Kind
@@ -82,7 +82,7 @@ class ScannedWindows:
     measured : array, shape as `series.values`
         The same values with the means of units.
     sample_only : bool
-        Whether nothing but the sample is used, for contexts that moments know nothing of.
+        Whether nothing but the sample is used, for contexts and levels that moments know nothing of.
     """
 
     data: Dataset
@@ -196,7 +196,7 @@ class WindowAccumulator:
             return
         codes = rows.codes_of(batch)
         self._levels = _codes_by_variable(list(rows.cells))
-        values = np.array([numbers_of(batch.column(batch.schema.get_field_index(name))) for name in self.columns])
+        values = np.array([rows.numbers_in(batch, name) for name in self.columns])
         check_numbers(self.columns, values)
         units = self._numbered(batch)
         if self.contexts and self.options.units is not None:
@@ -223,8 +223,8 @@ class WindowAccumulator:
             check_varies_in_units(data, units[1], units[0], str(self.options.units))
         counts = {depth: WindowCounts(self._read, *map(int, found)) for depth, found in self._counts.items()}
         totals = {depth: self._in_order(depth, data, place) for depth in self._of}
-        series, measured = self._series_of_sample(place)
-        return ScannedWindows(data, self.options, series, counts, totals, units, measured)
+        series, measured = self._series_of_sample(place, rows, data)
+        return ScannedWindows(data, self.options, series, counts, totals, units, measured, bool(rows.levels))
 
     def _numbered(self, batch: pa.RecordBatch) -> Ints:
         """The unit of every row; the rows of a unit stand together."""
@@ -364,10 +364,10 @@ class WindowAccumulator:
                                                        if column[0] == name])  # fmt: skip
         return cells, found
 
-    def _series_of_sample(self, place: Ints) -> tuple[Series, Floats]:
+    def _series_of_sample(self, place: Ints, known: Accumulator, data: Dataset) -> tuple[Series, Floats]:
         """The windows of the sample one after the other, each a unit of as many rows as it has lags, and one.
 
-        And the values with the means of units.
+        And the values with the means of units. Levels are their places in order.
         """
         values = self._sample.in_order()[0]
         windows, long, system = values.shape[1], self.depth + 1, len(self.system)
@@ -376,6 +376,9 @@ class WindowAccumulator:
         rows = earliest_first.transpose(2, 0, 1).reshape(windows * long, system + 1)
         ends = np.tile(np.arange(long) == self.depth, windows)
         measured = np.ascontiguousarray(rows[:, :-1])
+        for name, levels in known.levels.items():
+            own = measured[:, self.system.index(name)]
+            own[:] = levels.placed(own, data.categories[data.position(name)])
         series = Series(self.system, measured - rest[:, :system], place[rows[:, -1].astype(np.int64)],
                         self.options.covariates, rest[:, system:], np.repeat(np.arange(windows), long),
                         np.tile(np.arange(long), windows), ends=ends)  # fmt: skip
