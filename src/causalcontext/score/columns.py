@@ -28,6 +28,7 @@ STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
 CURVES = 1 + len(HINGES) + len(STEPS)
 ROOT_SHIFT = 0.375
 """Anscombe's: with it the root of a Poisson variable has nearly the same variance at every mean."""
+ROWS_AT_A_TIME = 512
 SAME_COLUMN = 1e-6
 """A column of which the earlier ones of its variable leave less than this share is left out."""
 
@@ -185,9 +186,10 @@ def moments_of(data: ScoreData, functions: Sequence[BasisFunction], mean: Floats
             if size == 0:
                 continue
             own = part.mean(axis=1)
-            centred = np.ascontiguousarray(part - own[:, None])
             away = own - means[r]
-            add_cross_products(centred, 0, size, scatter[r])
+            for begin in range(0, size, ROWS_AT_A_TIME):  # a copy of all rows would be as large as the columns
+                centred = np.ascontiguousarray(part[:, begin : begin + ROWS_AT_A_TIME] - own[:, None])
+                add_cross_products(centred, 0, centred.shape[1], scatter[r])
             if count[r] > 0.0:
                 scatter[r] += np.outer(away, away) * (count[r] * size / (count[r] + size))
             means[r] += away * size / (count[r] + size)
