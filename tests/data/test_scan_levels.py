@@ -123,6 +123,56 @@ def test_orders_of_dictionaries_are_put_together(orders, words):
     assert all(order.index(first) < order.index(second) for first, second in orders)
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("lags", [None, 1])
+def test_contexts_and_categories_have_the_order_of_their_dictionary_as_in_memory(ordered, lags, tmp_path):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=800)
+    names = np.array(["wet", "mild", "dry"])[np.digitize(x + rng.normal(size=800), [-0.5, 0.5])]
+    table = pd.DataFrame({"X": x, "Y": x + rng.normal(size=800), "W": rng.permutation(names)})
+    for name, values in (("R", names), ("W", table["W"]), ("S", np.where(rng.random(800) < 0.5, "on", "off"))):
+        levels = ["on", "never", "off"] if name == "S" else ["wet", "mild", "dry"]
+        table[name] = pd.Categorical(values, levels, ordered=ordered)
+    table.to_parquet(tmp_path / "table.parquet", row_group_size=300)
+    inside = read_with_functions(table, ["S", "R"])
+    parts = [table.iloc[:10], table.iloc[10:]]
+    for source in (tmp_path / "table.parquet", pa.Table.from_pandas(table), iter(parts)):
+        found = cc.scan(source, ["S", "R"], lags=lags).data
+        assert found.levels == inside.levels == (("on", "off"), ("wet", "mild", "dry"))
+        assert (found.contexts, found.categories) == (inside.contexts, inside.categories)
+        for column, other in zip(found.columns, inside.columns, strict=True):
+            np.testing.assert_array_equal(column, other)
+    columns = columns_of(pa.Schema.from_pandas(table, preserve_index=False), ["S", "R"], {})
+    halves = [accumulator_of(columns, 100) for _ in parts]
+    for half, part, first in zip(halves, parts, (0, 10), strict=True):
+        half.add(pa.RecordBatch.from_pandas(part, preserve_index=False), first)
+    merged = finished(unpacked(halves[1].packed()).merged(unpacked(halves[0].packed())), columns, "a test").data
+    assert (merged.levels, merged.categories) == (inside.levels, inside.categories)
+
+
+def test_dictionaries_that_say_no_one_order_are_sorted():
+    x = np.random.default_rng(0).normal(size=60)
+    parts = [pd.DataFrame({"X": x, "Y": x[::-1] ** 2, "C": pd.Categorical(order * 30), "R": pd.Categorical(order * 30)})
+             for order in (["b", "a"], ["a", "b"], ["c", "a"])]  # fmt: skip
+    for part, order in zip(parts, (["b", "a"], ["a", "b"], ["c", "a"]), strict=True):
+        part[["C", "R"]] = part[["C", "R"]].astype(pd.CategoricalDtype(order))
+    for some in (parts, parts[::-1]):
+        found = cc.scan(iter(some), "R").data
+        assert found.levels == (("a", "b", "c"),)
+        assert found.categories == {2: ("a", "b", "c")}
+
+
+def test_categoricals_of_polars_have_no_order_of_their_own():
+    pl = pytest.importorskip("polars")
+    x = np.random.default_rng(0).normal(size=60)
+    table = pl.DataFrame({"X": x, "Y": x[::-1] ** 2, "R": ["wet", "dry"] * 30, "C": ["on", "off"] * 30})
+    named = table.with_columns(pl.col("R", "C").cast(pl.Categorical))
+    made = table.with_columns(pl.col("R").cast(pl.Enum(["wet", "dry"])), pl.col("C").cast(pl.Enum(["on", "off"])))
+    for one, order in ((named, (("dry", "wet"), ("off", "on"))), (made, (("wet", "dry"), ("on", "off")))):
+        for found in (cc.scan(one.lazy(), "R").data, read_with_functions(one, "R")):
+            assert (found.levels[0], found.categories[3]) == order
+
+
 @pytest.mark.parametrize(("column", "kinds", "words"), [
     ([f"id {k}" for k in range(1500)], {}, "more than 1,000 levels, which looks like an identifier"),
     ([f"id {k // 2}" for k in range(1500)], {}, ""),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from causalcontext.data.checks import MOST_CELLS, check_products
 from causalcontext.data.indicators import Indicator
 from causalcontext.data.kinds import Kind
-from causalcontext.data.levels import StreamLevels
+from causalcontext.data.levels import StreamLevels, dictionary_of_batch, note_order
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import DrawnRows, RowSample
 from causalcontext.data.sufficient_statistics import MISSING_WORD, word_of
@@ -57,6 +57,7 @@ class Accumulator:
                  levels: tuple[StreamLevels, ...] = (), made: tuple[Indicator, ...] = ()) -> None:  # fmt: skip
         self.system, self.contexts = system, contexts
         self.levels, self.made = {one.name: one.copied() for one in levels}, made
+        self.neighbours: dict[str, set[tuple[Any, Any]]] = {name: set() for name in contexts}
         self.rows, self.missing_context, self.context_digest = 0, 0, 0
         self.cells: dict[tuple[Any, ...], int] = {} if contexts else {(): 0}
         self.sample = RowSample(sample, len(system))
@@ -83,13 +84,15 @@ class Accumulator:
     def numbers_in(self, batch: pa.RecordBatch, name: str) -> Floats:
         """A column of a batch as numbers, NaN where there is no value: what it holds, or the numbers of its levels."""
         if name in self.levels:
-            return self.levels[name].numbered(*_level_codes(batch, name))
+            return self.levels[name].numbered(*_level_codes(batch, name), dictionary_of_batch(batch, name))
         return numbers_of(batch.column(batch.schema.get_field_index(name)))
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Add a batch that begins with this row of the table."""
         for one in self.made:
             batch = batch.append_column(one.name, _steps(one, batch))
+        for name, neighbours in self.neighbours.items():
+            note_order(neighbours, dictionary_of_batch(batch, name))
         codes = self.codes_of(batch)
         numbers = {name: self.numbers_in(batch, name) for name in self.levels}
         held = BatchColumns(batch, self.system, numbers)  # the kernels below see no more than addresses
@@ -114,6 +117,7 @@ class Accumulator:
         for name, levels in other.levels.items():
             both.levels[name].add(levels.numbers)
             both.levels[name].neighbours |= levels.neighbours
+        both.neighbours = {name: own | other.neighbours[name] for name, own in self.neighbours.items()}
         both.indicators = dict(self.indicators)
         both._note_indicators()
         both.cells = dict(self.cells)
@@ -136,6 +140,7 @@ class Accumulator:
                 "context_digest": self.context_digest, "blocks": self._blocks,
                 "levels": [[one.name, one.kind, one.family, list(one.numbers), list(one.neighbours)]
                            for one in self.levels.values()],
+                "neighbours": {name: list(own) for name, own in self.neighbours.items()},
                 "made": [astuple(one) for one in self.made], "indicators": list(self.indicators)}  # fmt: skip
         arrays = {f"totals_{name}": array for name, array in self._totals._asdict().items()}
         arrays |= {f"drawn_{name}": array for name, array in drawn._asdict().items()}
@@ -232,6 +237,7 @@ def unpacked(content: bytes) -> Accumulator:
             one.neighbours.update(map(tuple, neighbours))
         made = tuple(Indicator(column, name, tuple(cuts), quantiles) for column, name, cuts, quantiles in head["made"])
         found = Accumulator(tuple(head["system"]), tuple(head["contexts"]), head["most"], tuple(levels), made)
+        found.neighbours = {name: set(map(tuple, own)) for name, own in head["neighbours"].items()}
         for name, level in head["indicators"]:
             found.indicators[name, level] = found._width
         found.cells = {tuple(cell): place for place, cell in enumerate(head["cells"])}
@@ -330,15 +336,15 @@ def _steps(made: Indicator, batch: pa.RecordBatch) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(made.levels))
 
 
-def _level_codes(batch: pa.RecordBatch, name: str) -> tuple[Values, list[Any], bool]:
-    """A code for every row of a column (-1: missing), what codes stand for, and whether these are in an order."""
+def _level_codes(batch: pa.RecordBatch, name: str) -> tuple[Values, list[Any]]:
+    """A code for every row of a column (-1: missing), and what codes stand for."""
     import pyarrow as pa
 
     column = batch.column(batch.schema.get_field_index(name))
     if pa.types.is_null(column.type):
-        return np.full(len(column), -1), [], False
+        return np.full(len(column), -1), []
     numbers, _, cells = _coded(column)
-    return numbers, [cell[0] for cell in cells], bool(pa.types.is_dictionary(column.type) and column.type.ordered)
+    return numbers, [cell[0] for cell in cells]
 
 
 def numbers_of(column: pa.Array) -> Floats:

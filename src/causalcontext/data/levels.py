@@ -42,7 +42,7 @@ class StreamLevels:
         The type that all values have.
     numbers : dict from level to float
     neighbours : set of pairs of levels
-        Those that follow each other in an ordered dictionary.
+        Those that follow each other in a dictionary.
     """
 
     name: str
@@ -55,16 +55,18 @@ class StreamLevels:
         """The same levels, to be added to."""
         return replace(self, numbers=dict(self.numbers), neighbours=set(self.neighbours))
 
-    def numbered(self, codes: Values, values: Sequence[Any], dictionary: bool = False) -> Floats:
-        """The number of every row's level, NaN where there is none; `codes` are places in `values`, -1 for none."""
+    def numbered(self, codes: Values, values: Sequence[Any], dictionary: Sequence[Any] = ()) -> Floats:
+        """The number of every row's level, NaN where there is none; `codes` are places in `values`, -1 for none.
+
+        `dictionary` has levels in their order, where the column says one.
+        """
         own = [self._own(value) for value in values]
         used = np.zeros(len(own) + 1, dtype=np.bool_)
         used[codes] = True
         self.add(value for value, met in zip(own, used[:-1].tolist(), strict=True) if met and value is not None)
-        if dictionary and self.kind is Kind.ORDERED:
-            if len(own) > MOST_CELLS:
-                raise self._too_many(MOST_CELLS)
-            self.neighbours.update(pairwise(value for value in own if value is not None))
+        if len(dictionary) > MOST_CELLS and self.kind is Kind.ORDERED:
+            raise self._too_many(MOST_CELLS)
+        note_order(self.neighbours, [self._own(value) for value in dictionary])
         return np.array([*(self.numbers.get(value, np.nan) for value in own), np.nan])[codes]
 
     def add(self, levels: Iterable[Any]) -> None:
@@ -90,27 +92,18 @@ class StreamLevels:
         Raises
         ------
         DataError
-            Values that hardly repeat, text that is mostly numbers, dictionaries that do not say one order.
+            Values that hardly repeat, text that is mostly numbers, ordered dictionaries that do not say one order.
         """
         levels = sorted(self.numbers)
         if self.family == "str":
             check_no_typing_error(self.name, levels)
         check_levels_repeat(self.name, "column", rows, levels)
-        if not self.neighbours:
-            return tuple(levels)
-        left = {level for pair in self.neighbours for level in pair} | set(levels)
-        order: list[Any] = []
-        before = set(self.neighbours)
-        while left:
-            first = left - {after for _, after in before}
-            if len(first) != 1:
-                raise DataError(f"the dictionaries of column {self.name!r} do not say one order of its levels: "
-                                f"{listed([shortly(level) for level in sorted(first or left)], what='level')} have no "
-                                "order; give all parts of the table the same dictionary")  # fmt: skip
-            order += first
-            left -= first
-            before = {pair for pair in before if pair[0] not in first}
-        return tuple(level for level in order if level in self.numbers)
+        order, unclear = in_dictionaries(levels, self.neighbours)
+        if unclear and self.kind is Kind.ORDERED:
+            raise DataError(f"the dictionaries of column {self.name!r} do not say one order of its levels: "
+                            f"{listed([shortly(level) for level in unclear], what='level')} have no order; give all "
+                            "parts of the table the same dictionary")  # fmt: skip
+        return order
 
     def _own(self, value: Any) -> Any:
         """A value in the type that all have; None for NaN."""
@@ -129,6 +122,49 @@ class StreamLevels:
         check_no_dates(self.name, list(self.numbers))
         return NotYetError(f"not yet: column {self.name!r} has more than {most:,} levels, which looks like an "
                            "identifier; leave it out, or read the table into memory")  # fmt: skip
+
+
+def note_order(neighbours: set[tuple[Any, Any]], dictionary: Sequence[Any]) -> None:
+    """Add what follows what in a dictionary; one that is too long for levels says nothing."""
+    if len(dictionary) <= MOST_CELLS:
+        neighbours.update(pairwise(value for value in dictionary if value is not None))
+
+
+def in_dictionaries(levels: Iterable[Any], neighbours: set[tuple[Any, Any]]) -> tuple[tuple[Any, ...], list[Any]]:
+    """Levels in the one order that dictionaries say together, else sorted; and levels whose order they leave open.
+
+    Examples
+    --------
+    >>> in_dictionaries(["a", "b", "c"], {("c", "a"), ("a", "b")})
+    (('c', 'a', 'b'), [])
+    >>> in_dictionaries(["b", "a", "c"], {("a", "c"), ("b", "c")})
+    (('a', 'b', 'c'), ['a', 'b'])
+    """
+    own, before, order = set(levels), set(neighbours), list[Any]()
+    left = {level for pair in before for level in pair} | own if before else set()
+    while left:
+        first = left - {after for _, after in before}
+        if len(first) != 1:
+            return tuple(sorted(own)), sorted(first or left)
+        order += first
+        left -= first
+        before = {pair for pair in before if pair[0] not in first}
+    return tuple(level for level in order or sorted(own) if level in own), []
+
+
+def dictionary_of_batch(batch: pa.RecordBatch, name: str) -> list[Any]:
+    """The levels of a column in the order that its maker gave them; none where it has no dictionary.
+
+    A `Categorical` of polars has no order of its own: that of its dictionary depends on what else the process read.
+    """
+    import pyarrow as pa
+
+    place = batch.schema.get_field_index(name)
+    field = batch.schema.field(place)
+    made_by_reading = any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or ())
+    if made_by_reading or not pa.types.is_dictionary(field.type):
+        return []
+    return list(batch.column(place).dictionary.to_pylist())
 
 
 def family_of(dtype: pa.DataType) -> str | None:

@@ -16,7 +16,7 @@ from causalcontext.data.dataset import Dataset
 from causalcontext.data.frames import is_index
 from causalcontext.data.indicators import Indicator, contexts_of, split_context
 from causalcontext.data.kinds import Kind, declared_kinds, for_dates
-from causalcontext.data.levels import StreamLevels, family_of
+from causalcontext.data.levels import StreamLevels, family_of, in_dictionaries
 from causalcontext.data.moments import Moments
 from causalcontext.data.sample import SAMPLE
 from causalcontext.data.scanned_windows import ScannedWindows, WindowAccumulator
@@ -521,10 +521,10 @@ class _Codes(NamedTuple):
 
 
 def _contexts(found: Accumulator, columns: StreamColumns) -> tuple[tuple[tuple[Any, ...], ...], Contexts, list[int]]:
-    """The levels of every context variable, sorted; the cells by these, and where they are in the accumulator."""
+    """The levels of every context variable in order; the cells by these, and where they are in the accumulator."""
     made = {one.name: one for one in columns.made}
     levels = tuple(
-        tuple(sorted({cell[j] for cell in found.cells}, key=made[name].levels.index if name in made else None))
+        in_dictionaries((cell[j] for cell in found.cells), found.neighbours[name])[0]
         for j, name in enumerate(columns.contexts)
     )
     for name, values in zip(columns.contexts, levels, strict=True):

@@ -257,12 +257,12 @@ def gathered(batches: Iterator[tuple[pa.RecordBatch, int]], rows: int) -> Iterat
 
 
 def _alike(one: pa.RecordBatch, other: pa.RecordBatch) -> bool:
-    """Whether batches have the same columns, with the same dictionaries where these say an order."""
+    """Whether batches have the same columns, with the same dictionaries: these may say an order."""
     import pyarrow as pa
 
-    ordered = (field.name for field in one.schema if pa.types.is_dictionary(field.type) and field.type.ordered)
+    coded = (field.name for field in one.schema if pa.types.is_dictionary(field.type))
     return one.schema == other.schema and all(
-        one.column(name).dictionary.equals(other.column(name).dictionary) for name in ordered
+        one.column(name).dictionary.equals(other.column(name).dictionary) for name in coded
     )
 
 
