@@ -1,6 +1,6 @@
 """Curves over time: what score-ac with lags finds where links bend, beside straight lines alone.
 
-    python benchmarks/curved_series.py [--models 40] [--rows 500]
+    python benchmarks/curved_series.py [--models 40] [--rows 500] [--seed 0]
 
 Six variables, one lag, autocorrelation .3; every variable has up to two causes, in the same time step (earlier in a
 random order) or one step before, each through x^2, |x|, tanh(3x), sin(2x) or a step, of x between -2.5 and 2.5. A
@@ -89,10 +89,10 @@ def compared(system: System, result: cc.ContextGraphs) -> np.ndarray:
     return np.array([[(t & f).sum(), t.sum(), (f & ~t).sum(), max(size - t.sum(), 1)] for t, f, size in pairs])
 
 
-def row(name: str, options: dict[str, str], models: int, rows: int) -> list[str]:
+def row(name: str, options: dict[str, str], models: int, rows: int, seed: int) -> list[str]:
     """The rates of a method."""
     total, spent = np.zeros((3, 4)), []
-    for number in range(models):
+    for number in range(seed, seed + models):
         system = drawn(np.random.default_rng([number, 41]))
         table = sample(system, rows, np.random.default_rng([number, 42]))
         start = time.process_time()
@@ -107,11 +107,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--rows", type=int, nargs="+", default=[500, 1000])
+    parser.add_argument("--seed", type=int, default=0, help="number of the first system")
     arguments = parser.parse_args()
     print(machine())
     methods = {"score-ac": {"method": "score-ac"}, "score-ac, lines": {"method": "score-ac", "curves": "never"},
                "pc-ac": {"method": "pc-ac", "alpha": 0.01}}  # fmt: skip
-    found = [row(name, options, arguments.models, rows) for rows in arguments.rows for name, options in methods.items()]
+    found = [
+        row(name, options, arguments.models, rows, arguments.seed)
+        for rows in arguments.rows
+        for name, options in methods.items()
+    ]
     print(markdown_table(["method", "T", "lagged", "contemporaneous", "changes found/false", "CPU s"], found))
 
 
