@@ -95,7 +95,7 @@ def test_the_log_tells_about_pairs_one_by_one_and_in_blocks():
         if name != "given":
             assert np.array_equal(np.concatenate(parts, axis=1), getattr(theirs, name), equal_nan=True)
     for slot in range(mine.pairs):
-        assert mine.conditions(1, slot) == theirs.conditions(1, slot)
+        assert mine.at(1, slot).conditions == theirs.at(1, slot).conditions
         assert mine.strength(0, slot) == pytest.approx(theirs.strength(0, slot), nan_ok=True)
         assert mine.at(0, slot).decision == theirs.decision[0, slot]
 

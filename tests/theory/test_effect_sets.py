@@ -10,8 +10,7 @@ from test_across_contexts import independences
 import causalcontext as cc
 from causalcontext.graphs.dags import OpenGraphs
 from causalcontext.results.effects import sets
-from causalcontext.results.effects.asking import difference, effect_in
-from causalcontext.results.effects.interventions import context_effect
+from causalcontext.results.effects.asking import context_effect, difference, effect_in
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.sets import local_effects
 from causalcontext.simulate.testing import every_model, random_discrete_model

@@ -12,8 +12,7 @@ from causalcontext.data.tables import read_table
 from causalcontext.graphs.graph import Graph
 from causalcontext.graphs.lag_names import at, split
 from causalcontext.results.curve_difference import rows_inside
-from causalcontext.results.effects.fits import CompleteRows, grouped
-from causalcontext.results.effects.shared_fits import shared_fits
+from causalcontext.results.effects.fits import CompleteRows, grouped, shared_fits
 from causalcontext.simulate import SeriesDesign, random_series_model
 from causalcontext.simulate.examples import land_surface_model
 from naive_effects import least_squares

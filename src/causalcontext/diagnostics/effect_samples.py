@@ -21,12 +21,10 @@ from causalcontext.diagnostics.stability import Resample, check_resampling, draw
 from causalcontext.errors import OptionError, check_jobs, check_level, check_whole
 from causalcontext.graphs.graph import Graph
 from causalcontext.kernels.arrays import Floats
-from causalcontext.results.effects.asking import difference, effect_in
-from causalcontext.results.effects.frames import framed
-from causalcontext.results.effects.interventions import context_effect
+from causalcontext.results.effects.asking import context_effect, difference, effect_in
 from causalcontext.results.effects.mechanics import Mechanics
 from causalcontext.results.effects.sets import Possible
-from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, pair_rows
+from causalcontext.results.effects.table import asked_pairs, asked_rows, columns, framed, pair_rows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -48,7 +48,7 @@ class EffectMethods:
             identified, note. Where the graph leaves the causes or the rows open there is no single coefficient, and
             `low` and `high` enclose all of them.
         """
-        from causalcontext.results.effects.mechanisms import mechanisms
+        from causalcontext.results.effects.table import mechanisms
 
         return mechanisms(self._mechanics(errors), level)
 
@@ -140,7 +140,7 @@ class EffectMethods:
         DataFrame
             context, variable, mean, se, low, high, now (its mean in the context as it is), identified, note.
         """
-        from causalcontext.results.effects.interventions import predict_intervention
+        from causalcontext.results.effects.table import predict_intervention
 
         return predict_intervention(self._mechanics(errors), values, context, among, level)
 

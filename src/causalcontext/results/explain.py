@@ -35,7 +35,9 @@ def explain(result: ContextGraphs, x: str, y: str) -> str:
             return told
     if result.evidence is not None:
         return explain_scores(result, result.evidence, x, y)
-    return "\n".join(_story(result, x, y, place, value) for place, value in enumerate(result.contexts))
+    stories = ((_sentence(result, x, y, place), meaning(result, place, x, y), origin_words(result, place, x, y))
+               for place in range(len(result.contexts)))  # fmt: skip
+    return "\n".join(" ".join(filter(None, story)) for story in stories)
 
 
 def _left_out(result: ContextGraphs, x: str) -> str:
@@ -48,13 +50,9 @@ def _left_out(result: ContextGraphs, x: str) -> str:
             f"{', '.join(map(str, searched))} (context_lags)")  # fmt: skip
 
 
-def _story(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:
-    """Why the edge is there or not, what that means, and why it points as it does."""
-    parts = (_sentence(result, x, y, place, value), meaning(result, place, x, y), origin_words(result, place, x, y))
-    return " ".join(part for part in parts if part)
-
-
-def _sentence(result: ContextGraphs, x: str, y: str, place: int, value: Any) -> str:
+def _sentence(result: ContextGraphs, x: str, y: str, place: int) -> str:
+    """Why the edge is there or not, by the test that decided."""
+    value = result.contexts[place]
     entry = result.log.at(place, result.log.slot(result.position(x), result.position(y)))
     decision = Decision(int(entry.decision))
     mark = result.graphs[value].mark(x, y)

@@ -38,14 +38,13 @@ def _sentence(result: ContextGraphs, evidence: ScoreEvidence, x: str, y: str, r:
         return f"{head}: your knowledge rules the link out."
     if np.isnan(difference):
         return f"{head}: {_unscored(result, x, y)}."
-    verb, effect = (
-        "raises" if mark else "would lower" if difference < 0 else "would change",
-        int(evidence.effect[r, slot]),
-    )
+    verb = "raises" if mark else "would lower" if difference < 0 else "would change"
     told = [f"the link {verb} the score of the model by {abs(difference):.1f} nats"]
-    told += [_model(result, evidence, effect, r)] if result.series is None else _over_time(result, evidence, x, y, r)
+    effect, static = int(evidence.effect[r, slot]), result.series is None
+    told += [_model(result, evidence, effect, r)] if static else _over_time(result, evidence, x, y, r)
     told += [_shape(evidence, result, x, y, r, mark), _direction(result, evidence, slot, r, mark)]
-    told += [_rule(result, x, y, r)]
+    if words := origin_words(result, r, x, y):
+        told.append(f"not all models near the best one say so; {words.rstrip('.')} in the best one")
     return f"{head}: {'; '.join(text for text in told if text)}."
 
 
@@ -127,9 +126,3 @@ def _direction(result: ContextGraphs, evidence: ScoreEvidence, slot: int, r: int
     least = "at least " if margin >= FOLLOWED else ""
     shown = f"{margin:.1f}" if margin < CLEAR else f"{margin:.0f}"
     return f"the best model without this direction scores {least}{shown} nats less"
-
-
-def _rule(result: ContextGraphs, x: str, y: str, r: int) -> str:
-    """Why an edge has a direction that not all models near the best one have."""
-    words = origin_words(result, r, x, y)
-    return f"not all models near the best one say so; {words.rstrip('.')} in the best one" if words else ""

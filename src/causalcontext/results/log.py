@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalcontext.ci_tests.protocol import Label
 from causalcontext.data.frames import frame_of
-from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts
+from causalcontext.kernels.arrays import Bools, Floats, Ints, Shorts, Values
+from causalcontext.kernels.levels.skeleton import (
+    CUT,
+    DF,
+    LABEL,
+    MASK,
+    REASON,
+    ROWS,
+    SEPARATED,
+    SIZE,
+    STATISTIC,
+    UNTESTED,
+    Decisions,
+    P,
+)
 from causalcontext.results.entries import Decision, Entries, LogEntry, padded, picked, woven
-from causalcontext.results.sepset_entries import FromSepsets
 from causalcontext.search.plan import Plan
 from causalcontext.search.sepsets import SepsetRecords, pairs_at, slot
 from causalcontext.views import CIQuery
@@ -23,28 +37,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Source(Protocol):
-    """Where entries come from that are made when they are asked for."""
-
-    def listed(self) -> Entries:
-        """The entries of the pairs that a log keeps."""
-        ...
-
-    def entries(self, first: Ints, second: Ints) -> Entries:
-        """The entries of some other pairs."""
-        ...
-
-
 class CITestLog:
     """The deciding query of every pair `i < j` in every context.
 
     The log of a wide table keeps the pairs that live past the empty set; the entries of all others are made when they
-    are asked for. `some` has those of chosen pairs, `blocks` all of them a part at a time, and `everything`, with a
-    property for every column of `Entries`, all of them at once.
+    are asked for. `some` has those of chosen pairs, `blocks` all of them a part at a time, and `everything` all of them
+    at once; its columns are properties of the log as well.
 
     Parameters
     ----------
-    entries : Entries or Source
+    entries : Entries or FromSepsets
         What is kept, or who makes it, and the entries of all other pairs.
     variables : int
         How many variables the pairs are made of.
@@ -55,9 +57,20 @@ class CITestLog:
     """
 
     COLUMNS = ("context", "x", "y", "given", "rows", "test", "statistic", "df", "p", "n", "decision", "untested")
+    decision: NDArray[np.int8]
+    p: Floats
+    statistic: Floats
+    df: Floats
+    n: Ints
+    view: Ints
+    given: Shorts
+    reason: NDArray[np.int8]
+    untested: Ints
+    cut: Ints
+    label: NDArray[np.int8]
 
     def __init__(
-        self, entries: Entries | Source, variables: int, labels: tuple[Label, ...], slots: Ints | None = None
+        self, entries: Entries | FromSepsets, variables: int, labels: tuple[Label, ...], slots: Ints | None = None
     ) -> None:
         self._entries, self.variables, self.labels, self.slots = entries, variables, labels, slots
 
@@ -119,65 +132,6 @@ class CITestLog:
     def everything(self) -> Entries:
         """The entries of all pairs: of a wide table these are many."""
         return self.kept if self.slots is None else self.some(np.arange(self.pairs))
-
-    @property
-    def decision(self) -> NDArray[np.int8]:
-        """The `Decision` on every pair, shape (contexts, pairs)."""
-        return self.everything.decision
-
-    @property
-    def p(self) -> Floats:
-        """The p-value of every deciding query."""
-        return self.everything.p
-
-    @property
-    def statistic(self) -> Floats:
-        """The statistic of every deciding query."""
-        return self.everything.statistic
-
-    @property
-    def df(self) -> Floats:
-        """Its degrees of freedom."""
-        return self.everything.df
-
-    @property
-    def n(self) -> Ints:
-        """The rows of every deciding query."""
-        return self.everything.n
-
-    @property
-    def view(self) -> Ints:
-        """The number of the view that answered."""
-        return self.everything.view
-
-    @property
-    def given(self) -> Shorts:
-        """The conditioning sets, shape (contexts, pairs, width)."""
-        return self.everything.given
-
-    @property
-    def reason(self) -> NDArray[np.int8]:
-        """Why pairs could not be tested."""
-        return self.everything.reason
-
-    @property
-    def untested(self) -> Ints:
-        """How many queries of every pair could not be run."""
-        return self.everything.untested
-
-    @property
-    def cut(self) -> Ints:
-        """The size from which on not all sets were tried."""
-        return self.everything.cut
-
-    @property
-    def label(self) -> NDArray[np.int8]:
-        """Which of the labels answered."""
-        return self.everything.label
-
-    def conditions(self, context: int, slot: int) -> tuple[int, ...]:
-        """The conditioning set of the deciding query of a pair."""
-        return self.at(context, slot).conditions
 
     def query(self, context: int, x: int, y: int) -> CIQuery:
         """The deciding query of a pair, to run it again."""
@@ -253,6 +207,10 @@ class CITestLog:
     __hash__ = None  # type: ignore[assignment]
 
 
+for column in fields(Entries):
+    setattr(CITestLog, column.name, property(attrgetter(f"everything.{column.name}")))
+
+
 def _named_sets(given: Shorts, names: Sequence[str]) -> NDArray[np.object_]:
     """Conditioning sets as tuples of names."""
     sets = np.empty(len(given), dtype=object)
@@ -265,3 +223,75 @@ def _named_sets(given: Shorts, names: Sequence[str]) -> NDArray[np.object_]:
 def _trimmed(given: Shorts) -> Shorts:
     """The same sets without columns that hold nothing."""
     return given[:, :, (given >= 0).any(axis=(0, 1))]
+
+
+@dataclass(frozen=True, eq=False)
+class FromSepsets:
+    """Entries made out of the records of a search; a single pooled graph stands for every context."""
+
+    plan: Plan
+    sepsets: SepsetRecords
+    contexts: int
+
+    def listed(self) -> Entries:
+        """The entries of pairs that the sepset records lists."""
+        return self.made(self.sepsets.first, self.sepsets.second, self.sepsets.records())
+
+    def entries(self, first: Ints, second: Ints) -> Entries:
+        """The entries of pairs that the sepset records does not list."""
+        return self.made(first, second, self.sepsets.unlisted(first, second))
+
+    def made(self, first: Ints, second: Ints, records: Decisions) -> Entries:
+        """The entries of pairs with these records, shapes (graphs, pairs, ...)."""
+        shape, facts = (self.contexts, first.size), records.facts
+        numbers = np.where(facts[:, :, MASK, None] >= 0, records.numbers, np.nan)
+        given = _conditions(self.plan, records)
+        return Entries(
+            decision=_for_every(_decisions(self.plan, first, second, records), shape),
+            p=_for_every(numbers[:, :, P], shape),
+            statistic=_for_every(numbers[:, :, STATISTIC], shape),
+            df=_for_every(numbers[:, :, DF], shape),
+            n=_for_every(facts[:, :, ROWS], shape),
+            view=_for_every(_views(self.plan, records), shape),
+            given=_for_every(given, (*shape, given.shape[2])),
+            reason=_for_every(facts[:, :, REASON].astype(np.int8), shape),
+            untested=_for_every(facts[:, :, UNTESTED], shape),
+            cut=_for_every(np.where(facts[:, :, SEPARATED] == 1, 0, facts[:, :, CUT]), shape),
+            label=_for_every(facts[:, :, LABEL].astype(np.int8), shape),
+        )
+
+
+def _for_every(array: Values, shape: tuple[int, ...]) -> Values:
+    """The array itself where every context has its own entries, else the entries of one graph for all of them."""
+    return array if array.shape == shape else np.broadcast_to(array, shape)
+
+
+def _views(plan: Plan, records: Decisions) -> Ints:
+    """The view of every deciding test; -1 without one."""
+    mask = records.facts[:, :, MASK]
+    graph = np.arange(len(mask))[:, None]
+    return np.where(mask >= 0, plan.views[graph, np.maximum(mask, 0)], -1)
+
+
+def _conditions(plan: Plan, records: Decisions) -> Shorts:
+    """The conditioning sets, with what the masks keep of their triggers at the end."""
+    kept = max(len(mask.kept) for mask in plan.masks)
+    if kept == 0:
+        return records.given
+    given = padded(records.given, records.given.shape[2] + kept)
+    for place, mask in enumerate(plan.masks):
+        graph, pair = np.nonzero(records.facts[:, :, MASK] == place)
+        for offset, column in enumerate(mask.kept):
+            given[graph, pair, records.facts[graph, pair, SIZE] + offset] = column
+    return given
+
+
+def _decisions(plan: Plan, first: Ints, second: Ints, records: Decisions) -> NDArray[np.int8]:
+    """The decision on every pair of every graph."""
+    decision = np.where(records.facts[:, :, MASK] >= 0, Decision.PRESENT, Decision.UNTESTABLE)
+    decision = np.where(records.facts[:, :, SEPARATED] == 1, Decision.ABSENT, decision)
+    constant = [position for position in plan.contexts.positions if position not in plan.searched]
+    decision[:, np.isin(first, constant) | np.isin(second, constant)] = Decision.NOT_SEARCHED
+    decision[:, plan.links.rule_out(first, second)] = Decision.FORBIDDEN
+    decision[:, plan.links.required[first, second]] = Decision.REQUIRED
+    return decision.astype(np.int8)

@@ -1,6 +1,16 @@
-"""One question at a time: the effect of x on y in a context, the difference between two, the same along a path.
+"""One question at a time: the effect of x on y in a context, the difference between two, the effect of a context.
 
 Every answer is a `Possible`: one number, several that the graph leaves open, or none and the reason.
+
+Under do(R = a) every case has the mechanisms of context a. What lies upstream of R keeps its mean over all rows; what
+R leads to follows from the mechanisms of a, fitted where they can be (`mechanics`). So the difference between two
+contexts is an effect of R, not of what makes cases land in one context or the other.
+
+In PAGs, where variables may be hidden, effects are found by adjustment where the ends allow it. The context is held at
+its value by the choice of rows where it may lead to y. Then it must not be downstream of x: what x does past a context
+that it moves itself is not a matter of adjustment. A context that is a function of a column may lead wherever the
+column leads, drawn or not. Its rows are chosen where the column is adjusted for, or is x itself: then they select
+nothing.
 """
 
 from __future__ import annotations
@@ -8,16 +18,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
+
 from causalcontext.data.kinds import Kind
 from causalcontext.errors import OptionError, did_you_mean, shortly
+from causalcontext.graphs.adjustment import adjustment
 from causalcontext.graphs.dags import Family
+from causalcontext.graphs.endpoints import Endpoint, Endpoints, directed, may_cause
 from causalcontext.graphs.lag_names import split
-from causalcontext.results.effects.composition import MOST_PATHS, path_effect, paths_between, total_effect
+from causalcontext.graphs.paths import ancestors, possible_descendants
+from causalcontext.results.effects.composition import (
+    MOST_PATHS,
+    mean_under,
+    path_effect,
+    paths_between,
+    standardised_mean,
+    total_effect,
+)
 from causalcontext.results.effects.estimates import Estimate
 from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, NotLinear
-from causalcontext.results.effects.pags import adjusted_effect
-from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, local_effects, possible
-from causalcontext.results.effects.standardise import standardised_effect
+from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, local_effects, possible
+from causalcontext.results.effects.standardise import standardised_context_effect, standardised_effect
 
 MOST_STEPS = 200
 NO_PATH = Possible((Estimate(0.0),), "no directed path")
@@ -142,3 +163,116 @@ def _followed(mechanics: Mechanics, g: int, effects: Sequence[int]) -> Iterator[
         if correlation:
             yield (f"residuals of {mechanics.name(v)} follow each other (correlation {correlation:.2f}), so that its "
                    "coefficients and errors are in doubt: pass more lags")  # fmt: skip
+
+
+def context_effect(mechanics: Mechanics, context: int, g: int, h: int, y: int) -> Possible:
+    """The mean of y with a context set to its value in g, minus that with its value in h."""
+    if mechanics.is_pag:
+        return adjusted(lambda: adjusted_difference(mechanics, context, g, h, y))
+    if not (mechanics.from_contexts[g, y] or mechanics.from_contexts[h, y]):
+        return NO_PATH
+    everyone = mechanics.means(mechanics.everyone)
+
+    def ask(family: Family) -> Estimate:
+        try:
+            return mean_under(mechanics, family, g, y, {}, everyone) - mean_under(mechanics, family, h, y, {}, everyone)
+        except NotLinear:
+            return standardised_context_effect(mechanics, family, g, h, y)
+
+    asked = [*downstream(mechanics, g, y), *downstream(mechanics, h, y)]
+    if any(mechanics.kind(v) is not Kind.CONTINUOUS for _, v in asked):
+        asked += [(g, position) for position in mechanics.contexts]
+    return possible(mechanics, asked, ask, lambda: list(_local_context_effects(mechanics, g, h, y)))
+
+
+def context_direct(mechanics: Mechanics, family: Family, g: int, h: int, y: int) -> float:
+    """What the change of the own mechanism of y does, all its causes as they are under do(context of h)."""
+    if mechanics.contexts.isdisjoint(family.parents(g, y)):
+        return 0.0
+    everyone = mechanics.means(mechanics.everyone)
+    fit = mechanics.fit(family, g, y)
+    place = fit.level_place(g)
+    causes = [mean_under(mechanics, family, h, cause, {}, everyone).value for cause in fit.causes]
+    with_own = float(fit.levels[place] + fit.slopes @ (causes - fit.centres[place]))
+    return with_own - mean_under(mechanics, family, h, y, {}, everyone).value
+
+
+def downstream(mechanics: Mechanics, g: int, y: int) -> list[Place]:
+    """What a context may lead to on the way to y."""
+    on_the_way = mechanics.reach[g, :, y].copy()
+    on_the_way[y] = True
+    return [(g, v) for v in range(len(on_the_way)) if on_the_way[v] and mechanics.from_contexts[g, v]]
+
+
+def _local_context_effects(mechanics: Mechanics, g: int, h: int, y: int) -> Iterator[Estimate]:
+    """The same by the causes of the context alone: the mean of y given them, averaged over all rows."""
+    if len(mechanics.contexts) > 1:
+        raise NoAnswer("too many directed graphs are possible; add knowledge")
+    (context,) = mechanics.contexts
+    edges = [edge for part in mechanics.graphs.components for edge in part if edge[0] == g and context in edge[1:]]
+    for family in mechanics.graphs.local(edges):
+        causes = family.parents(g, context)
+        if y in causes:
+            yield Estimate(0.0)
+        else:
+            yield standardised_mean(mechanics, y, causes, g) - standardised_mean(mechanics, y, causes, h)
+
+
+def adjusted_effect(mechanics: Mechanics, g: int, x: int, y: int) -> Estimate:
+    """The effect of x on y in a context; `NoAnswer` has the mark that is to blame."""
+    if not possible_descendants(_without_functions(mechanics, g), x)[y]:
+        return Estimate(0.0)
+    given = _given(mechanics, g, x, y, _held(mechanics, g, x, y))
+    contexts = mechanics.result.cells
+    functions = {position: source for position, source in contexts.made if source in (x, *given)}
+    named = [v for v in contexts.positions if v in given or v in functions]
+    system = tuple(v for v in given if v not in mechanics.contexts)
+    return mechanics.regression(y, (x, *system), (mechanics.rows_of(g, named),)).slope(x)
+
+
+def adjusted_difference(mechanics: Mechanics, context: int, g: int, h: int, y: int) -> Estimate:
+    """The mean of y if a context variable is set as in one graph, minus that if it is set as in another."""
+    if not any(possible_descendants(mechanics.endpoints[place], context)[y] for place in (g, h)):
+        return Estimate(0.0)
+    if len(mechanics.contexts) > 1:
+        raise NoAnswer("several contexts and hidden variables at once")
+    first, second = (
+        standardised_mean(mechanics, y, _given(mechanics, place, context, y, ()), place) for place in (g, h)
+    )
+    return first - second
+
+
+def _given(mechanics: Mechanics, g: int, x: int, y: int, held: tuple[int, ...]) -> tuple[int, ...]:
+    """What to adjust for."""
+    endpoints = _without_functions(mechanics, g)
+    crossed = np.argwhere(np.triu((endpoints == Endpoint.CONFLICT) | (endpoints.T == Endpoint.CONFLICT)))
+    if len(crossed):
+        raise NoAnswer(edge_text(mechanics, g, *crossed[0].tolist()))
+    found = adjustment(endpoints, x, y, held)
+    if found.given is not None:
+        return found.given
+    assert found.blamed is not None
+    a, b = found.blamed
+    name = mechanics.name
+    if a == b:
+        raise NoAnswer(f"{name(a)}, which is held: {name(x)} may lead to it, and it may lead to {name(y)}")
+    hides = ", which may hide a common cause" if directed(endpoints)[a, b] else ""
+    raise NoAnswer(edge_text(mechanics, g, a, b) + hides)
+
+
+def _held(mechanics: Mechanics, g: int, x: int, y: int) -> tuple[int, ...]:
+    """The contexts that may lead to y other than through x, or the columns that they are made of."""
+    links, cells = may_cause(_without_functions(mechanics, g)), mechanics.result.cells
+    links[x] = links[:, x] = False
+    leading = ancestors(links, y)
+    sources = ((position, cells.source_of(position)) for position in cells.positions)
+    held = (position if source is None else source for position, source in sources)
+    return tuple(v for v in held if leading[v])
+
+
+def _without_functions(mechanics: Mechanics, g: int) -> Endpoints:
+    """The ends of a graph without the contexts that are functions of a column."""
+    endpoints: Endpoints = mechanics.endpoints[g].copy()
+    functions = [position for position, _ in mechanics.result.cells.made]
+    endpoints[functions], endpoints[:, functions] = Endpoint.NONE, Endpoint.NONE
+    return endpoints

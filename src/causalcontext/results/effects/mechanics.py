@@ -28,8 +28,7 @@ from causalcontext.graphs.endpoints import GraphKind
 from causalcontext.graphs.lag_names import at, window_names
 from causalcontext.kernels.arrays import Floats
 from causalcontext.results.effects.estimates import Estimate, Parameters
-from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, fit
-from causalcontext.results.effects.shared_fits import SharedFit, shared_fits
+from causalcontext.results.effects.fits import CompleteRows, Groups, MechanismFit, SharedFit, fit, shared_fits
 from causalcontext.results.effects.unrolled import UnrolledGraphs
 from causalcontext.results.entries import Decision
 from causalcontext.results.series import context_nodes, copies_in, series_of

@@ -40,6 +40,11 @@ class Possible(NamedTuple):
         """Whether there is just one value."""
         return len(self.estimates) == 1
 
+    def interval(self, level: float) -> tuple[float, float]:
+        """What encloses the intervals of all values; NaN where there is none."""
+        found = [estimate.interval(level) for estimate in self.estimates] or [(np.nan, np.nan)]
+        return min(low for low, _ in found), max(high for _, high in found)
+
 
 def possible(mechanics: Mechanics, places: Sequence[Place], ask: Callable[[Family], Estimate],
              local: Callable[[], Iterable[Estimate]] | None = None) -> Possible:  # fmt: skip
@@ -126,11 +131,10 @@ def collected(estimates: Iterable[Estimate], open_edges: str) -> Possible:
 
 def _conflict(mechanics: Mechanics, places: Sequence[Place]) -> str:
     """The first edge in conflict at some variables, with its context; empty if there is none."""
+    contested = mechanics.endpoints == Endpoint.CONFLICT
     for g, v in places:
-        for u in np.flatnonzero(
-            (mechanics.endpoints[g, v] == Endpoint.CONFLICT) | (mechanics.endpoints[g, :, v] == Endpoint.CONFLICT)
-        ):
-            return edge_text(mechanics, g, min(v, int(u)), max(v, int(u)))
+        for u in np.flatnonzero(contested[g, v] | contested[g, :, v]).tolist():
+            return edge_text(mechanics, g, min(u, v), max(u, v))
     return ""
 
 
@@ -154,11 +158,9 @@ def edge_text(mechanics: Mechanics, g: int, i: int, j: int) -> str:
     endpoints = mechanics.endpoints
     text = f"{mechanics.name(i)} {mark_of(endpoints[g], i, j)} {mechanics.name(j)}"
     alike = (endpoints[:, i, j] == endpoints[g, i, j]) & (endpoints[:, j, i] == endpoints[g, j, i])
-    return (
-        text
-        if alike.all()
-        else f"{text} in {mechanics.rows_text((mechanics.rows_of(g, mechanics.result.cells.positions),))}"
-    )
+    if alike.all():
+        return text
+    return f"{text} in {mechanics.rows_text((mechanics.rows_of(g, mechanics.result.cells.positions),))}"
 
 
 def _system(mechanics: Mechanics, variables: Sequence[int]) -> tuple[int, ...]:

@@ -1,26 +1,49 @@
-"""`effects()`: tidy rows, one for every cause, effect and context, then one for every pair of contexts."""
+"""`effects()`, `mechanisms()` and `predict_intervention()`: tidy tables of one type, whatever was found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causalcontext.errors import NotYetError, OptionError, check_level
+from causalcontext.data.frames import frame_of
+from causalcontext.errors import NotYetError, OptionError, check_choice, check_level
+from causalcontext.graphs.dags import Family
+from causalcontext.graphs.endpoints import may_cause
 from causalcontext.graphs.lag_names import split
-from causalcontext.results.effects.asking import approximations, asked_node, by_path, check_steps, difference, effect_in
-from causalcontext.results.effects.frames import framed
-from causalcontext.results.effects.interventions import context_direct, context_effect, downstream
-from causalcontext.results.effects.mechanics import Mechanics, NoAnswer
-from causalcontext.results.effects.sets import Possible
+from causalcontext.results.changes import context_place
+from causalcontext.results.effects.asking import (
+    approximations,
+    asked_node,
+    by_path,
+    check_steps,
+    context_direct,
+    context_effect,
+    difference,
+    downstream,
+    effect_in,
+)
+from causalcontext.results.effects.composition import mean_under
+from causalcontext.results.effects.estimates import Estimate
+from causalcontext.results.effects.fits import MechanismFit, SharedFit
+from causalcontext.results.effects.mechanics import Mechanics, NoAnswer, Refused, RowChoice
+from causalcontext.results.effects.sets import MOST_FAMILIES, Place, Possible, edge_text, possible
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ["context", "versus", "effect", "se", "low", "high", "p", "direct", "values", "identified", "note"]
 PATH_COLUMNS = ["context", "path", "effect", "se", "low", "high", "p", "values", "identified", "note"]
+_NUMBERS = ("se", "low", "high", "p", "direct", "mean", "now", "coefficient", "standardised", "from graph",
+            "zero in", "open in")  # fmt: skip
+_TYPES: dict[str, type] = dict.fromkeys(_NUMBERS, float) | {"identified": bool, "n": int, "samples": int, "lag": int}
+MECHANISM_COLUMNS = ["cause", "effect", "context", "coefficient", "se", "low", "high", "p", "standardised", "rows", "n",
+                     "shared by", "why", "errors", "identified", "note"]  # fmt: skip
+AMONG = ("everyone", "context")
+FoundCoefficient = tuple[Estimate, MechanismFit, RowChoice]
+"""A coefficient in one family of graphs, its fit, and the rows that it rests on."""
 
 
 def effects(mechanics: Mechanics, x: str | None, y: str | None, level: float, steps: int | None = None) -> pd.DataFrame:
@@ -138,10 +161,7 @@ def numbers(answer: Possible, level: float, direct: float | None = None) -> tupl
     """Effect, error, interval, p-value, the direct part where it is asked for, and all possible values."""
     between = () if direct is None else (direct,)
     values = tuple(estimate.value for estimate in answer.estimates)
-    if not values:
-        return (*(np.nan,) * 5, *between, ())
-    intervals = [estimate.interval(level) for estimate in answer.estimates]
-    low, high = min(one[0] for one in intervals), max(one[1] for one in intervals)
+    low, high = answer.interval(level)
     if not answer.identified:
         return (np.nan, np.nan, low, high, np.nan, *between, values)
     (only,) = answer.estimates
@@ -205,3 +225,134 @@ def _reached_contexts(mechanics: Mechanics) -> list[tuple[int, int]]:
     moved = [int(y) for y in np.flatnonzero(mechanics.from_contexts.any(axis=0)) if y not in mechanics.contexts]
     cells = mechanics.result.cells
     return [(context, y) for context in cells.positions if cells.source_of(context) is None for y in moved]
+
+
+def framed(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pd.DataFrame:
+    """A table whose columns have the same types, rows or not; context values keep theirs."""
+    import pandas as pd
+
+    found: dict[str, Any] = {}
+    types = _TYPES if "cause" in columns else _TYPES | {"effect": float}  # beside a cause, the effect is a name
+    for place, name in enumerate(columns):
+        values = np.empty(len(rows), dtype=object)
+        values[:] = [row[place] for row in rows]
+        found[name] = values.astype(types[name]) if name in types else pd.Series(values, dtype=object)
+    return frame_of(found, columns=list(columns))
+
+
+def mechanisms(mechanics: Mechanics, level: float) -> pd.DataFrame:
+    """One row for every link between system variables that may be a cause, in every context."""
+    check_level("level", level)
+    links = may_cause(mechanics.endpoints)
+    links[:, list(mechanics.contexts)] = links[:, :, list(mechanics.contexts)] = False
+    found = np.argwhere(links.swapaxes(1, 2)).tolist()
+    rows = [_mechanism_row(mechanics, g, cause, effect, level) for g, effect, cause in found]
+    order = sorted(rows, key=lambda row: (mechanics.result.position(row[1]), mechanics.result.position(row[0])))
+    return framed(order, MECHANISM_COLUMNS)
+
+
+def _mechanism_row(mechanics: Mechanics, g: int, cause: int, effect: int, level: float) -> tuple[Any, ...]:
+    named = (mechanics.name(cause), mechanics.name(effect), mechanics.result.contexts[g])
+    try:
+        if mechanics.is_pag:
+            raise NoAnswer("a PAG leaves room for hidden causes, so it has no direct coefficients")
+        found, note = _possible_slopes(mechanics, g, cause, effect)
+    except NoAnswer as reason:
+        return (*named, *(np.nan,) * 6, "", 0, (), "", "", False, reason.note)
+    reminder = note or "; ".join(approximations(mechanics, g, (effect,), (cause,)))
+    return (*named, *_mechanism_numbers(mechanics, found, cause, level), not note, reminder)
+
+
+def _possible_slopes(mechanics: Mechanics, g: int, cause: int, effect: int) -> tuple[list[FoundCoefficient], str]:
+    """The different coefficients over the graphs in which there is the link; what is open, in words."""
+    asked = [(g, effect)]
+    checked = possible(mechanics, asked, lambda family: Estimate(0.0), lambda: [Estimate(0.0)])
+    if not checked.estimates:
+        raise Refused(checked.note)
+    found: dict[MechanismFit, FoundCoefficient] = {}
+    for family in _families(mechanics, g, effect):
+        if cause in family.parents(g, effect):
+            fit, choice = mechanics.fit(family, g, effect), mechanics.rows_for(family, g, effect)
+            found.setdefault(fit, (fit.slope(cause), fit, choice))
+    if not found:
+        raise NoAnswer(f"no directed acyclic graph has {mechanics.name(cause)} --> {mechanics.name(effect)}")
+    settled = cause in mechanics.graphs.settled[g][effect]
+    notes = [] if settled else [f"{edge_text(mechanics, g, cause, effect)} is open"]
+    if len(found) > 1:
+        notes.append(f"{len(found)} choices of other causes or of rows are left open")
+    return sorted(found.values(), key=lambda one: one[0].value), "; ".join(notes)
+
+
+def _families(mechanics: Mechanics, g: int, effect: int) -> Iterator[Family] | Sequence[Family]:
+    """The families that differ at one variable; of very many, those that differ next to it."""
+    components = mechanics.graphs.touching([(g, effect)])
+    families = mechanics.graphs.families(components, MOST_FAMILIES)
+    if families is not None:
+        return families
+    edges = [edge for number in components for edge in mechanics.graphs.components[number] if effect in edge[1:]]
+    return mechanics.graphs.local(edges)
+
+
+def _mechanism_numbers(mechanics: Mechanics, found: Sequence[FoundCoefficient], cause: int, level: float
+                       ) -> tuple[Any, ...]:  # fmt: skip
+    """Everything between the names and the note."""
+    slope, fit, choice = found[0]
+    *shown, _ = numbers(Possible(tuple(one for one, *_ in found)), level)
+    if len(found) > 1:
+        return (*shown, np.nan, "", 0, (), "", fit.kind)
+    place = fit.causes.index(cause)
+    groups = fit.sharing[place] if isinstance(fit, SharedFit) else range(len(choice.groups))
+    graphs = sorted(g for k in groups for g in choice.graphs[k])
+    return (*shown, slope.value * float(fit.scale[place]), mechanics.rows_text(choice.groups), fit.n,
+            tuple(mechanics.result.contexts[g] for g in graphs), choice.why, fit.kind)  # fmt: skip
+
+
+def predict_intervention(mechanics: Mechanics, values: Mapping[str, float], context: Any, among: str, level: float
+                         ) -> pd.DataFrame:  # fmt: skip
+    """The means of everything downstream of some variables that are set; see `ContextGraphs.predict_intervention`."""
+    result = mechanics.result
+    check_choice("among", among, AMONG)
+    check_level("level", level)
+    if mechanics.is_pag:
+        raise NotYetError("not yet: means under an intervention in a PAG; effects() says what one leaves identified")
+    fixed = _fixed(mechanics, values)
+    places = range(len(result.contexts)) if context is None else [context_place(result, context)]
+    now = [y for y in range(mechanics.endpoints.shape[1]) if mechanics.lag(y) == 0 and y not in fixed]
+    rows = [_prediction(mechanics, g, y, fixed, among, level) for g in places for y in now
+            if any(mechanics.leads(g, x, y) for x in fixed)]  # fmt: skip
+    return framed(rows, ["context", "variable", "mean", "se", "low", "high", "now", "identified", "note"])
+
+
+def _prediction(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float], among: str, level: float
+                ) -> tuple[Any, ...]:  # fmt: skip
+    inside = among == "context"
+    own = mechanics.rows_of(g)
+    start = mechanics.means(own if inside else mechanics.everyone)
+    between = _between(mechanics, g, y, fixed, inside)
+    found = possible(mechanics, between, lambda family: mean_under(mechanics, family, g, y, fixed, start, inside))
+    mean, error, low, high, *_ = numbers(found, level)
+    now = float(mechanics.means(own).values[y])
+    note = found.note or "; ".join(approximations(mechanics, g, [v for _, v in between]))
+    return mechanics.result.contexts[g], mechanics.name(y), mean, error, low, high, now, found.identified, note
+
+
+def _fixed(mechanics: Mechanics, values: Mapping[str, float]) -> dict[int, float]:
+    """The values that are set, by position."""
+    if not isinstance(values, Mapping) or not values:
+        raise OptionError(f"values is {values!r}, expected a mapping such as {{'precipitation': 3.0}}")
+    fixed = {}
+    for name, value in values.items():
+        variable, lag = asked_node(mechanics, name)
+        position = mechanics.at(mechanics.place(variable)[0], lag or 0)
+        if variable in mechanics.contexts:
+            raise OptionError(f"{name!r} is a context: set it by context=...")
+        if not isinstance(value, int | float) or value != value:
+            raise OptionError(f"{name!r} is set to {value!r}, expected a number")
+        fixed[position] = float(value)
+    return fixed
+
+
+def _between(mechanics: Mechanics, g: int, y: int, fixed: Mapping[int, float], inside: bool) -> list[Place]:
+    """The variables whose causes a mean depends on."""
+    found = [v for x in fixed for v in mechanics.between(g, x, y)]
+    return [(g, v) for v in dict.fromkeys(found)] + ([] if inside else downstream(mechanics, g, y))
